@@ -1,0 +1,44 @@
+# GeoTTS. `make setup` makes .venv; everything else uses it.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test check bench serve lock clean
+
+help:            ## this list
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *## */\t/' | expand -t 12
+
+setup: $(STAMP)  ## make .venv with the locked packages and the project in it
+
+$(STAMP): pyproject.toml requirements.lock
+	@command -v $(PYTHON) >/dev/null || { echo "GeoTTS needs Python 3.11 ($(PYTHON) was not found): install it or run 'make PYTHON=/path/to/python3.11'"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+test: setup      ## static checks and every test that needs no GPU and no network
+	$(MAKE) check
+	$(BIN)/geotts data build
+	$(BIN)/python -m pytest
+
+check: setup     ## formatting, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: setup     ## every benchmark but soak; writes docs/benchmarks.md
+	$(BIN)/geotts bench all --write docs/benchmarks.md
+
+serve: setup     ## the service on http://127.0.0.1:8000
+	$(BIN)/geotts data build
+	$(BIN)/geotts serve
+
+lock:            ## refresh requirements.lock from pyproject.toml (needs uv)
+	uv pip compile --quiet --no-header --python-version 3.11 --extra test pyproject.toml -o requirements.lock
+
+clean:           ## remove .venv and caches, keep built data
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

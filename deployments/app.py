@@ -1,0 +1,108 @@
+"""The composition root: one builder that wires five deployments into a Serve application.
+
+geotts serve                                   from the command line
+serve run ray_configs/local.yaml               from Ray's own command line
+serve.run(build(AppArgs()))                    from Python
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from fastapi import FastAPI
+from ray import serve
+from ray.serve import Application
+from ray.serve.config import AutoscalingConfig
+from ray.serve.handle import DeploymentHandle
+
+from deployments.gateway import Gateway
+from deployments.handles import PhotoRefs, RemoteLocator, RemoteRollouts, RemoteVerifier, replica_name
+from deployments.http import create_app
+from deployments.parts import make_identity
+from deployments.ray_env import wait_for_ingress_port
+from deployments.workers import Locatability, Rollout, Tools, Verifier
+from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
+from tts.ports import Ports
+from tts.routing.plan import DepthRouter
+from tts.telemetry import configure_telemetry
+
+
+@serve.ingress()
+class GatewayIngress:
+    """The gateway as a Serve ingress; its FastAPI application is built in the replica, where the handles are."""
+
+    def __init__(
+        self,
+        args: AppArgs,
+        locatability: DeploymentHandle[Any],
+        rollout: DeploymentHandle[Any],
+        verifier: DeploymentHandle[Any],
+    ) -> None:
+        configure_telemetry(args.telemetry, "gateway")
+        wait_for_ingress_port(args.gateway.host)
+        refs = PhotoRefs()
+        ports = Ports(
+            locator=RemoteLocator(locatability, refs),
+            router=DepthRouter(args.limits),
+            rollouts=RemoteRollouts(
+                rollout, refs, group_size=args.group_size or _whole_query(args), replicas=_replicas(args)
+            ),
+            verifier=RemoteVerifier(verifier, refs),
+            identity=make_identity(args),
+        )
+        self._args = args
+        self._gateway = Gateway(args, ports)
+
+    def __serve_build_asgi_app__(self) -> FastAPI:
+        return create_app(self._gateway, self._args)
+
+    async def running(self) -> tuple[str, int]:
+        """This replica's name, and requests in flight on it."""
+        return replica_name(), self._gateway.in_flight
+
+
+def build(args: AppArgs) -> Application:
+    """The application: Gateway → Locatability, Rollout → Tools, Verifier."""
+    d = args.deployments
+    tools = _deployment(Tools, d.tools).bind(args)
+    locatability = _deployment(Locatability, d.locatability).bind(args)
+    rollout = _deployment(Rollout, d.rollout).bind(args, locatability, tools)
+    verifier = _deployment(Verifier, d.verifier).bind(args)
+    gateway = _deployment(GatewayIngress, d.gateway, name="Gateway")
+    return cast(Application, gateway.bind(args, locatability, rollout, verifier))
+
+
+def _deployment(cls: type, config: DeploymentConfig, name: str | None = None) -> Any:
+    scaling: dict[str, Any] = {"num_replicas": config.replicas}
+    if config.autoscale is not None:
+        auto = config.autoscale
+        scaling = {
+            "autoscaling_config": AutoscalingConfig(
+                min_replicas=auto.min_replicas,
+                max_replicas=auto.max_replicas,
+                target_ongoing_requests=auto.target_ongoing,
+                upscale_delay_s=auto.upscale_delay_s,
+                downscale_delay_s=auto.downscale_delay_s,
+            )
+        }
+    return serve.deployment(
+        cls,
+        name=name or cls.__name__,
+        max_ongoing_requests=config.max_ongoing,
+        max_queued_requests=config.max_queued,
+        ray_actor_options={"num_cpus": config.num_cpus, "num_gpus": config.num_gpus},
+        health_check_period_s=2,
+        graceful_shutdown_wait_loop_s=0.1,
+        graceful_shutdown_timeout_s=20,
+        **scaling,
+    )
+
+
+def _whole_query(args: AppArgs) -> int | None:
+    """An engine that shares prefixes gets the whole query in one group; the CPU engines are spread."""
+    return None if isinstance(args.engine, CluesEngine | ScriptedEngine) else 32
+
+
+def _replicas(args: AppArgs) -> int:
+    rollout = args.deployments.rollout
+    return rollout.autoscale.max_replicas if rollout.autoscale else rollout.replicas

@@ -1,0 +1,72 @@
+"""The `geotts` command: one subcommand a file, loaded only when it is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.metadata import version
+
+import click
+
+from deployments.cli.console import fail
+from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
+
+# name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second.
+_COMMANDS = {
+    "locate": ("deployments.cli.locate", "Where were these photos taken?"),
+    "serve": ("deployments.cli.serve", "Run the service."),
+    "doctor": ("deployments.cli.doctor", "What is installed, what is missing, and what that costs."),
+    "tools": ("deployments.cli.tools", "List the tools, or call one by hand."),
+    "data": ("deployments.cli.data", "Build, inspect or remove the embedded data."),
+    "config": ("deployments.cli.config", "Show the effective configuration."),
+    "eval": ("deployments.cli.eval", "Score outputs, run data sets, compare and report runs."),
+    "bench": ("deployments.cli.bench", "Measure one thing; the last line is one JSON object."),
+    "completion": ("deployments.cli.completion", "Print shell completion."),
+}
+
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("geotts"), prog_name="geotts")
+def cli() -> None:
+    """Where was this photo taken? Parallel agents with maps and search, verified.
+
+    `geotts COMMAND --help` explains a command.
+    """
+
+
+def main() -> None:
+    """Entry point: runs the command and turns our errors into one line and an exit code.
+
+    0 done, 1 failed, 2 wrong use or configuration, 130 interrupted.
+    """
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = EXIT_INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = EXIT_USAGE
+    except (ConfigError, DataError, RequestError) as error:
+        code = fail(error.detail, EXIT_USAGE)
+    except GeoTTSError as error:
+        code = fail(error.detail, EXIT_FAILED)
+    except KeyboardInterrupt:
+        code = fail("interrupted", EXIT_INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,48 @@
+"""`geotts bench NAME`."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+# name → what it measures; the module is deployments.bench.NAME
+BENCHES = {
+    "local": "real photos through the whole service",
+    "fanout": "wall time at N rollouts over wall time at 1",
+    "cancel": "what clients that go away leave running",
+    "photos": "accuracy and calibration on a folder of labelled photos",
+    "scenes": "accuracy on project-made signs in many scripts",
+    "score": "rows scored a second, and whether a killed run resumes exactly",
+    "all": "every benchmark but soak, one after the other; --write makes docs/benchmarks.md",
+}
+
+_TOO_LONG = ("soak",)  # hours: run by hand
+
+
+def benches_of_all() -> tuple[str, ...]:
+    """What `bench all` runs."""
+    return tuple(name for name in BENCHES if name not in ("all", *_TOO_LONG))
+
+
+class _Benches(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(BENCHES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in BENCHES:
+            return None
+        command: click.Command = importlib.import_module(f"deployments.bench.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Benchmarks"):
+            formatter.write_dl(list(BENCHES.items()))
+
+
+@click.group(cls=_Benches)
+def command() -> None:
+    """Measure one thing: progress on stderr, one JSON object as the last line of stdout.
+
+    Exit code 0 when it ran, whatever it found. --quick gives a rough figure in under a minute.
+    """

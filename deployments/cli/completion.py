@@ -1,0 +1,18 @@
+"""`geotts completion SHELL`."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+_WHERE = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/completions/geotts.fish"}
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(sorted(_WHERE)))
+@click.pass_context
+def command(context: click.Context, shell: str) -> None:
+    """Print shell completion; e.g. `geotts completion bash >> ~/.bashrc`."""
+    made = get_completion_class(shell)
+    assert made is not None
+    click.echo(made(context.find_root().command, {}, "geotts", "_GEOTTS_COMPLETE").source())

@@ -1,0 +1,40 @@
+"""`geotts doctor`."""
+
+from __future__ import annotations
+
+import click
+import orjson
+from rich.console import Console
+from rich.text import Text
+
+from deployments.cli.console import config_option
+from deployments.doctor import Finding, examine
+from tts.config import AppArgs
+
+_MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow"), "problem": ("✗", "red")}
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON array instead of a list.")
+@config_option
+def command(args: AppArgs, as_json: bool) -> int:
+    """Say what is installed, what is missing, what that costs, and how to mend it.
+
+    The exit code is 1 when something is broken; things that are merely switched off do not count.
+    """
+    findings = examine(args)
+    if as_json:
+        click.echo(orjson.dumps(findings, option=orjson.OPT_SERIALIZE_DATACLASS))
+    else:
+        for finding in findings:
+            _print(Console(highlight=False), finding)
+    return 1 if any(finding.state == "problem" for finding in findings) else 0
+
+
+def _print(console: Console, finding: Finding) -> None:
+    mark, colour = _MARKS[finding.state]
+    console.print(Text.assemble((mark, colour), " ", (finding.what, "bold"), "  ", finding.detail), soft_wrap=True)
+    if finding.state != "ok":
+        for label, text in (("costs", finding.cost), ("mend", finding.mend)):
+            if text:
+                console.print(Text(f"    {label:<6}{text}", "dim"), soft_wrap=True)

@@ -1,0 +1,130 @@
+"""`geotts eval score | run | convert | compare | report | datasets | scenes`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from deployments.cli.console import STDERR, config_option
+from deployments.cli.eval_run import run
+from tts.config import AppArgs
+from tts.domain.tooling import Datum
+from tts.eval.datasets import DATASETS
+from tts.eval.metrics.names import PlaceNames
+from tts.eval.parsers import ParserName
+from tts.eval.runs.compare import compare
+from tts.eval.runs.parquet import to_parquet
+from tts.eval.runs.record import read_records
+from tts.eval.runs.report import markdown, report
+from tts.eval.scenes.generate import SceneMaker, write_scenes
+from tts.eval.scenes.words import SPLITS, Split
+from tts.eval.score import ScoreOptions, score_file
+from tts.geodata.countries import Countries
+from tts.geodata.store import DataStore
+
+_STDOUT = Console(highlight=False)
+_DATUMS = click.Choice(["WGS-84", "GCJ-02"], case_sensitive=False)
+
+
+@click.group()
+def command() -> None:
+    """Score outputs, run data sets, compare and report runs. See docs/evaluation.md."""
+
+
+@command.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--parser", type=click.Choice(["paper", "serving"]), default="paper", show_default=True)
+@click.option("--datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the true positions.")
+@click.option("--answers-datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the answers.")
+@click.option("--names", is_flag=True, help="Compare country and city names too (needs the built gazetteer).")
+@config_option
+def score(args: AppArgs, files: tuple[Path, ...], parser: str, datum: str, answers_datum: str, names: bool) -> None:
+    """Score outputs of any system: one JSON line a file, percentages of all rows.
+
+    FILES are JSON Lines, JSON, CSV, TSV or Parquet. `paper` takes the first strict JSON object with lat, lon, city and
+    country, as the published tables do; `serving` is tolerant. With GCJ-02, distances are taken after conversion and
+    `acc_as_written` has the unconverted figures.
+    """
+    options = ScoreOptions(
+        parser=cast(ParserName, parser),
+        datum=cast(Datum, datum),
+        answers_datum=cast(Datum, answers_datum),
+        names=_names(args) if names else None,
+    )
+    for path in files:
+        scored = score_file(path, options)
+        click.echo(scored.json_bytes().decode())
+        if scored.unparsed == scored.n:
+            STDERR.print(f"[yellow]{path}: no answer in any of {scored.n} rows; is --parser {parser} right?[/]")
+
+
+@command.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("target", type=click.Path(path_type=Path), required=False)
+def convert(source: Path, target: Path | None) -> None:
+    """Turn a run file into Parquet: flat columns for analysis, and every record whole beside them."""
+    made = target or source.with_suffix(".parquet")
+    click.echo(f"{made}: {to_parquet(source, made)} rows")
+
+
+@command.command(name="compare")
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@config_option
+def compare_runs(args: AppArgs, first: Path, second: Path, as_json: bool) -> None:
+    """Compare two runs photo by photo: differences with 95 % intervals and two-sided p values."""
+    found = compare(read_records(first), read_records(second), _names(args))
+    if as_json:
+        click.echo(found.json_bytes().decode())
+        return
+    table = Table("", first.stem, second.stem, "difference", "p", box=None)
+    for row in found.rows:
+        table.add_row(row.name, f"{row.first:.2f}", f"{row.second:.2f}", str(row.difference), f"{row.p:.4f}")
+    _STDOUT.print(table)
+    _STDOUT.print(f"{found.n} photos in both runs; {found.left_out} in one only, or broken in one")
+
+
+@command.command(name="report")
+@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of Markdown.")
+@config_option
+def report_run(args: AppArgs, run_file: Path, as_json: bool) -> None:
+    """Figures of a run and of its parts, and tables with the published rows of the same benchmark."""
+    found = report(read_records(run_file), _names(args))
+    if as_json:
+        click.echo(found.json_bytes().decode())
+        return
+    click.echo(markdown(found))
+
+
+@command.command()
+def datasets() -> None:
+    """List the data sets that `run` reads, and what each needs."""
+    for dataset in DATASETS.values():
+        click.echo(f"{dataset.name}: {dataset.about}\n  needs {dataset.needs}")
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--count", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option("--split", type=click.Choice([*SPLITS]), default="dev", show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+def scenes(folder: Path, count: int, split: str, seed: int) -> None:
+    """Draw project-made scenes into FOLDER, with labels.jsonl: `geotts eval run folder FOLDER` reads them."""
+    maker = SceneMaker(seed=seed, split=cast(Split, split))
+    for script, reason in maker.shelf.missing.items():
+        STDERR.print(f"[yellow]{script} cannot be drawn: {reason}[/]", markup=True)
+    write_scenes(maker, count, folder)
+    click.echo(f"{folder}: {count} scenes in {len(maker.languages)} languages")
+
+
+command.add_command(run)
+
+
+def _names(args: AppArgs) -> PlaceNames:
+    return PlaceNames(Countries(), DataStore(args.data_dir).gazetteer())

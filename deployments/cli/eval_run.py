@@ -1,0 +1,214 @@
+"""`geotts eval run`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import click
+from rich.progress import BarColumn, Progress, TextColumn
+
+from deployments.cli.console import STDERR, config_option
+from deployments.local import local_ports
+from tts.api.client import Client
+from tts.config import AppArgs
+from tts.domain.geo import distance_km
+from tts.domain.plan import Depth
+from tts.domain.request import LocateOptions
+from tts.errors import DataError
+from tts.eval.datasets import DATASETS, load_dataset
+from tts.eval.figures import right_country
+from tts.eval.metrics.names import PlaceNames
+from tts.eval.runs.journal import Journal
+from tts.eval.runs.record import Record
+from tts.eval.runs.runner import RunSetup, Solver, progress_of, run_samples
+from tts.eval.runs.solvers import LocalSolver, RemoteSolver
+from tts.eval.sample import Sample
+from tts.geodata.countries import Countries
+
+EXIT_INTERRUPTED = 130
+_LINE_EVERY_S = 10.0
+
+
+class _Show(Protocol):
+    def __call__(self, record: Record | None) -> None: ...
+
+
+@click.command()
+@click.argument("dataset", type=click.Choice([*DATASETS]))
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Run file; runs/DATASET-n4-deep-seed0.jsonl and the like.")
+@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a photo.")
+@click.option("--depth", type=click.Choice([*Depth]), default=Depth.DEEP, show_default=True)
+@click.option("--dialect", help="How the model is spoken to.")
+@click.option("--target-radius-km", type=float, default=25.0, show_default=True)
+@click.option("--deadline-s", type=float, help="Seconds a photo may take.")
+@click.option("--url", help="A running server; this process otherwise.")
+@click.option("--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at a time.")
+@click.option("--limit", type=click.IntRange(min=1), help="A fair draw of so many photos.")
+@click.option("--tag", "tags", multiple=True, help="Only photos with this tag, e.g. text. Repeatable.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option("--retry-failed", is_flag=True, help="Ask again about photos whose request broke.")
+@config_option
+def run(
+    args: AppArgs,
+    dataset: str,
+    path: Path,
+    out: Path | None,
+    n: int,
+    depth: str,
+    dialect: str | None,
+    target_radius_km: float,
+    deadline_s: float | None,
+    url: str | None,
+    concurrency: int,
+    limit: int | None,
+    tags: tuple[str, ...],
+    seed: int,
+    retry_failed: bool,
+) -> None:
+    """Locate the photos of DATASET under PATH and record every trajectory, one JSON line a photo.
+
+    Stop it any way you like, kill -9 included: the same command goes on where it stopped, repeating and losing nothing.
+    """
+    options = LocateOptions(
+        n_parallel=n,
+        depth=Depth(depth),
+        dialect=dialect,
+        target_radius_km=target_radius_km,
+        deadline_s=deadline_s,
+        seed=seed,
+        include="full",
+    )
+    samples = chosen(load_dataset(dataset, path, seed=seed), tags, limit)
+    setup = RunSetup(dataset, options, config_digest(args, url))
+    target = out or Path("runs") / f"{dataset}-n{n}-{depth}-seed{seed}.jsonl"
+    with Journal(target) as journal:
+        if journal.repaired_bytes:
+            STDERR.print(f"  cut off {journal.repaired_bytes} bytes of a line that was not finished")
+        before = progress_of(target, setup)
+        skip = before.done - before.failed if retry_failed else before.done
+        todo = [sample for sample in samples if sample.id not in skip]
+        STDERR.print(f"{dataset}: {len(samples)} photos, {len(samples) - len(todo)} done before → {target}")
+        try:
+            asyncio.run(_run(args, url, todo, journal, setup, concurrency))
+        except KeyboardInterrupt:
+            STDERR.print(f"stopped. To go on, give the same command again: geotts {' '.join(sys.argv[1:])}")
+            raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+    STDERR.print(f"done. geotts eval report {target}")
+
+
+def chosen(samples: Sequence[Sample], tags: Sequence[str], limit: int | None) -> list[Sample]:
+    """Samples with all `tags`, at most `limit`. Raises DataError when none is left, with the tags there are."""
+    kept = [sample for sample in samples if set(tags) <= set(sample.tags)]
+    if not kept:
+        known = sorted({tag for sample in samples for tag in sample.tags})
+        raise DataError(f"no photo has the tags {', '.join(tags)}; there are: {', '.join(known) or 'none'}")
+    return kept[:limit]
+
+
+def config_digest(args: AppArgs, url: str | None) -> str:
+    """Names what decides the answers: engine, dialect, limits, routing, tools and verifier, or the server asked."""
+    if url is not None:
+        return hashlib.sha256(url.encode()).hexdigest()[:16]
+    decisive = args.model_dump_json(include={"engine", "dialect", "limits", "routing", "tools", "verifier"})
+    return hashlib.sha256(decisive.encode()).hexdigest()[:16]
+
+
+async def _run(
+    args: AppArgs, url: str | None, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int
+) -> None:
+    if not todo:
+        return
+    deadline_s = args.gateway.default_deadline_s
+    if url is None:
+        await _follow(LocalSolver(local_ports(args), deadline_s=deadline_s), todo, journal, setup, concurrency)
+        return
+    timeout_s = (setup.options.deadline_s or deadline_s) + 60.0
+    async with Client(url, timeout_s=timeout_s) as client:
+        await _follow(RemoteSolver(client), todo, journal, setup, concurrency)
+
+
+async def _follow(solver: Solver, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int) -> None:
+    with running_figures(len(todo)) as show:
+        async for record in run_samples(todo, solver, journal, setup, concurrency=concurrency):
+            show(record)
+
+
+class _Tally:
+    """Running figures of what came in so far."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._started = total, time.monotonic()
+        self._names = PlaceNames(Countries())
+        self._recent: deque[float] = deque(maxlen=64)
+        self.done = self.failures = self._countries = self._abstained = 0
+        self._within = {25.0: 0, 200.0: 0, 750.0: 0}
+
+    def add(self, record: Record) -> None:
+        self.done += 1
+        self._recent.append(time.monotonic())
+        if record.failure:
+            self.failures += 1
+            return
+        self._countries += right_country(record, self._names)
+        point = record.answer.point if record.answer is not None else None
+        if point is None:
+            self._abstained += 1
+            return
+        error_km = distance_km(point, record.truth.point)
+        for threshold in self._within:
+            self._within[threshold] += error_km < max(threshold, record.truth.slack_km)
+
+    def text(self) -> str:
+        answered = max(1, self.done - self.failures)
+        shares = " ".join(f"@{t:g} {100 * count / answered:.1f}" for t, count in self._within.items())
+        failed = f" · {self.failures} failed" if self.failures else ""
+        return (
+            f"{self.done}/{self._total} {shares} % · country {100 * self._countries / answered:.0f} % · "
+            f"silent {100 * self._abstained / answered:.0f} %{failed} · {self._left()}"
+        )
+
+    def _left(self) -> str:
+        """Time left at the pace of the last photos."""
+        if len(self._recent) < 2:
+            return "…"
+        pace_s = (self._recent[-1] - self._recent[0]) / (len(self._recent) - 1)
+        seconds = int(pace_s * (self._total - self.done))
+        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left"
+
+
+@contextmanager
+def running_figures(total: int, label: str = "") -> Iterator[_Show]:
+    """A bar with running figures and time left on a terminal, a line every ten seconds otherwise."""
+    tally = _Tally(total)
+    if not STDERR.is_terminal:
+        last = time.monotonic()
+
+        def line(record: Record | None) -> None:
+            nonlocal last
+            if record is not None:
+                tally.add(record)
+            if tally.done == total or time.monotonic() - last >= _LINE_EVERY_S:
+                last = time.monotonic()
+                STDERR.print(f"  {label}{tally.text()}", soft_wrap=True)
+
+        yield line
+        return
+    columns = (BarColumn(bar_width=8), TextColumn("{task.description}"))  # all of it fits into 80 columns
+    with Progress(*columns, console=STDERR) as bar:
+        task = bar.add_task("starting …", total=total)
+
+        def update(record: Record | None) -> None:
+            if record is not None:
+                tally.add(record)
+            bar.update(task, completed=tally.done, description=label + tally.text())
+
+        yield update

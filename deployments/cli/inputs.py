@@ -1,0 +1,95 @@
+"""What `geotts locate` takes: photos from files, folders, globs and stdin, and areas in words."""
+
+from __future__ import annotations
+
+import glob
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from tts.domain.geo import Area, BBox, Circle, Countries, LatLon
+from tts.geodata import countries as geo
+
+_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".gif", ".bmp", ".heic", ".heif", ".avif", ".mpo"}
+_GLOB_CHARS = set("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One photo to locate: how to call it on the screen (the name never leaves this process), and its bytes."""
+
+    label: str
+    path: Path | None
+
+    def read(self) -> bytes:
+        return sys.stdin.buffer.read() if self.path is None else self.path.read_bytes()
+
+
+def collect(arguments: tuple[str, ...]) -> list[Input]:
+    """Files as they are named, folders and globs in alphabetical order, `-` for stdin.
+
+    Raises click.BadParameter when something is not there or a folder holds no picture.
+    """
+    found = [item for argument in arguments for item in _expand(argument)]
+    if not found:
+        raise click.BadParameter("name at least one photo, folder or glob, or - for stdin", param_hint="PHOTO")
+    return found
+
+
+def _expand(argument: str) -> Iterator[Input]:
+    path = Path(argument).expanduser()
+    if argument == "-":
+        yield Input("stdin", None)
+    elif path.is_dir():
+        yield from _pictures(sorted(p for p in path.rglob("*") if p.is_file()), argument)
+    elif path.is_file():
+        yield Input(argument, path)
+    elif _GLOB_CHARS & set(argument):
+        yield from _pictures([Path(p) for p in sorted(glob.glob(argument, recursive=True))], argument)
+    else:
+        raise click.BadParameter(f"there is no file {argument!r}", param_hint="PHOTO")
+
+
+def _pictures(paths: list[Path], where: str) -> Iterator[Input]:
+    pictures = [path for path in paths if path.suffix.lower() in _SUFFIXES]
+    if not pictures:
+        raise click.BadParameter(f"no pictures in {where!r}", param_hint="PHOTO")
+    for path in pictures:
+        yield Input(str(path), path)
+
+
+class AreaType(click.ParamType[Area]):
+    """`IT,FR` or `Italy` · `41.9,12.5,200` (lat, lon, km) · `bbox:36,6,47,19` (south, west, north, east)."""
+
+    name = "area"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Area:
+        try:
+            if value.startswith("bbox:"):
+                south, west, north, east = (float(part) for part in value[5:].split(","))
+                return BBox(south=south, west=west, north=north, east=east)
+            parts = value.split(",")
+            if len(parts) == 3 and _is_number(parts[0]):
+                lat, lon, km = (float(part) for part in parts)
+                return Circle(centre=LatLon(lat=lat, lon=lon), radius_km=km)
+        except ValueError as error:
+            self.fail(f"{value!r} is not an area: {error}", param, ctx)
+        known = geo.Countries()
+        codes = []
+        for name in parts:
+            country = known.find(name.strip())
+            if country is None:
+                self.fail(f"{name.strip()!r} is no country I know; use its name or ISO code", param, ctx)
+            codes.append(country.code)
+        return Countries(codes=tuple(codes))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,175 @@
+"""`geotts locate`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import Any
+
+import click
+import orjson
+from rich.console import Console
+
+from deployments.cli.console import STDERR, config_option, progress_bar
+from deployments.cli.inputs import AreaType, Input, collect
+from deployments.cli.small_map import small_map
+from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
+from deployments.local import local_ports
+from tts.aio import closing
+from tts.api.client import Client
+from tts.api.schema import LocateResponse, trajectories_for
+from tts.config import AppArgs
+from tts.domain.events import Event
+from tts.domain.exif import file_claim
+from tts.domain.photo import load_photo
+from tts.domain.plan import Depth
+from tts.domain.request import MAX_PARALLEL, LocateOptions, LocateRequest, new_request_id
+from tts.domain.trajectory import Run, fold
+from tts.errors import GeoTTSError
+from tts.geodata.store import DataStore
+from tts.pipeline import solve
+from tts.ports import Attachment, Ports
+
+Source = Callable[[bytes, LocateOptions], AsyncIterator[Event]]
+_STDOUT = Console(highlight=False)
+
+
+@click.command()
+@click.argument("photos", nargs=-1, required=True, metavar="PHOTO…")
+@click.option(
+    "-n",
+    "--n-parallel",
+    type=click.IntRange(1, MAX_PARALLEL),
+    default=4,
+    show_default=True,
+    help="Rollouts in parallel.",
+)
+@click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
+@click.option("--json", "form", flag_value="json", help="One JSON object a photo on stdout.")
+@click.option("--geojson", "form", flag_value="geojson", help="One GeoJSON FeatureCollection a photo on stdout.")
+@click.option("--local", is_flag=True, help="Think in this process (the default without --url).")
+@click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
+@click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
+@click.option("--within", type=AreaType(), help="Where it must lie: IT,FR · lat,lon,km · bbox:south,west,north,east")
+@click.option(
+    "--deadline", "deadline_s", type=click.FloatRange(0.1, 3600), help="Seconds until the best answer so far is due."
+)
+@click.option(
+    "--radius",
+    "target_radius_km",
+    type=click.FloatRange(0.001, 20000),
+    default=25.0,
+    show_default=True,
+    help="Precision wanted, in km.",
+)
+@click.option("--hint", help="What you already know.")
+@click.option("--seed", type=click.IntRange(0), help="Repeat exactly.")
+@click.option(
+    "--exif", "report_exif", is_flag=True, help="Also tell what position the file itself claims (never used)."
+)
+@click.option(
+    "--include",
+    type=click.Choice(["none", "summary", "full"]),
+    default="summary",
+    show_default=True,
+    help="How much of the trajectories --json carries.",
+)
+@config_option
+def command(
+    photos: tuple[str, ...], args: AppArgs, form: str | None, local: bool, url: str | None, api_key: str | None,
+    report_exif: bool, **fields: Any,
+) -> int:  # fmt: skip
+    """Where were these photos taken?
+
+    PHOTO is a file, a folder, a glob, or - for stdin. The exit code is 0 when every photo got an answer (an honest "I
+    do not know" is one), 1 when some failed, 130 when interrupted.
+    """
+    inputs = collect(photos)
+    options = LocateOptions(**fields, exif="report" if report_exif else "ignore")
+    remote = None if local else url
+    if remote is None:
+        _ensure_data(args)
+    return asyncio.run(_run(inputs, options, args, form, remote, api_key))
+
+
+def _ensure_data(args: AppArgs) -> None:
+    store = DataStore(args.data_dir)
+    if not store.ready:
+        STDERR.print("building data, once:")
+        with progress_bar() as progress:
+            store.ensure(progress)
+
+
+async def _run(
+    inputs: list[Input], options: LocateOptions, args: AppArgs, form: str | None, url: str | None, api_key: str | None
+) -> int:
+    failed = 0
+    async with AsyncExitStack() as stack:
+        if url is not None:
+            client = await stack.enter_async_context(Client(url, api_key=api_key))
+            source: Source = client.stream
+            picture: SmallMap | None = None
+        else:
+            source = partial(_local_events, local_ports(args), args)
+            picture = partial(_map_of, args)
+        for item in inputs:
+            run = await _one(item, options, source, quiet=form is not None)
+            failed += run.answer is None
+            _tell(item, run, options, form, picture)
+    return 1 if failed else 0
+
+
+async def _one(item: Input, options: LocateOptions, source: Source, *, quiet: bool) -> Run:
+    """Follow one photo's request on the screen; a refused photo is told and skipped."""
+    view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
+    run = Run()
+    try:
+        raw = item.read()
+        with view:
+            async with closing(source(raw, options)) as events:
+                async for event in events:
+                    run = fold([event], run)
+                    if not quiet or STDERR.is_terminal:
+                        view.show(event)
+    except (GeoTTSError, OSError) as error:
+        detail = error.detail if isinstance(error, GeoTTSError) else str(error)
+        STDERR.print(f"[bold red]{clean(item.label)}:[/] ", end="")
+        STDERR.print(detail, markup=False, soft_wrap=True)
+    return run
+
+
+async def _local_events(ports: Ports, args: AppArgs, raw: bytes, options: LocateOptions) -> AsyncIterator[Event]:
+    photo = await asyncio.to_thread(load_photo, raw, args.gateway.photo)
+    claims = (file_claim(raw),) if options.exif == "report" else ()
+    request = LocateRequest(new_request_id(), (photo,), options, file_claims=claims)
+    async with closing(
+        solve(request, ports, deadline_s=options.deadline_s or args.gateway.default_deadline_s)
+    ) as items:
+        async for item in items:
+            if not isinstance(item, Attachment):
+                yield item
+
+
+def _map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
+    return small_map(DataStore(args.data_dir).gazetteer(), point, span_km=span_km)
+
+
+def _tell(item: Input, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None) -> None:
+    if run.answer is None or run.accepted is None:
+        if run.failure is not None:
+            STDERR.print(f"[bold red]{clean(item.label)}:[/] {clean(run.failure.detail)}")
+        if form == "json":
+            problem = run.failure.jsonable() if run.failure else {"code": "failed"}
+            click.echo(orjson.dumps({"photo": item.label, "error": problem}))
+        return
+    if form == "json":
+        reply = LocateResponse(
+            request_id=run.accepted.request_id, answer=run.answer, trajectories=trajectories_for(run, options.include)
+        )
+        click.echo(orjson.dumps({"photo": item.label, **reply.jsonable()}))
+    elif form == "geojson":
+        click.echo(orjson.dumps({"photo": item.label, **run.answer.geojson()}))
+    else:
+        _STDOUT.print(answer_panel(run.answer, picture if _STDOUT.is_terminal else None))

@@ -1,0 +1,79 @@
+"""`geotts tools list | call`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from rich.console import Console
+
+from deployments.cli.console import config_option
+from deployments.local import local_toolbox
+from tts.config import AppArgs
+from tts.domain.photo import load_photo
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall
+from tts.ports import ToolContext
+
+
+@click.group()
+def command() -> None:
+    """List the tools models are given, or call one by hand."""
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="The schemas, as a model sees them.")
+@config_option
+def list_tools(args: AppArgs, as_json: bool) -> None:
+    """Every tool with its arguments."""
+    schemas = local_toolbox(args).schemas()
+    if as_json:
+        click.echo(orjson.dumps([schema.jsonable() for schema in schemas], option=orjson.OPT_INDENT_2))
+        return
+    console = Console(highlight=False)
+    for schema in schemas:
+        properties: dict[str, Any] = schema.parameters.get("properties", {})  # type: ignore[assignment]
+        required: Any = schema.parameters.get("required", [])
+        shown = ", ".join(name if name in required else f"{name}?" for name in properties)
+        console.print(f"[bold]{schema.name}[/]({shown})", soft_wrap=True)
+        console.print(f"  {schema.description}", markup=False, soft_wrap=True)
+
+
+@command.command("call")
+@click.argument("name")
+@click.argument("arguments", nargs=-1, metavar="KEY=VALUE…")
+@click.option(
+    "--photo", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="For tools that look at one."
+)
+@click.option("--json", "as_json", is_flag=True, help="The whole result with its facts.")
+@click.option("--save", type=click.Path(file_okay=False, path_type=Path), help="Folder for pictures the tool returns.")
+@config_option
+def call_tool(
+    args: AppArgs, name: str, arguments: tuple[str, ...], photo: Path | None, as_json: bool, save: Path | None
+) -> int:
+    """Call a tool: `geotts tools call poi_keyword_search query=Coimbra`. Values are JSON where they parse as JSON."""
+    call = ToolCall(id="cli", name=name, arguments=dict(_argument(text) for text in arguments))
+    photos = (load_photo(photo.read_bytes()),) if photo else ()
+    context = ToolContext(RequestContext(id="cli", remaining_s=60.0), photos)
+    outcome = asyncio.run(local_toolbox(args).call(call, context))
+    click.echo(orjson.dumps(outcome.result.jsonable(), option=orjson.OPT_INDENT_2) if as_json else outcome.result.text)
+    for attachment in outcome.attachments if save else ():
+        assert save is not None
+        save.mkdir(parents=True, exist_ok=True)
+        path = save / f"{attachment.sha256[:16]}.{attachment.media_type.partition('/')[2]}"
+        path.write_bytes(attachment.data)
+        click.echo(f"saved {path}", err=True)
+    return 0 if outcome.result.ok else 1
+
+
+def _argument(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"{text!r} is not KEY=VALUE")
+    try:
+        return name, orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return name, value

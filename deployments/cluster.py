@@ -1,0 +1,87 @@
+"""Start GeoTTS on Ray: a local one-node cluster of its own, or one that is already running.
+
+Import this module before `ray`: it prepares the environment that Serve reads at import time.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from deployments.ray_env import prepare_environment, prepare_ports
+
+prepare_environment()
+
+import ray  # noqa: E402  after the environment is set
+from ray import serve  # noqa: E402
+
+from deployments.app import build  # noqa: E402
+from tts.config import AppArgs  # noqa: E402
+from tts.errors import DataError, FatalError  # noqa: E402
+from tts.geodata.store import DataStore  # noqa: E402
+
+_OBJECT_STORE_BYTES = 200 * 2**20
+APP_NAME = "geotts"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A running application."""
+
+    url: str
+    ready_s: float
+
+
+@contextmanager
+def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool = False) -> Iterator[Served]:
+    """Run the application until the block ends. Without `ray_address` a private cluster is started on loopback.
+
+    Raises:
+        DataError: when the gazetteer has not been built.
+        FatalError: when the application does not come up.
+    """
+    if not DataStore(args.data_dir).ready:
+        raise DataError("the embedded data is missing or outdated: run `geotts data build`")
+    if ray_address is None:
+        prepare_ports(args.gateway.host, args.gateway.port)
+    started = time.perf_counter()
+    _start_ray(ray_address, log_to_driver=log_to_driver)
+    try:
+        serve.start(http_options={"host": args.gateway.host, "port": _unused_proxy_port(args)})
+        try:
+            serve.run(build(args), name=APP_NAME, route_prefix="/")
+        except RuntimeError as error:
+            raise FatalError(f"the application did not come up: {error}") from error
+        yield Served(
+            url=f"http://{args.gateway.host}:{args.gateway.port}", ready_s=round(time.perf_counter() - started, 2)
+        )
+    finally:
+        try:
+            serve.shutdown()  # type: ignore[no-untyped-call]
+        finally:
+            ray.shutdown()
+
+
+def _start_ray(address: str | None, *, log_to_driver: bool) -> None:
+    for name in ("ray", "ray.serve", "ray._private.authentication"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    if address is not None:
+        ray.init(address, log_to_driver=log_to_driver, namespace="serve")
+        return
+    ray.init(
+        "local",
+        num_cpus=max(2, os.cpu_count() or 2),
+        include_dashboard=False,
+        object_store_memory=_OBJECT_STORE_BYTES,
+        log_to_driver=log_to_driver,
+        logging_level=logging.WARNING,
+    )
+
+
+def _unused_proxy_port(args: AppArgs) -> int:
+    """Direct ingress takes the public port; Serve still wants a port for the proxy it does not start."""
+    return args.gateway.port + 1 if args.gateway.port < 65535 else args.gateway.port - 1

@@ -1,0 +1,151 @@
+"""What is installed, what is missing, and what that costs. Pure look-ups: nothing is changed, started or downloaded."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import psutil
+
+from tts.config import AppArgs
+from tts.errors import ConfigError
+from tts.geodata.store import DataStore
+from tts.perception.tesseract import SCRIPTS, installed_models
+
+State = Literal["ok", "missing", "problem", "off"]
+_PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "rapidocr", "pillow", "opentelemetry-sdk")
+_MIN_FREE_GB = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `cost` says what is lost without it, `mend` what to do about it."""
+
+    what: str
+    state: State
+    detail: str = ""
+    cost: str = ""
+    mend: str = ""
+
+
+def examine(args: AppArgs) -> list[Finding]:
+    """All findings, in the order a person would ask."""
+    checks: tuple[Callable[[AppArgs], Iterator[Finding]], ...] = (
+        _python, _packages, _optional, _tesseract, _data, _machine, _ports, _engine,
+    )  # fmt: skip
+    return [finding for check in checks for finding in check(args)]
+
+
+def _python(args: AppArgs) -> Iterator[Finding]:
+    fits = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    yield Finding(
+        "Python",
+        "ok" if fits else "problem",
+        platform.python_version(),
+        "untested",
+        "use Python 3.11" if not fits else "",
+    )
+
+
+def _packages(args: AppArgs) -> Iterator[Finding]:
+    found = {name: _version(name) for name in _PACKAGES}
+    missing = [name for name, version in found.items() if version is None]
+    detail = ", ".join(f"{name} {version}" for name, version in found.items() if version)
+    if missing:
+        yield Finding("packages", "missing", ", ".join(missing), "the service does not start", "run `make setup`")
+    else:
+        yield Finding("packages", "ok", detail)
+
+
+def _optional(args: AppArgs) -> Iterator[Finding]:
+    for module, what, cost, extra in (
+        ("vllm", "vLLM", "no models in this process; an OpenAI-compatible endpoint still works", "vllm"),
+        ("torch", "PyTorch", "no visual locatability score; cues are used", "segmentation"),
+        ("pyarrow", "pyarrow", "no Parquet files", "parquet"),
+        ("redis", "redis client", "one gateway and one node only", "redis"),
+    ):
+        if importlib.util.find_spec(module):
+            yield Finding(what, "ok", _version(module) or "")
+        else:
+            yield Finding(what, "off", "not installed", cost, f"pip install 'geotts[{extra}]'")
+
+
+def _tesseract(args: AppArgs) -> Iterator[Finding]:
+    models = installed_models()
+    if models.missing:
+        packages = " ".join(f"tesseract-ocr-{code}" for code in models.missing)
+        scripts = ", ".join(SCRIPTS[code] for code in models.missing)
+        yield Finding(
+            "Tesseract models", "missing", scripts, "signs in these scripts are not read", f"apt-get install {packages}"
+        )
+    else:
+        yield Finding("Tesseract models", "ok", f"{len(models.languages)} scripts in {models.folder}")
+
+
+def _data(args: AppArgs) -> Iterator[Finding]:
+    store = DataStore(args.data_dir)
+    for status in store.status():
+        if status.state == "ready":
+            yield Finding(status.name, "ok", f"{status.size_bytes / 1e6:.0f} MB in {status.path}")
+        else:
+            yield Finding(status.name, "missing", status.state, "nothing can be looked up", "run `geotts data build`")
+    target = next(path for path in (store.root, *store.root.parents) if path.exists())
+    free = shutil.disk_usage(target).free / 1e9
+    if free < _MIN_FREE_GB:
+        yield Finding(
+            "disk", "problem", f"{free:.1f} GB free at {target}", "builds and logs may fail", "free some space"
+        )
+
+
+def _machine(args: AppArgs) -> Iterator[Finding]:
+    memory = psutil.virtual_memory().available / 2**30
+    detail = f"{os.cpu_count()} cores, {memory:.1f} GiB of memory free"
+    short = memory < 3
+    yield Finding("machine", "problem" if short else "ok", detail, "the service needs 2 GiB" if short else "")
+    gpus = shutil.which("nvidia-smi") is not None
+    if gpus:
+        yield Finding("GPU", "ok", "nvidia-smi is there")
+    else:
+        yield Finding("GPU", "off", "none seen", "the embedded engine and remote endpoints need none")
+
+
+def _ports(args: AppArgs) -> Iterator[Finding]:
+    for port, purpose in ((args.gateway.port, "the service"), (args.gateway.port + 1, "Ray Serve's own proxy")):
+        with socket.socket() as probe:
+            try:
+                probe.bind((args.gateway.host, port))
+            except OSError as error:
+                reason = error.strerror or "cannot be bound"
+                yield Finding(
+                    f"port {port}", "problem", reason, f"{purpose} cannot listen", "stop its user or take --port"
+                )
+            else:
+                yield Finding(f"port {port}", "ok", f"free, for {purpose}")
+
+
+def _engine(args: AppArgs) -> Iterator[Finding]:
+    name = args.engine.name
+    if name == "clues":
+        yield Finding("engine", "ok", "clues: embedded, needs no model")
+        return
+    try:
+        detail = f"{name}: {args.engine.model_dump_json(exclude_defaults=True)}"
+    except ConfigError as error:
+        yield Finding("engine", "problem", error.detail)
+        return
+    yield Finding("engine", "ok", detail)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

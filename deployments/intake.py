@@ -1,0 +1,171 @@
+"""From an HTTP request to options and raw photo bytes: multipart or JSON, bounded in size, time and number of parts."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect, Request
+
+from tts.config import GatewayConfig
+from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.errors import PhotoError, RequestError
+
+_IMAGE_FIELD = "image"
+_MAX_FIELDS = 32
+_MAX_FIELD_BYTES = 64 * 1024
+_STRUCTURED = ("tools", "within", "stop")  # JSON inside a form field
+
+
+class UnsupportedMediaType(RequestError):
+    code = "unsupported-media-type"
+    status = 415
+
+
+class BodyTooLarge(RequestError):
+    code = "too-large"
+    status = 413
+
+
+class BodyTimeout(RequestError):
+    code = "body-timeout"
+    status = 408
+
+
+class Malformed(RequestError):
+    code = "malformed"
+    status = 400
+
+
+async def read_request(request: Request, config: GatewayConfig) -> tuple[LocateOptions, list[bytes]]:
+    """Options and the bytes of one to eight photos.
+
+    Raises:
+        RequestError: any of its kinds, with what to change.
+    """
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    try:
+        async with asyncio.timeout(config.body_timeout_s):
+            if kind == "multipart/form-data":
+                return await _from_form(request, config)
+            if kind == "application/json":
+                return await _from_json(request, config)
+    except TimeoutError:
+        raise BodyTimeout(f"the body did not arrive within {config.body_timeout_s:.0f} s") from None
+    except ClientDisconnect:
+        raise Malformed("the body ended early") from None
+    raise UnsupportedMediaType("send multipart/form-data with a field `image`, or application/json")
+
+
+async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOptions, list[bytes]]:
+    limit = config.photo.max_bytes
+    parser = MultiPartParser(
+        request.headers,
+        _bounded(request, MAX_PHOTOS * limit + _MAX_FIELDS * _MAX_FIELD_BYTES),
+        max_files=MAX_PHOTOS,
+        max_fields=_MAX_FIELDS,
+        max_part_size=_MAX_FIELD_BYTES,
+    )
+    parser.spool_max_size = limit + 2**20  # photos stay in memory: nothing is spooled to disk
+    try:
+        form = await parser.parse()
+    except (MultiPartException, HTTPException, UnicodeDecodeError, ValueError, KeyError, AssertionError) as error:
+        detail = getattr(error, "message", None) or getattr(error, "detail", None) or "the multipart body is malformed"
+        raise Malformed(f"multipart: {detail}") from error
+    fields: dict[str, Any] = {}
+    photos: list[bytes] = []
+    try:
+        for name, value in form.multi_items():
+            if name == _IMAGE_FIELD:
+                photos.append(await value.read() if isinstance(value, UploadFile) else value.encode())
+            elif isinstance(value, UploadFile):
+                raise _wrong(name, "is a file; only `image` may be one")
+            elif name in fields:
+                raise _wrong(name, "was given twice")
+            else:
+                fields[name] = _structured(name, value)
+    finally:
+        await form.close()
+    return _options(fields), _checked(photos)
+
+
+async def _from_json(request: Request, config: GatewayConfig) -> tuple[LocateOptions, list[bytes]]:
+    limit = MAX_PHOTOS * config.photo.max_bytes * 4 // 3 + _MAX_FIELDS * _MAX_FIELD_BYTES
+    body = b"".join([chunk async for chunk in _bounded(request, limit)])
+    try:
+        fields = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Malformed(f"the body is not JSON: {error.msg} at character {error.pos}") from error
+    if not isinstance(fields, dict):
+        raise Malformed("the body must be a JSON object")
+    images = fields.pop(_IMAGE_FIELD, None)
+    photos = [_decode(image) for image in (images if isinstance(images, list) else [images] if images else [])]
+    return _options(fields), _checked(photos)
+
+
+async def _bounded(request: Request, limit: int) -> Any:
+    """The body in chunks, refused as soon as it is longer than `limit`."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limit:
+        raise BodyTooLarge(f"the body is announced with {int(declared):,} bytes; at most {limit:,} are read")
+    seen = 0
+    async for chunk in request.stream():
+        seen += len(chunk)
+        if seen > limit:
+            raise BodyTooLarge(f"the body is longer than {limit:,} bytes")
+        yield chunk
+
+
+def _decode(image: Any) -> bytes:
+    if not isinstance(image, dict) or set(image) != {"base64"} or not isinstance(image["base64"], str):
+        raise _wrong(_IMAGE_FIELD, 'must be {"base64": "…"}')
+    text = image["base64"]
+    if text.startswith("data:"):
+        text = text.partition(",")[2]
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise _wrong(_IMAGE_FIELD, "is not valid base64") from error
+
+
+def _structured(name: str, value: str) -> Any:
+    """Form fields that hold JSON; `tools` may also be a comma-separated list."""
+    if name not in _STRUCTURED:
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        if name == "tools":
+            return [tool.strip() for tool in value.split(",") if tool.strip()]
+        raise _wrong(name, "must hold JSON") from error
+
+
+def _options(fields: dict[str, Any]) -> LocateOptions:
+    try:
+        return LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
+    except ValidationError as error:
+        errors = tuple(
+            {"field": ".".join(str(part) for part in e["loc"])[:100], "problem": e["msg"][:300]} for e in error.errors()
+        )
+        summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
+        raise RequestError(f"the request is not valid: {summary}", errors=errors) from error
+
+
+def _checked(photos: list[bytes]) -> list[bytes]:
+    if not photos:
+        raise PhotoError.because("missing", "there is no photo: send it in the field `image`")
+    if len(photos) > MAX_PHOTOS:
+        raise RequestError(f"{len(photos)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+    return photos
+
+
+def _wrong(name: str, what: str) -> RequestError:
+    error = {"field": name[:100], "problem": what}
+    return RequestError(f"{name[:100]}: {what}", errors=(error,))

@@ -1,0 +1,55 @@
+"""The whole system in this process, without Ray: for the command line, tests and evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from deployments.parts import (
+    make_broker_toolbox,
+    make_dialect,
+    make_identity,
+    make_local_toolbox,
+    make_locator,
+    make_model,
+    make_verifier,
+)
+from tts.config import AppArgs
+from tts.perception.local import LocalPerception
+from tts.ports import GroupRequest, ModelClient, Ports, RolloutItem, Toolbox
+from tts.rollout.group import run_group
+from tts.rollout.loop import Agent
+from tts.routing.plan import DepthRouter
+from tts.toolkit.toolbox import JoinedToolbox
+
+
+class LocalRollouts:
+    """The `Rollouts` port in this process: one group, whatever the number."""
+
+    def __init__(self, model: ModelClient, toolbox: Toolbox, *, coalesce_s: float) -> None:
+        self._model, self._toolbox, self._coalesce_s = model, toolbox, coalesce_s
+
+    def group_size(self, n: int) -> int:
+        return n
+
+    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        agent = Agent(self._model, make_dialect(group.dialect), self._toolbox)
+        async for batch in run_group(agent, group, coalesce_s=self._coalesce_s):
+            yield batch
+
+
+def local_toolbox(args: AppArgs, perception: LocalPerception | None = None) -> Toolbox:
+    """All configured tools in this process."""
+    return JoinedToolbox(make_local_toolbox(perception or LocalPerception()), make_broker_toolbox(args))
+
+
+def local_ports(args: AppArgs) -> Ports:
+    """Everything `solve` needs, in this process. Loads perception and opens the built data."""
+    perception = LocalPerception()
+    toolbox = local_toolbox(args, perception)
+    return Ports(
+        locator=make_locator(args, perception),
+        router=DepthRouter(args.limits),
+        rollouts=LocalRollouts(make_model(args.engine), toolbox, coalesce_s=args.coalesce_s),
+        verifier=make_verifier(args),
+        identity=make_identity(args),
+    )

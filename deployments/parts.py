@@ -1,0 +1,74 @@
+"""Makes the parts of the system from the configuration. Used by every deployment and by the in-process composition."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+from tools import broker_tools, local_tools
+from tts.config import AppArgs, CluesEngine, Engine, ScriptedEngine
+from tts.dialects import DIALECTS
+from tts.dialects.base import Dialect, prompt_hash
+from tts.errors import ConfigError
+from tts.geodata.countries import Countries
+from tts.geodata.store import DataStore
+from tts.inference.clues_engine import CluesModel
+from tts.inference.scripted import ScriptedModel
+from tts.ports import Identity, Locator, ModelClient, Perception, Verifier
+from tts.routing.locatability import CuesLocator, FixedLocator
+from tts.toolkit.toolbox import LocalToolbox
+from tts.verify.calibration import shipped
+from tts.verify.consensus import ConsensusVerifier
+from tts.verify.world import World
+
+
+def make_model(engine: Engine) -> ModelClient:
+    if isinstance(engine, CluesEngine):
+        return CluesModel(engine)
+    if isinstance(engine, ScriptedEngine):
+        return ScriptedModel(engine)
+    raise ConfigError(f"there is no engine {engine!r}")
+
+
+def make_dialect(name: str) -> Dialect:
+    """Raises ConfigError with the known names."""
+    dialect = DIALECTS.get(name)
+    if dialect is None:
+        raise ConfigError(f"there is no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
+    return dialect
+
+
+def make_broker_toolbox(args: AppArgs) -> LocalToolbox:
+    return LocalToolbox(broker_tools(DataStore(args.data_dir).gazetteer(), Countries()))
+
+
+def make_local_toolbox(perception: Perception) -> LocalToolbox:
+    return LocalToolbox(local_tools(perception))
+
+
+def make_locator(args: AppArgs, perception: Perception) -> Locator:
+    if args.routing.method == "fixed":
+        return FixedLocator(args.routing.fixed_score)
+    return CuesLocator(perception)
+
+
+def make_verifier(args: AppArgs) -> Verifier:
+    world = World(DataStore(args.data_dir).gazetteer(), Countries())
+    return ConsensusVerifier(world, shipped(args.engine.name))
+
+
+def make_identity(args: AppArgs) -> Identity:
+    dialect = make_dialect(args.dialect)
+    return Identity(
+        version=importlib.metadata.version("geotts"),
+        engine=args.engine.name,
+        model=args.engine.name,
+        dialect=dialect.name,
+        verifier=args.verifier.kind,
+        prompt_sha256=prompt_hash(dialect),
+        providers=args.tools.providers,
+        data_versions={
+            f"{status.name}.{name}": version
+            for status in DataStore(args.data_dir).status(deep=False)
+            for name, version in status.versions.items()
+        },
+    )

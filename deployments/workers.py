@@ -1,0 +1,140 @@
+"""The deployments behind the gateway, as plain classes: Locatability, Rollout, Tools, Verifier.
+
+Nothing here knows that it is served; `deployments.app` wraps each with `serve.deployment`. Photos arrive as object
+references nested in a list and are fetched once. Replicas keep nothing between requests but caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ray.serve.handle import DeploymentHandle
+
+from deployments.handles import PhotoRefs, RemotePerception, RemoteToolbox, remote_call, replica_name
+from deployments.parts import (
+    make_broker_toolbox,
+    make_dialect,
+    make_local_toolbox,
+    make_locator,
+    make_model,
+    make_verifier,
+)
+from tts.aio import closing
+from tts.config import AppArgs
+from tts.domain.answer import Verdict
+from tts.domain.photo import Box
+from tts.domain.reading import Reading
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall
+from tts.perception.local import LocalPerception
+from tts.ports import (
+    GroupRequest,
+    RolloutItem,
+    Routing,
+    ToolContext,
+    ToolOutcome,
+    ToolSchema,
+    VerdictText,
+    VerifyRequest,
+)
+from tts.rollout.group import run_group
+from tts.rollout.loop import Agent
+from tts.telemetry import configure_telemetry, span
+from tts.toolkit.toolbox import JoinedToolbox
+
+
+class Locatability:
+    """Rates photos, and reads signs for everyone else: the only process that loads the recognisers."""
+
+    def __init__(self, args: AppArgs) -> None:
+        configure_telemetry(args.telemetry, "locatability")
+        self._refs = PhotoRefs()
+        self._perception = LocalPerception()
+        self._locator = make_locator(args, self._perception)
+
+    async def rate(self, photo_refs: Sequence[Any], context: RequestContext) -> Routing:
+        with span("locatability", parent=context.traceparent):
+            return await self._locator.rate(await self._refs.fetch(photo_refs), context)
+
+    async def read(self, photo_refs: Sequence[Any], box: Box | None, context: RequestContext) -> Reading:
+        with span("read", parent=context.traceparent):
+            (photo,) = await self._refs.fetch(photo_refs)
+            return await self._perception.read(photo, box, context)
+
+
+class Rollout:
+    """Runs groups of rollouts beside their engine. Cheap tools run here, the others in the broker."""
+
+    def __init__(self, args: AppArgs, locatability: DeploymentHandle[Any], tools: DeploymentHandle[Any]) -> None:
+        configure_telemetry(args.telemetry, "rollout")
+        self._args = args
+        self._refs = PhotoRefs()
+        self._model = make_model(args.engine)
+        self._local = make_local_toolbox(RemotePerception(locatability, self._refs))
+        self._tools = tools
+        self._toolbox: JoinedToolbox | None = None
+        self._running = 0
+
+    async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[RolloutItem]]:
+        photos = await self._refs.fetch(photo_refs)
+        agent = Agent(self._model, make_dialect(group.dialect), await self._joined())
+        batches = run_group(agent, replace(group, photos=photos), coalesce_s=self._args.coalesce_s)
+        self._running += len(group.tasks)
+        try:
+            async with closing(batches) as stream:
+                async for batch in stream:
+                    yield batch
+        finally:
+            self._running -= len(group.tasks)
+
+    async def running(self) -> tuple[str, int]:
+        """This replica's name, and rollouts in flight on it."""
+        return replica_name(), self._running
+
+    async def _joined(self) -> JoinedToolbox:
+        if self._toolbox is None:
+            schemas: tuple[ToolSchema, ...] = await remote_call(self._tools.schemas)
+            self._toolbox = JoinedToolbox(self._local, RemoteToolbox(self._tools, schemas))
+        return self._toolbox
+
+
+class Tools:
+    """The broker: large data, keys, caches and limits live here."""
+
+    def __init__(self, args: AppArgs) -> None:
+        configure_telemetry(args.telemetry, "tools")
+        self._toolbox = make_broker_toolbox(args)
+        self._running = 0
+
+    async def schemas(self) -> tuple[ToolSchema, ...]:
+        return self._toolbox.schemas()
+
+    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        self._running += 1
+        try:
+            with span("broker", parent=context.request.traceparent, tool=call.name):
+                return await self._toolbox.call(call, context)
+        finally:
+            self._running -= 1
+
+    async def running(self) -> tuple[str, int]:
+        """This replica's name, and tool calls in flight on it."""
+        return replica_name(), self._running
+
+
+class Verifier:
+    """Weighs trajectories into one verdict, in a process of its own so that it scales and fails by itself."""
+
+    def __init__(self, args: AppArgs) -> None:
+        configure_telemetry(args.telemetry, "verifier")
+        self._refs = PhotoRefs()
+        self._verifier = make_verifier(args)
+
+    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[VerdictText | Verdict]:
+        photos = await self._refs.fetch(photo_refs)
+        with span("judge", parent=request.context.traceparent):
+            async with closing(self._verifier.verify(replace(request, photos=photos))) as pieces:
+                async for piece in pieces:
+                    yield piece

@@ -1,0 +1,20 @@
+"""A real local Ray cluster, started once a module with the configuration the module names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from deployments.bench.harness import free_port
+from deployments.cluster import Served, served
+from tts.config import AppArgs
+
+
+@pytest.fixture(scope="module")
+def service(request: pytest.FixtureRequest, data_store: object) -> Iterator[Served]:
+    """The application of the module's `ARGS` on a free port."""
+    args: AppArgs = request.module.ARGS
+    gateway = args.gateway.model_copy(update={"port": free_port()})
+    with served(args.model_copy(update={"gateway": gateway})) as running:
+        yield running

@@ -1,0 +1,90 @@
+"""The embedded engine over a real Ray Serve cluster, as a client sees it."""
+
+import httpx
+import pytest
+import pytest_asyncio
+from support import a_request, sign_bytes
+
+from deployments.bench.harness import locate
+from deployments.cluster import APP_NAME
+from deployments.local import local_ports
+from deployments.probe import Probe
+from tts.config import AppArgs
+from tts.domain.events import Routed, ToolResulted
+from tts.domain.photo import load_photo
+from tts.domain.trajectory import fold
+from tts.pipeline import solve
+from tts.ports import Attachment
+
+ARGS = AppArgs()
+PHOTO = sign_bytes("Wilhelmsburg", "Hamburg")
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def http():
+    async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def probe():
+    return Probe(APP_NAME)
+
+
+async def test_n_trajectories_with_real_tools_and_evidence(service, http):
+    found = await locate(http, service.url, PHOTO, n_parallel=4, depth="deep", seed=1)
+    assert not found.failure
+    run = fold(found.events)
+    assert len(run.trajectories) == 4
+    assert len({str(t.turns) for t in run.trajectories}) > 1
+    assert [e for e in found.events if isinstance(e, ToolResulted) and e.result.ok and e.result.facts]
+    assert run.answer.country_code == "DE"
+    for evidence in run.answer.evidence:
+        results = {r.call_id: r for r in run.rollouts[evidence.rollout_id].results}
+        assert evidence.quote in results[evidence.call_id].text
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_the_same_answer_in_process_and_over_serve(service, http, seed):
+    here = []
+    ports = local_ports(ARGS)
+    async for item in solve(a_request(load_photo(PHOTO), depth="deep", seed=seed), ports, deadline_s=60):
+        if not isinstance(item, Attachment):
+            here.append(item)
+    there = (await locate(http, service.url, PHOTO, n_parallel=4, depth="deep", seed=seed)).events
+
+    def essence(events):
+        run = fold(events)
+        answer = run.answer.model_dump(exclude={"timing", "provenance", "evidence"})
+        beliefs = [t.answer for t in run.trajectories]
+        said = [[turn.text for turn in t.turns] for t in run.trajectories]
+        return answer, beliefs, said
+
+    assert essence(here) == essence(there)
+
+
+async def test_routing_read_the_photo_once(service, http):
+    found = await locate(http, service.url, PHOTO, n_parallel=2, depth="auto")
+    (routed,) = [event for event in found.events if isinstance(event, Routed)]
+    assert "legible line" in routed.locatability.why
+
+
+async def test_clients_cannot_steer_ray_serve(service, http):
+    headers = {"x-request-timeout-seconds": "0.001", "X-Request-Disconnect-Disabled": "?1"}
+    reply = await http.post(f"{service.url}/locate", files={"image": PHOTO}, data={"n_parallel": "1"}, headers=headers)
+    assert reply.status_code == 200
+
+
+async def test_bad_input_is_a_problem_and_the_next_request_works(service, http, probe):
+    for _ in range(3):
+        reply = await http.post(f"{service.url}/locate", files={"image": b"nonsense"})
+        assert (reply.status_code, reply.headers["content-type"]) == (415, "application/problem+json")
+    assert not (await locate(http, service.url, PHOTO, n_parallel=1)).failure
+    assert await probe.running() == 0
+
+
+async def test_real_photographs(service, http, eval_photos):
+    for path in sorted(eval_photos.glob("*.jpg"))[:4]:
+        found = await locate(http, service.url, path.read_bytes(), n_parallel=4, depth="deep")
+        assert not found.failure

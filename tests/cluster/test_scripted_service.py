@@ -1,0 +1,68 @@
+"""Cancellation, deadlines and traces over a real Ray Serve cluster, with an engine whose timing is known."""
+
+import asyncio
+import time
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from deployments.bench.fanout import plain_photo
+from deployments.bench.harness import locate
+from deployments.cluster import APP_NAME
+from deployments.probe import Probe
+from tts.config import AppArgs, RoutingConfig, ScriptedEngine
+from tts.domain.answer import StopReason
+from tts.domain.trajectory import fold
+
+ARGS = AppArgs(engine=ScriptedEngine(turns=6, tokens_per_turn=32, turn_s=1.0), routing=RoutingConfig(method="fixed"))
+PHOTO = plain_photo(320, 240)
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def http():
+    async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def probe():
+    return Probe(APP_NAME)
+
+
+@pytest.mark.parametrize("after_s", [0.005, 0.05, 0.25, 1.2])
+async def test_a_disconnect_leaves_nothing_running(service, http, probe, after_s):
+    request = http.stream(
+        "POST", f"{service.url}/locate", files={"image": PHOTO}, data={"n_parallel": "8", "depth": "deep"},
+        headers={"Accept": "text/event-stream"},
+    )  # fmt: skip
+    async with request as response:
+        await anext(response.aiter_lines())
+        await asyncio.sleep(after_s)
+    assert await probe.idle_within(3.0)
+    after = await locate(http, service.url, PHOTO, n_parallel=2, depth="direct")
+    assert not after.failure
+
+
+async def test_a_disconnected_json_request_is_cancelled_too(service, http, probe):
+    with pytest.raises(httpx.ReadTimeout):
+        await http.post(f"{service.url}/locate", files={"image": PHOTO}, data={"depth": "deep"}, timeout=0.5)
+    assert await probe.idle_within(3.0)
+
+
+async def test_the_deadline_gives_the_best_answer_so_far(service, http, probe):
+    started = time.perf_counter()
+    found = await locate(http, service.url, PHOTO, n_parallel=4, depth="deep", deadline_s=3)
+    assert not found.failure
+    assert time.perf_counter() - started < 4.5
+    answer = fold(found.events).answer
+    assert answer.stop_reason in (StopReason.ANSWERED, StopReason.DEADLINE)
+
+
+async def test_many_streams_at_once(service, http, probe):
+    found = await asyncio.gather(
+        *(locate(http, service.url, PHOTO, n_parallel=2, depth="direct", seed=i) for i in range(24))
+    )
+    assert not [f.failure for f in found if f.failure]
+    assert await probe.idle_within(3.0)

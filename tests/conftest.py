@@ -1,0 +1,87 @@
+"""Shared fixtures: no network but loopback, built data, project-made photos, a virtual clock, a local Ray cluster."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from PIL import Image
+from support import sign_bytes
+
+from tts.domain.photo import Photo, load_photo
+from tts.geodata.countries import Countries
+from tts.geodata.gazetteer import Gazetteer
+from tts.geodata.store import DataStore
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+_LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Tests reach loopback only, unless they are marked `live`."""
+    if request.node.get_closest_marker("live"):
+        return
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple) and not str(address[0]).startswith(_LOOPBACK):
+            raise OSError(f"a test tried to reach {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session")
+def data_store() -> DataStore:
+    """The built gazetteer; built here (25 s, once) when it is not there yet."""
+    store = DataStore()
+    store.ensure()
+    return store
+
+
+@pytest.fixture(scope="session")
+def gazetteer(data_store: DataStore) -> Gazetteer:
+    return data_store.gazetteer()
+
+
+@pytest.fixture(scope="session")
+def countries() -> Countries:
+    return Countries()
+
+
+@pytest.fixture(scope="session")
+def sign_photo() -> Photo:
+    return load_photo(sign_bytes("Wilhelmsburg", "Inselpark"))
+
+
+@pytest.fixture(scope="session")
+def blank_photo() -> Photo:
+    out = io.BytesIO()
+    Image.new("RGB", (320, 240), (120, 160, 90)).save(out, "JPEG")
+    return load_photo(out.getvalue())
+
+
+@pytest.fixture(scope="session")
+def eval_photos() -> Path:
+    """The evaluation photographs; a test that needs them skips where they are not."""
+    folder = Path(os.environ.get("GEOTTS_PHOTOS", "../shared/data/photos"))
+    if not (folder / "labels.jsonl").is_file():
+        pytest.skip(f"the evaluation photographs are not at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def eval_logs() -> Path:
+    """Published logs of other systems; a test that needs them skips where they are not."""
+    folder = Path(os.environ.get("GEOTTS_LOGS", "../shared/data/logs"))
+    if not any(folder.glob("*.jsonl")):
+        pytest.skip(f"the published logs are not at {folder}")
+    return folder

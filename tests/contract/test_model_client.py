@@ -1,0 +1,89 @@
+"""What every engine owes the loop, whichever it is."""
+
+from contextlib import aclosing
+
+import pytest
+from support import a_context
+
+from tts.config import CluesEngine, ScriptedEngine
+from tts.dialects.base import Task
+from tts.dialects.generic import GenericDialect
+from tts.domain.photo import Box
+from tts.domain.reading import Reading, TextLine
+from tts.inference.clues_engine import CluesModel
+from tts.inference.scripted import ScriptedModel
+from tts.ports import ModelRequest, Sampling, ToolSchema
+
+ENGINES = {
+    "clues": lambda: CluesModel(CluesEngine()),
+    "scripted": lambda: ScriptedModel(ScriptedEngine(turns=2, tokens_per_turn=12)),
+}
+SEARCH = ToolSchema(name="poi_keyword_search", description="Find places.", parameters={"type": "object"})
+
+
+def line(text, y=0.1):
+    return TextLine(text=text, box=Box(x0=0.1, y0=y, x1=0.6, y1=y + 0.1), confidence=0.95, script="Latn", height_px=40)
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def engine(request):
+    return ENGINES[request.param]()
+
+
+@pytest.fixture
+def request_for(sign_photo):
+    def make(*, seed=1, tools=(SEARCH,), session="loc_test/0"):
+        lines = (line("Wilhelmsburg"), line("Inselpark", 0.3), line("Kein Winterdienst", 0.5), line("Eingang", 0.7))
+        return ModelRequest(
+            context=a_context(),
+            session_id=session,
+            messages=GenericDialect().opening(Task(photos=(sign_photo,))),
+            sampling=Sampling(temperature=0.7, seed=seed),
+            photos=(sign_photo,),
+            tools=tools,
+            readings=(Reading(photo_sha256=sign_photo.sha256, lines=lines),),
+        )
+
+    return make
+
+
+async def said(engine, request):
+    return [delta async for delta in engine.generate(request)]
+
+
+async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
+    deltas = await said(engine, request_for())
+    assert "".join(delta.text for delta in deltas)
+    assert [delta.finish_reason for delta in deltas[:-1]] == [None] * (len(deltas) - 1)
+    assert deltas[-1].finish_reason in ("stop", "tool_calls")
+    assert deltas[-1].usage.completion_tokens > 0
+
+
+async def test_the_same_seed_repeats_exactly(engine, request_for):
+    assert await said(engine, request_for(seed=5)) == await said(engine, request_for(seed=5))
+
+
+async def test_other_seeds_explore(engine, request_for):
+    runs = [str(await said(engine, request_for(seed=seed))) for seed in range(8)]
+    assert len(set(runs)) > 1
+
+
+async def test_tools_are_called_only_when_offered(engine, request_for):
+    with_tools = await said(engine, request_for())
+    without = await said(engine, request_for(tools=()))
+    names = {call.name for delta in with_tools for call in delta.tool_calls}
+    assert names <= {"poi_keyword_search"}
+    assert names
+    assert not [delta for delta in without if delta.tool_calls]
+
+
+async def test_call_ids_are_unique_within_a_turn(engine, request_for):
+    ids = [call.id for delta in await said(engine, request_for()) for call in delta.tool_calls]
+    assert len(ids) == len(set(ids))
+
+
+async def test_it_can_be_abandoned_and_used_again(engine, request_for):
+    async with aclosing(engine.generate(request_for())) as deltas:
+        await anext(deltas)
+    assert getattr(engine, "running", 0) == 0
+    assert await said(engine, request_for())

@@ -1,0 +1,62 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tts.dialects.answers import answer_from_json, json_objects, number
+from tts.domain.hypothesis import Level
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}',
+        'I think so.\n```json\n{"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}\n```',
+        "{'lat': 48.85, 'lon': 2.35, 'city': 'Paris', 'country': 'France'}",
+        '{"lat": "48.85", "lon": "2.35", "city": "Paris", "country": "France",}',
+        "｛“lat”：48.85，“lon”：2.35，“city”：“Paris”，“country”：“France”｝",
+        '{"a": {"lat": 1}} then {"latitude": 48.85, "longitude": 2.35, "city": "Paris", "country": "France"} bye',
+        'first {"lat": 1, "lon": 1} but then {"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}',
+    ],
+)
+def test_one_answer_in_many_forms(written):
+    found = answer_from_json(written)
+    assert (found.point.lat, found.point.lon, found.city, found.country) == (48.85, 2.35, "Paris", "France")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "", "no braces", "{", "}{", '{"lat": 48.85}', '{"lat": 148.85, "lon": 2.35}', '{"lat": NaN, "lon": 2}',
+        '{"lat": "north", "lon": 2}', '{"lat": true, "lon": false}', "[48.85, 2.35]", '{"lat": 48.85, "lon": 2.35',
+    ],
+)  # fmt: skip
+def test_what_is_not_an_answer_is_not_guessed(written):
+    assert answer_from_json(written) is None
+
+
+def test_null_coordinates_abstain_at_the_stated_level():
+    found = answer_from_json('{"lat": null, "lon": null, "country": "Italy", "city": "unknown"}')
+    assert found.abstains
+    assert (found.level, found.country, found.city) == (Level.COUNTRY, "Italy", "")
+
+
+def test_claims_and_numbers_are_kept_within_bounds():
+    found = answer_from_json(
+        '{"lat": 1, "lon": 2, "confidence": 7, "radius_km": -3,'
+        ' "evidence": [{"claim": "a sign", "call": "c1"}, "moss", 5]}'
+    )
+    assert (found.confidence, found.radius_km) == (1.0, None)
+    assert [(c.text, c.call_id) for c in found.claims] == [("a sign", "c1"), ("moss", None)]
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_survived(text):
+    answer_from_json(text)
+    list(json_objects("{" + text + "}"))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("−3.5", -3.5), (" 12° ", 12.0), (None, None), (True, None), ("1e400", None)]
+)
+def test_numbers(value, expected):
+    assert number(value) == expected

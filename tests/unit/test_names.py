@@ -1,0 +1,46 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tts.geodata.names import normalise, script_of, trigrams
+
+
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [
+        ("München", "munchen"),
+        ("Łódź", "lodz"),
+        ("SÃO PAULO", "sao paulo"),
+        ("Saint-Étienne", "saint etienne"),
+        ("L’Aquila", "laquila"),
+        ("Ἀθῆναι", "αθηναι"),
+        ("Санкт-Петербург", "санкт петербург"),
+        ("القَاهِرَة", "القاهره"),
+        ("ﾄｳｷｮｳ", "トウキョウ"),
+        ("서울", "서울"),
+        ("नई दिल्ली", "नई दिल्ली"),
+        ("กรุงเทพ", "กรุงเทพ"),
+        ("  St.  Gallen! ", "st gallen"),
+        ("…", ""),
+    ],
+)
+def test_one_spelling_for_many(written, same):
+    assert normalise(written) == same
+
+
+@given(st.text(max_size=40))
+def test_normalising_twice_changes_nothing_and_never_raises(text):
+    assert normalise(normalise(text)) == normalise(text)
+    assert all(len(gram) == 3 for gram in trigrams(normalise(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("Straße", "Latn"), ("АПТЕКА", "Cyrl"), ("Αθήνα", "Grek"), ("東京", "Hani"), ("東京タワー", "Jpan"),
+        ("ラーメン", "Jpan"), ("서울역", "Hang"), ("שלום", "Hebr"), ("مرحبا", "Arab"), ("ไทย", "Thai"),
+        ("हिन्दी", "Deva"), ("თბილისი", "Geor"), ("Երևան", "Armn"), ("1234", ""), ("Bar АПТЕКА", "Cyrl"),
+    ],
+)  # fmt: skip
+def test_the_dominant_script(text, script):
+    assert script_of(text) == script

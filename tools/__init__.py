@@ -1,0 +1,27 @@
+"""The toolbox of GeoTTS: the explicit list of tools, and which of them run beside the engine.
+
+Adding a tool is one file and one entry here. Nothing registers itself at import time.
+"""
+
+from __future__ import annotations
+
+from tools.places import places_tools
+from tools.providers.offline import OfflinePlaces
+from tools.read_text import read_text_tool
+from tools.zoom import zoom_tool
+from tts.geodata.countries import Countries
+from tts.geodata.gazetteer import Gazetteer
+from tts.ports import Perception
+from tts.toolkit.spec import Tool
+
+__all__ = ["broker_tools", "local_tools"]
+
+
+def local_tools(perception: Perception) -> list[Tool]:
+    """Tools that need the pixels: they run where the rollout runs."""
+    return [zoom_tool(), read_text_tool(perception)]
+
+
+def broker_tools(gazetteer: Gazetteer, countries: Countries) -> list[Tool]:
+    """Tools behind the broker: whatever needs a cache, a key, a limit, or large data."""
+    return [*places_tools(OfflinePlaces(gazetteer, countries))]

@@ -1,0 +1,81 @@
+"""Map pictures around a point, from any provider."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field
+
+from tools.places import PointArguments
+from tts.domain.geo import LatLon
+from tts.domain.tooling import ImageRef, ViewFact
+from tts.ports import Attachment, ToolContext
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+Style = Literal["map", "satellite"]
+
+
+@dataclass(frozen=True, slots=True)
+class MapPicture:
+    """An encoded picture, what it shows, and how honest it is: `note` states its true resolution and its sources."""
+
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+    zoom: float
+    note: str
+
+
+class MapsProvider(Protocol):
+    """Where map pictures come from. Raises ToolError (NOT_FOUND, UNAVAILABLE, …) when there is none."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_network(self) -> bool: ...
+
+    @property
+    def styles(self) -> frozenset[Style]: ...
+
+    async def picture(self, point: LatLon, *, style: Style, zoom: float, width: int, height: int) -> MapPicture: ...
+
+
+class MapArguments(PointArguments):
+    zoom: Annotated[float, Field(ge=1, le=20, description="2 shows a continent, 6 a region, 12 a town")] = 8.0
+
+
+_SIDE_PX = 500
+
+
+def maps_tools(provider: MapsProvider) -> list[Tool]:
+    """`static_map` and `satellite_map`, as far as the provider has them; 500x500 pixels, the point in the middle."""
+
+    def tool(name: str, style: Style, description: str) -> Tool:
+        async def show(arguments: MapArguments, context: ToolContext) -> Observation:
+            point = arguments.point()
+            made = await provider.picture(point, style=style, zoom=arguments.zoom, width=_SIDE_PX, height=_SIDE_PX)
+            sha256 = hashlib.sha256(made.data).hexdigest()
+            label = f"{style} around {point}, zoom {made.zoom:g}"
+            image = ImageRef(
+                sha256=sha256, width=made.width, height=made.height, media_type=made.media_type, label=label
+            )
+            return Observation(
+                text=f"A {label}. {made.note}",
+                facts=(ViewFact(image=image, point=point, zoom=made.zoom, source=provider.name),),
+                images=(image,),
+                attachments=(Attachment(sha256=sha256, media_type=made.media_type, data=made.data),),
+            )
+
+        spec = ToolSpec(name, description, provider=provider.name, needs_network=provider.needs_network)
+        return FunctionTool(spec, MapArguments, show)
+
+    tools = []
+    if "map" in provider.styles:
+        tools.append(tool("static_map", "map", "A map around a point: towns, borders, rivers, roads where known."))
+    if "satellite" in provider.styles:
+        tools.append(tool("satellite_map", "satellite", "The land around a point as seen from above."))
+    return tools

@@ -1,0 +1,150 @@
+"""Place tools over any provider: search by name, complete a name, details, geocode, reverse geocode, country."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Protocol
+
+from pydantic import Field
+
+from tts.domain.geo import Area, Countries, LatLon
+from tts.domain.tooling import CountryFact, PlaceFact
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import ToolContext
+from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
+
+
+class PlacesProvider(Protocol):
+    """Where places come from. Empty results are empty lists; failures are `ToolError`s."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_network(self) -> bool: ...
+
+    async def search(self, query: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]: ...
+
+    async def tips(self, query: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]: ...
+
+    async def detail(self, place_id: str) -> PlaceFact | None: ...
+
+    async def geocode(self, address: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]: ...
+
+    async def reverse(self, point: LatLon, *, limit: int) -> Sequence[PlaceFact]: ...
+
+    async def country_at(self, point: LatLon) -> CountryFact: ...
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+CountryCode = Annotated[
+    str | None, Field(pattern=r"^[A-Za-z]{2}$", description="ISO 3166-1 alpha-2 code to search inside, e.g. JP")
+]
+
+
+class SearchArguments(Arguments):
+    query: Annotated[Name, Field(description="name of a town, region, country or airport, in any script")]
+    country: CountryCode = None
+
+
+class DetailArguments(Arguments):
+    poi_id: Annotated[Name, Field(description="id from an earlier search result")]
+
+
+class GeocodeArguments(Arguments):
+    address: Annotated[Name, Field(description="an address, largest unit last, e.g. 'Wilhelmsburg, Hamburg, Germany'")]
+    country: CountryCode = None
+
+
+class PointArguments(Arguments):
+    latitude: Annotated[float, Field(ge=-90, le=90)]
+    longitude: Annotated[float, Field(ge=-180, le=180)]
+
+    def point(self) -> LatLon:
+        return LatLon(lat=self.latitude, lon=self.longitude)
+
+
+_LIMIT = 5
+
+
+def places_tools(provider: PlacesProvider) -> list[Tool]:
+    """The six place tools served by one provider."""
+
+    async def keyword(arguments: SearchArguments, context: ToolContext) -> Observation:
+        places = await provider.search(arguments.query, country=arguments.country, limit=_LIMIT)
+        return _found(arguments.query, arguments.country, _inside(places, context.within), with_points=True)
+
+    async def tips(arguments: SearchArguments, context: ToolContext) -> Observation:
+        places = await provider.tips(arguments.query, country=arguments.country, limit=2 * _LIMIT)
+        return _found(arguments.query, arguments.country, _inside(places, context.within), with_points=False)
+
+    async def detail(arguments: DetailArguments, context: ToolContext) -> Observation:
+        place = await provider.detail(arguments.poi_id)
+        return _found(arguments.poi_id, None, [place] if place else [], with_points=True)
+
+    async def geocode(arguments: GeocodeArguments, context: ToolContext) -> Observation:
+        places = await provider.geocode(arguments.address, country=arguments.country, limit=_LIMIT)
+        return _found(arguments.address, arguments.country, _inside(places, context.within), with_points=True)
+
+    async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
+        places = await provider.reverse(arguments.point(), limit=3)
+        return _found(str(arguments.point()), None, places, with_points=True)
+
+    async def country_at(arguments: PointArguments, context: ToolContext) -> Observation:
+        fact = await provider.country_at(arguments.point())
+        text = (
+            f"{fact.point} is at sea." if fact.at_sea else f"{fact.point} is in {fact.country} ({fact.country_code})."
+        )
+        return Observation(text=text, facts=(fact,))
+
+    def spec(name: str, description: str) -> ToolSpec:
+        return ToolSpec(name, description, provider=provider.name, needs_network=provider.needs_network)
+
+    return [
+        FunctionTool(
+            spec("poi_keyword_search", "Find places by their name; returns names, kinds and coordinates."),
+            SearchArguments,
+            keyword,
+        ),
+        FunctionTool(
+            spec("poi_input_tips", "Complete the beginning of a place name; returns names and ids."),
+            SearchArguments,
+            tips,
+        ),
+        FunctionTool(spec("poi_detail", "Details of a place by the id of an earlier result."), DetailArguments, detail),
+        FunctionTool(spec("geocode", "Coordinates of an address."), GeocodeArguments, geocode),
+        FunctionTool(
+            spec("reverse_geocode", "The towns nearest to a point, with their distance."), PointArguments, reverse
+        ),
+        FunctionTool(spec("country_at", "Which country a point lies in."), PointArguments, country_at),
+    ]
+
+
+def _inside(places: Sequence[PlaceFact], within: Area | None) -> list[PlaceFact]:
+    """Drop places outside the area the caller asked for."""
+    if within is None:
+        return list(places)
+    if isinstance(within, Countries):
+        return [place for place in places if place.country_code in within.codes]
+    return [place for place in places if place.point is None or within.contains(place.point)]
+
+
+def _found(query: str, country: str | None, places: Sequence[PlaceFact], *, with_points: bool) -> Observation:
+    if not places:
+        where = f" in {country.upper()}" if country else ""
+        raise ToolError(f"no place called {query!r}{where} is known", kind=ToolErrorKind.NOT_FOUND)
+    facts = places if with_points else [place.model_copy(update={"point": None}) for place in places]
+    return Observation(text="\n".join(_line(place) for place in facts), facts=tuple(facts))
+
+
+def _line(place: PlaceFact) -> str:
+    parts = [
+        place.name,
+        place.place_kind,
+        ", ".join(p for p in (place.address or place.admin1, place.country_code) if p),
+    ]
+    if place.point is not None:
+        parts.append(str(place.point))
+    if place.population:
+        parts.append(f"population {place.population:,}")
+    return f"[{place.id}] " + " | ".join(part for part in parts if part)

@@ -1,0 +1,37 @@
+"""Read the text in a region of a photo, enlarged, so that small print becomes legible."""
+
+from __future__ import annotations
+
+from tools.zoom import BoxArguments
+from tts.domain.tooling import ImageRef, TextFact, ViewFact
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import Perception, ToolContext
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+
+def read_text_tool(perception: Perception) -> Tool:
+    async def read(arguments: BoxArguments, context: ToolContext) -> Observation:
+        box = arguments.box(context)
+        photo = context.photos[box.photo]
+        reading = await perception.read(photo, box, context.request)
+        if not reading.lines:
+            raise ToolError("no legible text in this region", kind=ToolErrorKind.NOT_FOUND)
+        left, top, right, bottom = box.pixels(photo.width, photo.height)
+        image = ImageRef(sha256=photo.sha256, width=right - left, height=bottom - top, box=box)
+        facts = tuple(
+            TextFact(
+                text=line.text, box=line.box, script=line.script, language=line.language, confidence=line.confidence
+            )
+            for line in reading.lines
+        )
+        text = "\n".join(f"{line.text}  (confidence {line.confidence:.2f})" for line in reading.lines)
+        return Observation(text=text, facts=(*facts, ViewFact(image=image, source="photo")), images=(image,))
+
+    spec = ToolSpec(
+        name="read_text",
+        description="Read the text in a region of the photo, enlarged; returns the lines with their confidence.",
+        timeout_s=20.0,
+        local=True,
+        provider="perception",
+    )
+    return FunctionTool(spec, BoxArguments, read)

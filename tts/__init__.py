@@ -1,0 +1,1 @@
+"""GeoTTS: test-time scaling for photo geolocation. Start reading in `tts.pipeline`."""

@@ -1,0 +1,209 @@
+"""Structured concurrency for streams. Tasks are spawned in this file and nowhere else.
+
+A generator must not yield inside a task group or a timeout (PEP 789): the body of a stream therefore runs as a producer
+task that fills a bounded `Channel`, and the generator only drains it. Closing the generator cancels the producer and
+waits for it, so nothing is left running. Cancellation is never swallowed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from typing import Any, Generic, TypeVar, cast
+
+from tts.errors import Overloaded
+
+T = TypeVar("T")
+Send = Callable[[T], Awaitable[None]]
+
+_log = logging.getLogger(__name__)
+_background: set[asyncio.Task[Any]] = set()
+
+
+def spawn(work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
+    """Start a task that is kept alive until it ends and whose failure is logged if nobody awaits it."""
+    task = asyncio.get_running_loop().create_task(work, name=name)
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+    return task
+
+
+async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
+    """Cancel `task` and wait for it; its own outcome is dropped, ours (a cancellation) is not."""
+    task.cancel()
+    await asyncio.wait([task])
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.debug("cancelled task %s ended with %r", task.get_name(), error)
+
+
+class Deadline:
+    """A point on this process's monotonic clock, made from remaining seconds."""
+
+    def __init__(self, remaining_s: float) -> None:
+        self.at = asyncio.get_running_loop().time() + remaining_s
+
+    def remaining_s(self) -> float:
+        return max(0.0, self.at - asyncio.get_running_loop().time())
+
+    @property
+    def passed(self) -> bool:
+        return self.remaining_s() <= 0.0
+
+    def timeout(self, *, at_most_s: float | None = None) -> asyncio.Timeout:
+        """A timeout for a block: this deadline, or `at_most_s` from now if that is sooner."""
+        limit = self.at
+        if at_most_s is not None:
+            limit = min(limit, asyncio.get_running_loop().time() + at_most_s)
+        return asyncio.timeout_at(limit)
+
+
+class Channel(Generic[T]):
+    """A bounded, closable queue for one consumer. `send` waits while it is full."""
+
+    def __init__(self, maxsize: int = 256) -> None:
+        self._items: deque[T] = deque()
+        self._maxsize = maxsize
+        self._closed = False
+        self._error: BaseException | None = None
+        self._readable = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    async def send(self, item: T) -> None:
+        while len(self._items) >= self._maxsize:
+            self._writable.clear()
+            await self._writable.wait()
+        self._items.append(item)
+        self._readable.set()
+
+    def close(self, error: BaseException | None = None) -> None:
+        self._closed = True
+        self._error = error
+        self._readable.set()
+
+    async def wait(self) -> bool:
+        """True when there is something to take; False at the end. Raises what the producer raised."""
+        while not self._items:
+            if self._closed:
+                if self._error is not None:
+                    raise self._error
+                return False
+            self._readable.clear()
+            await self._readable.wait()
+        return True
+
+    def take_all(self) -> list[T]:
+        taken = list(self._items)
+        self._items.clear()
+        self._writable.set()
+        return taken
+
+    def take(self) -> T:
+        item = self._items.popleft()
+        self._writable.set()
+        return item
+
+
+@asynccontextmanager
+async def _producing(
+    produce: Callable[[Send[T]], Coroutine[Any, Any, None]], maxsize: int
+) -> AsyncIterator[Channel[T]]:
+    channel: Channel[T] = Channel(maxsize)
+
+    task = spawn(produce(channel.send), name=getattr(produce, "__qualname__", "producer"))
+    task.add_done_callback(lambda ended: channel.close(None if ended.cancelled() else ended.exception()))
+    try:
+        yield channel
+    finally:
+        await cancel_and_wait(task)
+
+
+async def stream(
+    produce: Callable[[Send[T]], Coroutine[Any, Any, None]], *, maxsize: int = 256
+) -> AsyncGenerator[T, None]:
+    """Iterate over what `produce(send)` sends. Its exception is raised here after what it sent before."""
+    async with _producing(produce, maxsize) as channel:
+        while await channel.wait():
+            yield channel.take()
+
+
+async def merge(sources: Iterable[AsyncIterator[T]], *, maxsize: int = 256) -> AsyncGenerator[T, None]:
+    """Items of several iterators as they come. The first failure ends all and is raised."""
+    pending = list(sources)
+
+    async def drain(source: AsyncIterator[T], send: Send[T]) -> None:
+        async with closing(source):
+            async for item in source:
+                await send(item)
+
+    async def produce(send: Send[T]) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for source in pending:
+                    group.create_task(drain(source, send))
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+
+    async with aclosing(stream(produce, maxsize=maxsize)) as items:
+        async for item in items:
+            yield item
+
+
+async def coalesce(source: AsyncIterator[T], *, window_s: float, maxsize: int = 1024) -> AsyncGenerator[list[T], None]:
+    """Items in batches: the first at once, later ones at most every `window_s` seconds."""
+
+    async def produce(send: Send[T]) -> None:
+        async with closing(source):
+            async for item in source:
+                await send(item)
+
+    now = asyncio.get_running_loop().time
+    next_flush = now()
+    async with _producing(produce, maxsize) as channel:
+        while await channel.wait():
+            if (pause := next_flush - now()) > 0:
+                await asyncio.sleep(pause)
+            yield channel.take_all()
+            next_flush = now() + window_s
+
+
+def closing(source: AsyncIterator[T]) -> AbstractAsyncContextManager[AsyncIterator[T]]:
+    """`aclosing` that also takes iterators without `aclose`."""
+    if hasattr(source, "aclose"):
+        return cast(AbstractAsyncContextManager[AsyncIterator[T]], aclosing(source))
+    return _no_close(source)
+
+
+@asynccontextmanager
+async def _no_close(source: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
+    yield source
+
+
+class Limiter:
+    """At most `max_running` at once and `max_queued` waiting; one more is refused with `Overloaded`."""
+
+    def __init__(self, max_running: int, max_queued: int, *, retry_after_s: float = 1.0) -> None:
+        self._slots = asyncio.Semaphore(max_running)
+        self._max_queued = max_queued
+        self._retry_after_s = retry_after_s
+        self.queued = 0
+        self.running = 0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        if self._slots.locked() and self.queued >= self._max_queued:
+            raise Overloaded(f"{self.running} running and {self.queued} waiting", retry_after_s=self._retry_after_s)
+        self.queued += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self.queued -= 1
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self._slots.release()

@@ -1,0 +1,171 @@
+"""The one configuration tree. Structure comes from YAML, secrets from the environment, nothing from anywhere else.
+
+Every node is frozen and refuses unknown keys. `AppArgs` is what `deployments.app.build` takes: Ray Serve validates the
+`args:` of a config file into it, `geotts config show` prints it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from tts.domain.photo import PhotoLimits
+from tts.domain.plan import Limits
+from tts.domain.value import Value
+from tts.errors import ConfigError
+
+CONFIG_VERSION = 1
+Seconds = Annotated[float, Field(gt=0, le=86400)]
+
+
+class CluesEngine(Value):
+    """The embedded engine: reads signs, needs no GPU, key or network."""
+
+    name: Literal["clues"] = "clues"
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
+
+
+class ScriptedEngine(Value):
+    """Plays a tape, or a generated script with a latency model. For tests, benchmarks and replay."""
+
+    name: Literal["scripted"] = "scripted"
+    tape: str | None = Field(default=None, description="JSONL tape; a generated script when absent")
+    turns: Annotated[int, Field(ge=1, le=64)] = 3
+    tokens_per_turn: Annotated[int, Field(ge=0)] = 16
+    turn_s: Annotated[float, Field(ge=0)] = 0.0
+    tool: str | None = Field(default="poi_keyword_search", description="called once a turn before the last")
+
+
+Engine = Annotated[CluesEngine | ScriptedEngine, Field(discriminator="name")]
+
+
+class RoutingConfig(Value):
+    method: Literal["cues", "fixed"] = "cues"
+    fixed_score: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+
+class ToolsConfig(Value):
+    providers: tuple[Literal["offline"], ...] = ("offline",)
+    timeout_s: Seconds = 15.0
+
+
+class VerifierConfig(Value):
+    kind: Literal["consensus"] = "consensus"
+
+
+class AutoscaleConfig(Value):
+    """Bounds and speed of one deployment's autoscaling."""
+
+    min_replicas: Annotated[int, Field(ge=0)] = 1
+    max_replicas: Annotated[int, Field(ge=1)] = 4
+    target_ongoing: Annotated[float, Field(gt=0)] = 4.0
+    upscale_delay_s: Annotated[float, Field(ge=0)] = 2.0
+    downscale_delay_s: Annotated[float, Field(ge=0)] = 60.0
+
+    @model_validator(mode="after")
+    def _ordered(self) -> AutoscaleConfig:
+        if self.min_replicas > self.max_replicas:
+            raise ValueError("min_replicas is above max_replicas")
+        return self
+
+
+class DeploymentConfig(Value):
+    """How one deployment is placed and scaled. `autoscale` wins over `replicas`."""
+
+    replicas: Annotated[int, Field(ge=1)] = 1
+    autoscale: AutoscaleConfig | None = None
+    num_cpus: Annotated[float, Field(ge=0)] = 0.0
+    num_gpus: Annotated[float, Field(ge=0)] = 0.0
+    max_ongoing: Annotated[int, Field(ge=1)] = 64
+    max_queued: Annotated[int, Field(ge=1)] = 256
+
+
+class DeploymentsConfig(Value):
+    gateway: DeploymentConfig = DeploymentConfig(max_ongoing=512, max_queued=512)
+    locatability: DeploymentConfig = DeploymentConfig()
+    rollout: DeploymentConfig = DeploymentConfig(replicas=2)
+    tools: DeploymentConfig = DeploymentConfig(max_ongoing=256, max_queued=2048)
+    verifier: DeploymentConfig = DeploymentConfig()
+
+
+class GatewayConfig(Value):
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65535)] = 8000
+    photo: PhotoLimits = PhotoLimits()
+    default_deadline_s: Seconds = 120.0
+    max_deadline_s: Seconds = 900.0
+    heartbeat_s: Seconds = 10.0
+    body_timeout_s: Seconds = 30.0
+    max_in_flight: Annotated[int, Field(ge=1)] = 64
+    retention_s: Annotated[float, Field(ge=0)] = 24 * 3600.0
+
+
+class TelemetryConfig(Value):
+    """Off unless an exporter is named. W3C trace context is passed on either way."""
+
+    traces: Literal["off", "otlp", "console"] = "off"
+    endpoint: str | None = Field(default=None, description="OTLP/HTTP endpoint; OTEL_* variables are honoured too")
+    sample_ratio: Annotated[float, Field(ge=0, le=1)] = 1.0
+
+
+class AppArgs(Value):
+    """The whole application."""
+
+    config_version: Literal[1] = 1
+    engine: Engine = CluesEngine()
+    dialect: str = "generic"
+    limits: Limits = Limits()
+    routing: RoutingConfig = RoutingConfig()
+    tools: ToolsConfig = ToolsConfig()
+    verifier: VerifierConfig = VerifierConfig()
+    gateway: GatewayConfig = GatewayConfig()
+    deployments: DeploymentsConfig = DeploymentsConfig()
+    telemetry: TelemetryConfig = TelemetryConfig()
+    group_size: Annotated[int, Field(ge=1, le=32)] | None = Field(
+        default=None, description="rollouts in one Serve call; ceil(N / replicas) for clues, all of them else"
+    )
+    coalesce_s: Annotated[float, Field(ge=0, le=1)] = 0.025
+    data_dir: str | None = Field(default=None, description="built data; a per-user cache directory when absent")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_version(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("config_version", CONFIG_VERSION) != CONFIG_VERSION:
+            raise ValueError(
+                f"config_version is {data['config_version']!r}, this release reads {CONFIG_VERSION}: see CHANGELOG.md"
+            )
+        return data
+
+
+def load_config(path: Path | None, overrides: dict[str, Any] | None = None) -> AppArgs:
+    """Read a YAML file: either the bare tree or a Ray Serve config whose first application has `args`.
+
+    Raises:
+        ConfigError: naming the file and every wrong key.
+    """
+    tree: Any = {}
+    if path is not None:
+        try:
+            tree = yaml.safe_load(path.read_text()) or {}
+        except (OSError, yaml.YAMLError) as error:
+            raise ConfigError(f"cannot read {path}: {error}") from error
+        if isinstance(tree, dict) and "applications" in tree:
+            tree = (tree["applications"] or [{}])[0].get("args") or {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{path}: expected a mapping at the top")
+    try:
+        return AppArgs.model_validate(_deep_merge(tree, overrides or {}))
+    except ValidationError as error:
+        lines = [f"  {'.'.join(str(p) for p in e['loc']) or '(top)'}: {e['msg']}" for e in error.errors()]
+        raise ConfigError("\n".join([f"{path or 'configuration'} is not valid:", *lines])) from error
+
+
+def _deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        merged[key] = _deep_merge(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged

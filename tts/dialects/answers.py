@@ -1,0 +1,148 @@
+"""Reading an answer out of what a model wrote. Tolerant of form, strict about content: nothing is guessed."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Claim, Hypothesis, Level
+
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "：": ":", "，": ",", "｛": "{", "｝": "}", "＂": '"'})
+_LAT_KEYS = ("lat", "latitude")
+_LON_KEYS = ("lon", "lng", "long", "longitude")
+_MAX_CHARS = 200_000
+
+
+def json_objects(text: str) -> Iterator[dict[str, Any]]:
+    """Every outermost JSON-like object in a text, in order; repairs trailing commas, quotes and full-width signs."""
+    for raw in _balanced(text[-_MAX_CHARS:]):
+        if isinstance(value := _lenient(raw), dict):
+            yield value
+
+
+def answer_from_json(text: str) -> Hypothesis | None:
+    """The last object in the text that states an answer; None when there is none."""
+    for value in reversed(list(json_objects(text))):
+        if (found := hypothesis_from(value)) is not None:
+            return found
+    return None
+
+
+def hypothesis_from(value: dict[str, Any]) -> Hypothesis | None:
+    """An answer object as a `Hypothesis`. Null coordinates are an abstention; wrong ones are no answer."""
+    fields = {str(key).strip().lower(): item for key, item in value.items()}
+    lat_key = next((key for key in _LAT_KEYS if key in fields), None)
+    lon_key = next((key for key in _LON_KEYS if key in fields), None)
+    if lat_key is None or lon_key is None:
+        return None
+    point: LatLon | None = None
+    if fields[lat_key] is not None or fields[lon_key] is not None:
+        lat, lon = number(fields[lat_key]), number(fields[lon_key])
+        if lat is None or lon is None or abs(lat) > 90 or abs(lon) > 180:
+            return None
+        point = LatLon(lat=lat, lon=lon)
+    radius, confidence = number(fields.get("radius_km")), number(fields.get("confidence"))
+    return Hypothesis(
+        point=point,
+        level=_level(fields, point),
+        radius_km=radius if radius is not None and radius > 0 else None,
+        confidence=min(1.0, max(0.0, confidence)) if confidence is not None else None,
+        country=_text(fields, "country"),
+        country_code=_text(fields, "country_code")[:2].upper(),
+        region=_text(fields, "region", "state", "admin1"),
+        city=_text(fields, "city", "town"),
+        place=_text(fields, "place", "address"),
+        reasoning=_text(fields, "reasoning", "explanation"),
+        claims=_claims(fields.get("evidence")),
+    )
+
+
+def number(value: Any) -> float | None:
+    """A finite number from a number or a numeric string; None for everything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        try:
+            value = float(value.strip().replace("−", "-").rstrip("°"))
+        except ValueError:
+            return None
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    return None
+
+
+def _text(fields: dict[str, Any], *keys: str) -> str:
+    for key in keys:
+        if isinstance(value := fields.get(key), str) and value.strip().lower() not in ("", "unknown", "null", "none"):
+            return value.strip()[:300]
+    return ""
+
+
+def _level(fields: dict[str, Any], point: LatLon | None) -> Level:
+    stated = fields.get("level")
+    if isinstance(stated, str) and stated.lower() in set(Level):
+        return Level(stated.lower())
+    if point is not None:
+        return Level.POINT
+    for key, level in (("city", Level.CITY), ("region", Level.REGION), ("country", Level.COUNTRY)):
+        if _text(fields, key):
+            return level
+    return Level.NONE
+
+
+def _claims(value: Any) -> tuple[Claim, ...]:
+    if not isinstance(value, list):
+        return ()
+    claims = []
+    for item in value[:32]:
+        if isinstance(item, str) and item.strip():
+            claims.append(Claim(text=item.strip()[:500]))
+        elif isinstance(item, dict) and isinstance(item.get("claim"), str):
+            call = item.get("call")
+            quote = item.get("quote")
+            claims.append(
+                Claim(
+                    text=item["claim"][:500],
+                    call_id=call[:80] if isinstance(call, str) else None,
+                    quote=quote[:300] if isinstance(quote, str) else "",
+                )
+            )
+    return tuple(claims)
+
+
+def _balanced(text: str) -> Iterator[str]:
+    """Outermost `{…}` spans, braces inside double-quoted strings not counted. Linear time."""
+    depth, start, in_string, escaped = 0, 0, False, False
+    for at, char in enumerate(text.translate(_QUOTES)):
+        if in_string:
+            in_string = escaped or char not in ('"', "\n")
+            escaped = char == "\\" and not escaped
+        elif depth and char == '"':
+            in_string = True
+        elif char == "{":
+            if depth == 0:
+                start = at
+            depth += 1
+        elif char == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                yield text[start : at + 1]
+
+
+def _lenient(raw: str) -> Any:
+    repaired = _TRAILING_COMMA.sub(r"\1", raw.translate(_QUOTES))
+    for candidate in (raw, repaired):
+        try:
+            return json.loads(candidate, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            continue
+    try:
+        return ast.literal_eval(repaired)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None

@@ -1,0 +1,106 @@
+"""What a dialect is: the way one model family is prompted, calls tools and states its answer.
+
+A dialect is pure: a task in, messages and schemas out; a completion in, a `ParsedTurn` out. It owns limits, box
+conventions, tool names and sampling; the loop in `tts.rollout` owns everything that happens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Protocol
+
+from tts.domain.geo import Area
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.photo import Photo
+from tts.domain.plan import Limits
+from tts.domain.tooling import ImageRef, ToolCall
+from tts.ports import Sampling, ToolOutcome, ToolSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a rollout is asked, as far as a prompt may show it."""
+
+    photos: tuple[Photo, ...]
+    hint: str | None = None
+    within: Area | None = None
+    target_radius_km: float = 25.0
+    use_tools: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One finished generation: text, native tool calls if the engine parses them, and whether it was cut off."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTurn:
+    """What a turn means. Exactly one of: calls to make, an answer, or a problem to tell the model about."""
+
+    calls: tuple[ToolCall, ...] = ()
+    answer: Hypothesis | None = None
+    hypothesis: Hypothesis | None = None
+    problem: str | None = None
+
+
+class Dialect(Protocol):
+    """One way of speaking. Implementations hold no state: the same input gives the same output."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    @property
+    def calls_per_turn(self) -> int: ...
+
+    def opening(self, task: Task) -> tuple[Message, ...]:
+        """System and user messages with the photos."""
+        ...
+
+    def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
+        """The tools under the names and schemas this model was trained with."""
+        ...
+
+    def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling: ...
+
+    def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
+        """Never raises; never guesses."""
+        ...
+
+    def to_tool(self, call: ToolCall) -> ToolCall:
+        """From the model's tool name and arguments to ours."""
+        ...
+
+    def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]: ...
+
+    def correction(self, problem: str) -> Message: ...
+
+    def final_demand(self, reason: str) -> Message:
+        """The tool-free turn that asks for the answer when a budget is spent."""
+        ...
+
+
+def photo_ref(photo: Photo, index: int) -> ImageRef:
+    """A whole photo of the request as a message part."""
+    return ImageRef(sha256=photo.sha256, width=photo.width, height=photo.height, label=f"photo {index}")
+
+
+def user_message(text: str, photos: tuple[Photo, ...]) -> Message:
+    """Photos first, then the text: every served model was trained in this order."""
+    images = tuple(ImagePart(image=photo_ref(photo, i)) for i, photo in enumerate(photos))
+    return Message(role="user", parts=(*images, TextPart(text=text)))
+
+
+def prompt_hash(dialect: Dialect) -> str:
+    """Names the fixed texts of a dialect in the provenance."""
+    texts = [message.text for message in dialect.opening(Task(photos=()))]
+    texts += [dialect.final_demand("budget").text, dialect.correction("problem").text]
+    return hashlib.sha256("\x00".join(texts).encode()).hexdigest()

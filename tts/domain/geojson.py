@@ -1,0 +1,55 @@
+"""Geometries for GeoJSON (RFC 7946): circles on the ellipsoid as polygons that are cut at the antimeridian."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shapely.affinity import translate
+from shapely.geometry import Polygon, box
+from shapely.geometry.polygon import orient
+
+from tts.domain.geo import LatLon, circle_ring, distance_km
+
+_WHOLE_WORLD_KM = 9500.0
+_NORTH, _SOUTH = LatLon(lat=90, lon=0), LatLon(lat=-90, lon=0)
+
+
+def point_geometry(point: LatLon | None) -> dict[str, Any] | None:
+    """A Point, or null for an unlocated feature (RFC 7946, section 3.2)."""
+    return None if point is None else {"type": "Point", "coordinates": [round(point.lon, 6), round(point.lat, 6)]}
+
+
+def circle_geometry(centre: LatLon, radius_km: float) -> dict[str, Any]:
+    """A Polygon, or a MultiPolygon where the circle crosses the antimeridian (section 3.1.9); counter-clockwise."""
+    if radius_km >= _WHOLE_WORLD_KM:
+        return _geometry([box(-180, -90, 180, 90)])
+    flat = Polygon(_flat_ring(centre, radius_km)).buffer(0)
+    parts: list[Polygon] = []
+    for turn in (-1, 0, 1):
+        piece = flat.intersection(box(-180 + 360 * turn, -90, 180 + 360 * turn, 90))
+        shifted = translate(piece, xoff=-360.0 * turn)
+        parts += [part for part in getattr(shifted, "geoms", [shifted]) if isinstance(part, Polygon) and part.area > 0]
+    return _geometry(parts)
+
+
+def _flat_ring(centre: LatLon, radius_km: float) -> list[tuple[float, float]]:
+    """(lon, lat) of the ring with longitudes that run on past 180; closed over the pole when a pole is inside."""
+    ring = circle_ring(centre, radius_km)
+    unrolled: list[tuple[float, float]] = []
+    previous = centre.lon
+    for vertex in ring:
+        lon = vertex.lon + 360.0 * round((previous - vertex.lon) / 360.0)
+        unrolled.append((lon, vertex.lat))
+        previous = lon
+    for pole in (_NORTH, _SOUTH):
+        if distance_km(centre, pole) < radius_km:
+            (first, _), (last, _) = unrolled[0], unrolled[-1]
+            return [*unrolled, (last, pole.lat), (first, pole.lat)]
+    return unrolled
+
+
+def _geometry(parts: list[Polygon]) -> dict[str, Any]:
+    rings = [[[round(x, 5), round(y, 5)] for x, y in orient(part).exterior.coords] for part in parts]
+    if len(rings) == 1:
+        return {"type": "Polygon", "coordinates": rings}
+    return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}

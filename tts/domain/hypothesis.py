@@ -1,0 +1,58 @@
+"""What a rollout believes at one moment: a place at some level, how sure, and what it cites."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from tts.domain.geo import LatLon
+from tts.domain.tooling import Datum
+from tts.domain.value import Value
+
+
+class Level(StrEnum):
+    """How far down a statement goes. Ordered from nothing to a point by `rank`."""
+
+    NONE = "none"
+    COUNTRY = "country"
+    REGION = "region"
+    CITY = "city"
+    POINT = "point"
+
+    @property
+    def rank(self) -> int:
+        return list(Level).index(self)
+
+
+class Claim(Value):
+    """One reason a rollout gives, with the tool call it rests on if it names one."""
+
+    text: str
+    call_id: str | None = None
+    quote: str = ""
+
+
+class Hypothesis(Value):
+    """A located belief, or an abstention when `point` is None.
+
+    `confidence` is the rollout's own estimate in [0, 1] and is never taken at face value.
+    """
+
+    point: LatLon | None = None
+    datum: Datum = "WGS-84"
+    level: Level = Level.POINT
+    radius_km: Annotated[float, Field(gt=0)] | None = None
+    country: str = ""
+    country_code: str = ""
+    region: str = ""
+    city: str = ""
+    place: str = ""
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    reasoning: str = ""
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def abstains(self) -> bool:
+        return self.point is None

@@ -1,0 +1,49 @@
+"""The conversation between a rollout and its model.
+
+An assistant message keeps the token ids the engine produced, when it gave them: the next prompt is then built from
+ids and the prefix cache always hits.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tts.domain.tooling import ImageRef, ToolCall, ToolResult
+from tts.domain.value import Value
+
+
+class TextPart(Value):
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ImagePart(Value):
+    kind: Literal["image"] = "image"
+    image: ImageRef
+
+
+Part = Annotated[TextPart | ImagePart, Field(discriminator="kind")]
+
+
+class Message(Value):
+    """One message. `tool` messages carry the structured `result` next to the text the model reads."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    parts: tuple[Part, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    result: ToolResult | None = None
+    token_ids: tuple[int, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def images(self) -> tuple[ImageRef, ...]:
+        return tuple(part.image for part in self.parts if isinstance(part, ImagePart))
+
+
+def text_message(role: Literal["system", "user", "assistant", "tool"], text: str) -> Message:
+    return Message(role=role, parts=(TextPart(text=text),))

@@ -1,0 +1,184 @@
+"""What happened, folded from events.
+
+`fold(events)` is the only constructor of a `Run`; every consumer (verifier, JSON reply, records, evaluation) reads the
+same value. Invariants, tested as properties: folding is incremental (`fold(a + b) == fold(b, fold(a))`), indifferent to
+how text was cut into pieces, and ignores an event whose `seq` it has already seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tts.domain.answer import Answer, StopReason
+from tts.domain.events import (
+    Accepted,
+    Answered,
+    Consensus,
+    Done,
+    Escalated,
+    Event,
+    Failed,
+    Hypothesised,
+    RolloutFinished,
+    RolloutResumed,
+    RolloutStarted,
+    Routed,
+    Text,
+    ToolCalled,
+    ToolResulted,
+    TurnFinished,
+    VerifierText,
+)
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.usage import Usage
+from tts.domain.value import Value
+
+
+class Turn(Value):
+    """One model turn: what it said, what it called, what came back, what it then believed."""
+
+    index: int
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    finished: bool = False
+    usage: Usage = Usage()
+
+
+class Trajectory(Value):
+    """One rollout from start to end. `answer` is None while it runs, and when it never had a hypothesis."""
+
+    rollout_id: int
+    seed: int = 0
+    turns: tuple[Turn, ...] = ()
+    resumed: int = 0
+    stop_reason: StopReason | None = None
+    answer: Hypothesis | None = None
+    usage: Usage = Usage()
+    error: str = ""
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        return tuple(result for turn in self.turns for result in turn.results)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(turn.text for turn in self.turns if turn.text)
+
+    @property
+    def best(self) -> Hypothesis | None:
+        """The answer, else the latest hypothesis that names a point."""
+        if self.answer is not None:
+            return self.answer
+        stated = [h for turn in self.turns for h in turn.hypotheses if not h.abstains]
+        return stated[-1] if stated else None
+
+
+class Run(Value):
+    """A whole request as its events tell it."""
+
+    accepted: Accepted | None = None
+    routed: Routed | None = None
+    rollouts: dict[int, Trajectory] = {}
+    consensus: Consensus | None = None
+    escalations: tuple[Escalated, ...] = ()
+    verifier_text: str = ""
+    answer: Answer | None = None
+    failure: Failed | None = None
+    stop_reason: StopReason | None = None
+    last_seq: int = 0
+
+    @property
+    def trajectories(self) -> tuple[Trajectory, ...]:
+        return tuple(self.rollouts[i] for i in sorted(self.rollouts))
+
+
+def fold(events: Iterable[Event], start: Run | None = None) -> Run:
+    """Apply events in order. Unnumbered events (`seq` 0) are always applied."""
+    run = start or Run()
+    for event in events:
+        if event.seq and event.seq <= run.last_seq:
+            continue
+        run = _APPLY[type(event)](run, event)
+        if event.seq:
+            run = run.model_copy(update={"last_seq": event.seq})
+    return run
+
+
+def _set(field: str) -> Callable[[Run, Any], Run]:
+    def apply(run: Run, event: Any) -> Run:
+        return run.model_copy(update={field: event})
+
+    return apply
+
+
+def _with_trajectory(run: Run, rollout_id: int, **update: Any) -> Run:
+    before = run.rollouts.get(rollout_id) or Trajectory(rollout_id=rollout_id)
+    return run.model_copy(update={"rollouts": {**run.rollouts, rollout_id: before.model_copy(update=update)}})
+
+
+def _with_turn(run: Run, rollout_id: int, index: int, change: Callable[[Turn], dict[str, Any]]) -> Run:
+    """Change turn `index`, creating it at the end if it is new."""
+    trajectory = run.rollouts.get(rollout_id) or Trajectory(rollout_id=rollout_id)
+    turns = list(trajectory.turns)
+    at = next((i for i, turn in enumerate(turns) if turn.index == index), None)
+    if at is None:
+        turns.append(Turn(index=index))
+        at = len(turns) - 1
+    turns[at] = turns[at].model_copy(update=change(turns[at]))
+    return _with_trajectory(run, rollout_id, turns=tuple(turns))
+
+
+def _text(run: Run, e: Text) -> Run:
+    return _with_turn(run, e.rollout_id, e.turn, lambda turn: {"text": turn.text + e.text})
+
+
+def _called(run: Run, e: ToolCalled) -> Run:
+    return _with_turn(run, e.rollout_id, e.turn, lambda turn: {"calls": (*turn.calls, e.call)})
+
+
+def _resulted(run: Run, e: ToolResulted) -> Run:
+    return _with_turn(run, e.rollout_id, e.turn, lambda turn: {"results": (*turn.results, e.result)})
+
+
+def _hypothesised(run: Run, e: Hypothesised) -> Run:
+    return _with_turn(run, e.rollout_id, e.turn, lambda turn: {"hypotheses": (*turn.hypotheses, e.hypothesis)})
+
+
+def _turn_finished(run: Run, e: TurnFinished) -> Run:
+    run = _with_turn(run, e.rollout_id, e.turn, lambda turn: {"finished": True, "usage": e.usage})
+    return _with_trajectory(run, e.rollout_id, usage=e.usage)
+
+
+def _resumed(run: Run, e: RolloutResumed) -> Run:
+    trajectory = run.rollouts.get(e.rollout_id) or Trajectory(rollout_id=e.rollout_id)
+    kept = tuple(turn for turn in trajectory.turns if turn.finished and turn.index <= e.from_turn)
+    usage = kept[-1].usage if kept else Usage()
+    return _with_trajectory(run, e.rollout_id, turns=kept, resumed=trajectory.resumed + 1, usage=usage)
+
+
+def _finished(run: Run, e: RolloutFinished) -> Run:
+    return _with_trajectory(run, e.rollout_id, stop_reason=e.stop_reason, answer=e.answer, usage=e.usage, error=e.error)
+
+
+_APPLY: dict[type, Callable[[Run, Any], Run]] = {
+    Accepted: _set("accepted"),
+    Routed: _set("routed"),
+    RolloutStarted: lambda run, e: _with_trajectory(run, e.rollout_id, seed=e.seed),
+    Text: _text,
+    ToolCalled: _called,
+    ToolResulted: _resulted,
+    Hypothesised: _hypothesised,
+    TurnFinished: _turn_finished,
+    RolloutResumed: _resumed,
+    RolloutFinished: _finished,
+    Consensus: _set("consensus"),
+    Escalated: lambda run, e: run.model_copy(update={"escalations": (*run.escalations, e)}),
+    VerifierText: lambda run, e: run.model_copy(update={"verifier_text": run.verifier_text + e.text}),
+    Answered: lambda run, e: run.model_copy(update={"answer": e.answer}),
+    Failed: _set("failure"),
+    Done: lambda run, e: run.model_copy(update={"stop_reason": e.stop_reason}),
+}

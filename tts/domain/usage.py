@@ -1,0 +1,30 @@
+"""What a request cost. Additive, so that turns, rollouts and requests sum the same way."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tts.domain.value import Value
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Usage(Value):
+    """Counts and seconds. `cached_tokens` are prompt tokens the engine found in its prefix cache."""
+
+    turns: Count = 0
+    model_calls: Count = 0
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    cached_tokens: Count = 0
+    tool_calls: Count = 0
+    tool_errors: Count = 0
+    cache_hits: Count = 0
+    gpu_s: Annotated[float, Field(ge=0)] = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage.model_construct(
+            **{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields}
+        )

@@ -1,0 +1,152 @@
+"""Every error the project raises on purpose.
+
+    GeoTTSError
+    ├── RequestError           the caller's fault (4xx); says what to change
+    │   ├── PhotoError         the bytes are not a photo we accept
+    │   └── NotFound           no such request, file or dialect
+    ├── Overloaded             try again after `retry_after_s` (429 or 503)
+    ├── DeadlineExceeded       the time given to one port call ran out
+    ├── ConfigError            the configuration contradicts itself or names something that is missing
+    ├── DataError              a data file is missing, corrupt or of another version
+    ├── RolloutError           ends one rollout, is recorded, and leaves its siblings alone
+    │   ├── ModelError         the engine failed
+    │   └── ToolCrashed        a tool raised something that is not a `ToolError`
+    ├── ToolError              shown to the model as the result of its call
+    └── FatalError             this replica cannot go on; its health check fails and it is replaced
+
+A spent budget is a `StopReason`, never an error. Everything here survives pickling, because it crosses processes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any, Self
+
+_log = logging.getLogger(__name__)
+
+
+class GeoTTSError(Exception):
+    """Root of the tree. `detail` is safe to show to the caller: no secrets, no paths, no stack."""
+
+    code: str = "internal"
+    status: int = 500
+
+    def __init__(self, detail: str = "", **fields: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.fields = fields
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.detail, self.fields))
+
+
+def _rebuild(cls: type[GeoTTSError], detail: str, fields: dict[str, Any]) -> GeoTTSError:
+    return cls(detail, **fields)
+
+
+class RequestError(GeoTTSError):
+    code = "invalid-request"
+    status = 422
+
+
+class PhotoError(RequestError):
+    """`reason` names what is wrong with the bytes (see `PhotoProblem` in `tts.domain.photo`)."""
+
+    code = "invalid-photo"
+    status = 422
+
+    @classmethod
+    def because(cls, reason: str, detail: str, status: int = 422) -> Self:
+        error = cls(detail, reason=reason)
+        error.status = status
+        return error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self).because, (self.fields.get("reason", ""), self.detail, self.status))
+
+
+class NotFound(RequestError):
+    code = "not-found"
+    status = 404
+
+
+class Overloaded(GeoTTSError):
+    code = "overloaded"
+    status = 503
+
+    def __init__(self, detail: str = "the service is busy", *, retry_after_s: float = 1.0, **fields: Any) -> None:
+        super().__init__(detail, retry_after_s=retry_after_s, **fields)
+        self.retry_after_s = retry_after_s
+
+
+class DeadlineExceeded(GeoTTSError):
+    code = "deadline-exceeded"
+    status = 504
+
+
+class ConfigError(GeoTTSError):
+    code = "config"
+
+
+class DataError(GeoTTSError):
+    code = "data"
+
+
+class RolloutError(GeoTTSError):
+    code = "rollout"
+
+
+class ModelError(RolloutError):
+    code = "model"
+
+
+class ToolCrashed(RolloutError):
+    code = "tool-crashed"
+
+
+class FatalError(GeoTTSError):
+    code = "fatal"
+
+
+class ToolErrorKind(StrEnum):
+    """Why a tool could not answer; shown to the model and counted in metrics."""
+
+    INVALID_ARGUMENTS = "invalid_arguments"
+    UNKNOWN_TOOL = "unknown_tool"
+    NOT_ALLOWED = "not_allowed"
+    NOT_FOUND = "not_found"
+    TIMEOUT = "timeout"
+    UNAVAILABLE = "unavailable"
+    RATE_LIMITED = "rate_limited"
+    QUOTA = "quota"
+    BLOCKED = "blocked"
+    BUDGET = "budget"
+
+
+class ToolError(GeoTTSError):
+    """A failure the model can react to. `detail` is written for the model."""
+
+    code = "tool"
+
+    def __init__(self, detail: str = "", *, kind: ToolErrorKind = ToolErrorKind.UNAVAILABLE, **fields: Any) -> None:
+        super().__init__(detail, kind=kind, **fields)
+        self.kind = ToolErrorKind(kind)
+
+
+@contextmanager
+def boundary(error: type[GeoTTSError], what: str) -> Iterator[None]:
+    """Let our own errors and cancellation through; turn anything else into `error`, logged with its traceback.
+
+    The only place in the project where `except Exception` stands. The detail names the type of the original only:
+    its message may carry secrets or paths.
+    """
+    try:
+        yield
+    except GeoTTSError:
+        raise
+    except Exception as unexpected:
+        _log.exception("%s failed", what)
+        raise error(f"{what} failed: {type(unexpected).__name__}") from unexpected

@@ -1,0 +1,25 @@
+"""IMAGEO (IMAGEO-Bench, in the parts that Thinking with Map uses): crowd photos, worldwide and US."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tts.eval.datasets.base import Dataset, RowReader, find_table
+from tts.eval.fields import lowered
+from tts.eval.rows import Row, read_rows
+from tts.eval.sample import Sample
+
+_NEEDS = "a Parquet, JSON Lines or CSV file of rows with a truth (lat, lon) and pictures or their paths"
+
+
+def _tags(row: Row) -> tuple[str, ...]:
+    source = str(lowered(row).get("data_source") or "").strip().lower()
+    return (f"part:{source}",) if source else ()
+
+
+def _load(path: Path, seed: int) -> list[Sample]:
+    table = find_table(path, ("*test*.parquet", "*.parquet", "*.jsonl", "*.json", "*.csv"), _NEEDS)
+    return RowReader("imageo2_test", table.parent, seed, tags=_tags).samples(read_rows(table), table)
+
+
+IMAGEO = Dataset("imageo2_test", "crowd photos of places, WGS-84", _NEEDS, _load)

@@ -1,0 +1,35 @@
+"""MAPBench (Thinking with Map, section 4): points of interest in China, true positions in GCJ-02, easy and hard parts.
+
+The offset to WGS-84 is about half a kilometre, the whole of Acc@500 m: truths are converted here, answers are WGS-84.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tts.eval.datasets.base import Dataset, RowReader, find_table
+from tts.eval.fields import lowered
+from tts.eval.rows import Row, read_rows
+from tts.eval.sample import Sample
+
+_NEEDS = "a Parquet or JSON Lines file of rows with `ground_truth` (lat, lon in GCJ-02) and pictures or their paths"
+
+
+def _tags(row: Row) -> tuple[str, ...]:
+    keys = lowered(row)
+    truth = keys.get("ground_truth")
+    info = keys.get("extra_info")
+    held = [keys, *(lowered(part) for part in (truth, info) if isinstance(part, dict))]
+    said = {
+        str(part.get(name, "")).lower() for part in held for name in ("difficulty", "level", "data_source", "split")
+    }
+    return tuple(name for name in ("easy", "hard") if any(name in value for value in said))
+
+
+def _load(path: Path, seed: int) -> list[Sample]:
+    table = find_table(path, ("*test*.parquet", "*.parquet", "*.jsonl", "*.json"), _NEEDS)
+    reader = RowReader("mapbench", table.parent, seed, datum="GCJ-02", tags=_tags)
+    return reader.samples(read_rows(table), table)
+
+
+MAPBENCH = Dataset("mapbench", "points of interest in China, GCJ-02, easy and hard", _NEEDS, _load)

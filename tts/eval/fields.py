@@ -1,0 +1,226 @@
+"""Finds the truth and the answer in a row, under the spellings that published logs and data sets use.
+
+Nothing is guessed: a row without a truth is refused with the keys it has, because a silently skipped row would change
+every percentage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from tts.domain.geo import LatLon
+from tts.errors import DataError
+from tts.eval.rows import Row
+
+_LAT = ("lat", "latitude", "lat_deg", "gps_lat")
+_LON = ("lon", "lng", "long", "longitude", "lon_deg", "gps_lon", "gps_lng")
+_TRUTH_PREFIXES = ("gt", "true", "truth", "ground_truth", "target", "label", "actual", "real")
+_ANSWER_PREFIXES = ("pred", "predicted", "prediction", "answer", "guess", "estimated", "est", "model")
+_TRUTH_HOLDERS = (
+    "ground_truth", "truth", "gt", "groundtruth", "label", "labels", "target", "reward_model", "metadata", "location",
+    "gps", "coordinates", "coords", "extra_info", "answer_key",
+)  # fmt: skip
+_ANSWER_TEXTS = (
+    "solution_str", "response", "output", "completion", "generated_text", "model_output", "model_response",
+    "raw_response", "prediction", "predictions", "pred",
+)  # fmt: skip
+# Names that other things go by too: only looked at when no column says that it is a prediction.
+_ANSWER_MAYBE = ("answer", "final_answer", "result", "reply", "text", "content")
+_CITY = ("city", "city_name", "town", "locality", "place")
+_COUNTRY = ("country", "country_name", "nation", "country_code", "iso_country")
+
+
+@dataclass(frozen=True, slots=True)
+class StatedPlace:
+    """A place as a row states it: degrees of whatever datum the file uses, and names as written."""
+
+    point: LatLon | None
+    country: str = ""
+    city: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedAnswer:
+    """What a system answered: the text it wrote, or the place a table already holds."""
+
+    text: str | None = None
+    place: StatedPlace | None = None
+
+
+def truth_of(row: Row, where: str) -> StatedPlace:
+    """The true place of a row.
+
+    Raises:
+        DataError: when there is none, naming `where` and the keys that are there.
+    """
+    keys = lowered(row)
+    for holder in _TRUTH_HOLDERS:
+        if (place := place_from(keys.get(holder))) is not None and place.point is not None:
+            return place
+    for prefix in _TRUTH_PREFIXES:
+        if (place := _prefixed(keys, prefix)) is not None:
+            return place
+    if (place := place_from(keys)) is not None and place.point is not None:
+        return place
+    raise DataError(
+        f"{where} has no true position: expected `ground_truth` with lat and lon, gt_lat and gt_lon, or lat and lon; "
+        f"it has {', '.join(map(str, row)) or 'nothing'}"
+    )
+
+
+def answer_of(row: Row, where: str) -> StatedAnswer:
+    """The answer of a row; an empty or null field is an answer that says nothing.
+
+    Raises:
+        DataError: when no field can be one, naming `where` and the keys that are there.
+    """
+    keys = lowered(row)
+    if (found := _held_answer(keys, _ANSWER_TEXTS)) is not None:
+        return found
+    for prefix in _ANSWER_PREFIXES:
+        if any(name in keys for name in _affixed(_LAT, prefix)):
+            return StatedAnswer(place=_prefixed(keys, prefix) or StatedPlace(None))
+    if (found := _held_answer(keys, _ANSWER_MAYBE)) is not None:
+        return found
+    if any(name in keys for name in _LAT) and _names_its_truth(keys):
+        return StatedAnswer(place=StatedPlace(point_from(_first(keys, _LAT), _first(keys, _LON)), *_levels(keys)))
+    raise DataError(
+        f"{where} has no answer: expected text in `solution_str` or `response`, or pred_lat and pred_lon; "
+        f"it has {', '.join(map(str, row)) or 'nothing'}"
+    )
+
+
+def _held_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> StatedAnswer | None:
+    for name in names:
+        if name in keys:
+            value = keys[name]
+            text = value if isinstance(value, str) else _last_message(value)
+            if text is not None:
+                return StatedAnswer(text=text)
+            return StatedAnswer(place=place_from(value) or StatedPlace(None))
+    return None
+
+
+def _names_its_truth(keys: Mapping[str, Any]) -> bool:
+    """Whether the truth stands under a name of its own, so that plain lat and lon can only be the answer."""
+    held = (place_from(keys.get(holder)) for holder in _TRUTH_HOLDERS)
+    return any(place is not None and place.point is not None for place in held) or any(
+        _prefixed(keys, prefix) is not None for prefix in _TRUTH_PREFIXES
+    )
+
+
+def place_from(value: Any) -> StatedPlace | None:
+    """A place in an object, a JSON text, a [lat, lon] pair, or a line "lat, lon, country, city"; None for others."""
+    if isinstance(value, str):
+        return _from_text(value)
+    if isinstance(value, list | tuple):
+        return _from_pair(value)
+    if not isinstance(value, dict):
+        return None
+    keys = lowered(value)
+    point = point_from(_first(keys, _LAT), _first(keys, _LON))
+    names = _levels(keys)
+    if point is None:
+        for nested in ("ground_truth", "location", "coordinates", "gps", "answer", "metadata", "point"):
+            if nested in keys and (below := place_from(keys[nested])) is not None and below.point is not None:
+                return StatedPlace(below.point, below.country or names[0], below.city or names[1])
+    if point is None and not any(names) and not any(key in keys for key in (*_LAT, *_LON)):
+        return None
+    return StatedPlace(point, *names)
+
+
+def point_from(lat: Any, lon: Any) -> LatLon | None:
+    """A point from numbers or numeric strings; None when either is missing, not finite or out of range."""
+    y, x = _number(lat), _number(lon)
+    if y is None or x is None or abs(y) > 90.0 or abs(x) > 540.0:
+        return None
+    return LatLon(lat=y, lon=x)
+
+
+def lowered(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row under plain keys: lower case, underscores for blanks."""
+    return dict(zip(_plain(tuple(row)), row.values(), strict=True))
+
+
+@lru_cache(maxsize=4096)
+def _plain(keys: tuple[object, ...]) -> tuple[str, ...]:
+    """Rows of one file have the same keys: they are made plain once."""
+    return tuple(str(key).strip().lower().replace(" ", "_") for key in keys)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _first(keys: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    for name in names:
+        if (value := keys.get(name)) is not None and value != "":  # a loop: this is the hot path of scoring
+            return value
+    return None
+
+
+def _levels(keys: Mapping[str, Any]) -> tuple[str, str]:
+    nested = keys.get("multi_level_loc_dict") or keys.get("address")
+    levels = {**lowered(nested), **keys} if isinstance(nested, Mapping) else keys
+    country, city = _first(levels, _COUNTRY), _first(levels, _CITY)
+    return str(country or "").strip(), str(city or "").strip()
+
+
+def _prefixed(keys: Mapping[str, Any], prefix: str) -> StatedPlace | None:
+    """`gt_lat`/`gt_lon` or `lat_gt`/`lon_gt`, with names under the same prefix or plain ones."""
+    lat = _first(keys, tuple(_affixed(_LAT, prefix)))
+    lon = _first(keys, tuple(_affixed(_LON, prefix)))
+    if (point := point_from(lat, lon)) is None:
+        return None
+    plain = _levels(keys) if prefix in _TRUTH_PREFIXES else ("", "")
+    country = _first(keys, tuple(_affixed(_COUNTRY, prefix))) or plain[0]
+    city = _first(keys, tuple(_affixed(_CITY, prefix))) or plain[1]
+    return StatedPlace(point, str(country), str(city))
+
+
+def _affixed(names: tuple[str, ...], affix: str) -> Iterator[str]:
+    for name in names:
+        yield f"{affix}_{name}"
+        yield f"{name}_{affix}"
+
+
+def _from_text(text: str) -> StatedPlace | None:
+    stripped = text.strip()
+    if stripped.startswith(("{", "[")):
+        try:
+            return place_from(orjson.loads(stripped))
+        except orjson.JSONDecodeError:
+            return None
+    parts = [part.strip() for part in stripped.split(",")]
+    if len(parts) < 2 or (point := point_from(parts[0], parts[1])) is None:
+        return None
+    return StatedPlace(point, parts[2] if len(parts) > 2 else "", ", ".join(parts[3:]))
+
+
+def _from_pair(value: list[Any] | tuple[Any, ...]) -> StatedPlace | None:
+    if len(value) == 2 and (point := point_from(value[0], value[1])) is not None:
+        return StatedPlace(point)
+    return None
+
+
+def _last_message(value: Any) -> str | None:
+    """The last text of a conversation or of a list of samples."""
+    if isinstance(value, list) and value:
+        last = value[-1]
+        if isinstance(last, str):
+            return last
+        if isinstance(last, Mapping) and isinstance(last.get("content"), str):
+            return str(last["content"])
+    return None

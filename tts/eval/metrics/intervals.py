@@ -1,0 +1,105 @@
+"""How sure a figure is: bootstrap intervals, and paired tests for two systems on the same samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from tts.domain.geo import Floats
+from tts.domain.value import Value
+
+_CHUNK_CELLS = 4_000_000
+_Z95 = 1.959963984540054
+
+
+class Interval(Value):
+    """A figure with the bounds that hold it with probability `level`."""
+
+    value: float
+    low: float
+    high: float
+    level: float = Field(default=0.95, gt=0, lt=1)
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def bootstrap_mean(values: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
+    """Percentile bootstrap of a mean (Efron 1979). The same seed gives the same interval; NaN for no rows."""
+    if not len(values):
+        return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
+    means = _resampled(values, lambda drawn: drawn.mean(axis=1), resamples, seed)
+    return _interval(float(values.mean()), means, level)
+
+
+def share_interval(right: npt.NDArray[np.bool_]) -> Interval:
+    """Wilson 95 % interval of a share, in percent (Wilson 1927): unlike the bootstrap it is honest at 0 and 100 %."""
+    n = len(right)
+    if not n:
+        return Interval(value=math.nan, low=math.nan, high=math.nan)
+    share, z2 = float(np.mean(right)), _Z95**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return Interval(value=100 * share, low=100 * min(low, share), high=100 * max(high, share))
+
+
+def bootstrap_median(values: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
+    """Percentile bootstrap of a median."""
+    if not len(values):
+        return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
+    medians = _resampled(values, lambda drawn: np.asarray(np.median(drawn, axis=1)), resamples, seed)
+    return _interval(float(np.median(values)), medians, level)
+
+
+def paired_difference(a: Floats, b: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
+    """Mean of b − a with a paired bootstrap interval: samples are drawn once for both systems."""
+    return bootstrap_mean(b - a, level=level, resamples=resamples, seed=seed)
+
+
+def mcnemar_p(a_right: npt.NDArray[np.bool_], b_right: npt.NDArray[np.bool_]) -> float:
+    """Two-sided exact McNemar test (McNemar 1947) that two systems hit equally often; 1 when they never differ."""
+    only_a = int(np.sum(a_right & ~b_right))
+    only_b = int(np.sum(b_right & ~a_right))
+    n, k = only_a + only_b, min(only_a, only_b)
+    if n == 0:
+        return 1.0
+    tail = sum(math.exp(_log_choose(n, i) - n * math.log(2)) for i in range(k + 1))
+    return min(1.0, 2.0 * tail)
+
+
+def sign_flip_p(a: Floats, b: Floats, *, flips: int = 10_000, seed: int = 0) -> float:
+    """Two-sided paired permutation test of mean(b − a) = 0 with random sign flips; never exactly 0."""
+    difference = b - a
+    if not len(difference) or not difference.any():
+        return 1.0
+    observed = abs(float(difference.mean()))
+    rng = np.random.default_rng(seed)
+    extreme, step = 0, max(1, _CHUNK_CELLS // len(difference))
+    for start in range(0, flips, step):
+        signs = rng.integers(0, 2, (min(step, flips - start), len(difference)), dtype=np.int8) * 2 - 1
+        extreme += int(np.sum(np.abs(signs @ difference) / len(difference) >= observed - 1e-12))
+    return (extreme + 1) / (flips + 1)
+
+
+def _resampled(values: Floats, statistic: Callable[[Floats], Floats], resamples: int, seed: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    step = max(1, _CHUNK_CELLS // len(values))
+    parts = []
+    for start in range(0, resamples, step):
+        drawn = rng.integers(0, len(values), (min(step, resamples - start), len(values)))
+        parts.append(statistic(values[drawn]))
+    return np.concatenate(parts)
+
+
+def _interval(value: float, resampled: Floats, level: float) -> Interval:
+    low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(value=value, low=float(low), high=float(high), level=level)
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -1,0 +1,83 @@
+"""Two runs on the same samples: paired differences with intervals and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tts.domain.geo import Floats
+from tts.domain.value import Value
+from tts.errors import DataError
+from tts.eval.figures import Measured, measure
+from tts.eval.metrics.accuracy import PAPER_KM, geoscores, hits
+from tts.eval.metrics.calibration import Bools
+from tts.eval.metrics.intervals import Interval, mcnemar_p, paired_difference, sign_flip_p
+from tts.eval.metrics.names import PlaceNames
+from tts.eval.runs.record import Record
+
+
+class Difference(Value):
+    """Second minus first, in the unit of `name`; `p` is two-sided (McNemar for shares, sign flips for means)."""
+
+    name: str
+    first: float
+    second: float
+    difference: Interval
+    p: float
+
+
+class Comparison(Value):
+    """Only samples that both runs answered or abstained on count; `left_out` are the others."""
+
+    n: int
+    left_out: int
+    rows: tuple[Difference, ...]
+
+
+def compare(first: Sequence[Record], second: Sequence[Record], names: PlaceNames) -> Comparison:
+    """Compare runs sample by sample.
+
+    Raises:
+        DataError: when they share no sample.
+    """
+    a = {record.sample: record for record in first if not record.failure}
+    b = {record.sample: record for record in second if not record.failure}
+    shared = sorted(a.keys() & b.keys())
+    if not shared:
+        raise DataError("the runs share no sample: they need the same data set and --seed")
+    all_samples = {record.sample for record in (*first, *second)}
+    one, two = measure([a[s] for s in shared], names), measure([b[s] for s in shared], names)
+    rows = [_share(f"acc@{t:g}km %", _hit(one, t), _hit(two, t)) for t in PAPER_KM]
+    rows.append(_share("country %", one.country, two.country))
+    rows.append(_share("city %", one.city, two.city))
+    rows.append(_mean("GeoScore", geoscores(one.errors_km), geoscores(two.errors_km)))
+    rows.append(_mean("seconds", _seconds(one), _seconds(two)))
+    return Comparison(n=len(shared), left_out=len(all_samples) - len(shared), rows=tuple(rows))
+
+
+def _hit(measured: Measured, threshold_km: float) -> Bools:
+    return hits(measured.errors_km, threshold_km, measured.slack_km)
+
+
+def _share(name: str, a: Bools, b: Bools) -> Difference:
+    first, second = 100.0 * a.astype(np.float64), 100.0 * b.astype(np.float64)
+    return _row(name, first, second, mcnemar_p(a, b))
+
+
+def _mean(name: str, a: Floats, b: Floats) -> Difference:
+    return _row(name, a, b, sign_flip_p(a, b))
+
+
+def _row(name: str, a: Floats, b: Floats, p: float) -> Difference:
+    return Difference(
+        name=name,
+        first=round(float(a.mean()), 3),
+        second=round(float(b.mean()), 3),
+        difference=paired_difference(a, b),
+        p=p,
+    )
+
+
+def _seconds(measured: Measured) -> Floats:
+    return np.array([record.elapsed_s for record in measured.records], dtype=np.float64)

@@ -1,0 +1,137 @@
+"""A run beside what was published for the same benchmark, at the thresholds of each publication."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tts.domain.value import Value
+from tts.eval.figures import Figures, Measured, figures, measure
+from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
+from tts.eval.metrics.names import PlaceNames
+from tts.eval.published import PublishedRow, published_for
+from tts.eval.runs.record import Record
+
+
+class TableRow(Value):
+    """`note` says where a row is from, or why it is not to be compared."""
+
+    system: str
+    acc_percent: tuple[float, ...]
+    note: str = ""
+    ours: bool = False
+
+
+class Table(Value):
+    benchmark: str
+    thresholds_km: tuple[float, ...]
+    rows: tuple[TableRow, ...]
+
+
+class Report(Value):
+    """Figures of the whole run and of its tagged parts, and tables with published rows."""
+
+    dataset: str
+    whole: Figures
+    parts: dict[str, Figures]
+    tables: tuple[Table, ...]
+
+
+def report(records: Sequence[Record], names: PlaceNames) -> Report:
+    """Needs records of one data set."""
+    measured = measure(records, names)
+    dataset = records[0].dataset
+    tags = sorted({tag for record in measured.records for tag in record.tags})
+    parts = {tag: measured.part(lambda record, tag=tag: tag in record.tags) for tag in tags}  # type: ignore[misc]
+    benchmarks = {dataset: measured, **{f"{dataset}_{tag}": part for tag, part in parts.items()}}
+    return Report(
+        dataset=dataset,
+        whole=figures(measured, intervals=True),
+        parts={tag: figures(part) for tag, part in parts.items()},
+        tables=tuple(table for name, part in benchmarks.items() for table in _tables(name, part)),
+    )
+
+
+def markdown(found: Report) -> str:
+    """The whole report as Markdown."""
+    sections = [f"# {found.dataset}", _figures_table({"all": found.whole, **found.parts})]
+    intervals = ", ".join(f"@{t:g} km {i}" for t, i in zip(PAPER_KM, found.whole.acc_intervals, strict=False))
+    sections.append(f"95 % intervals: {intervals}")
+    for table in found.tables:
+        sections += [f"## {table.benchmark}: beside published rows", table_markdown(table)]
+    return "\n\n".join(sections)
+
+
+def table_markdown(table: Table) -> str:
+    """The table as Markdown; our row in bold, rows that are not comparable marked with *."""
+    head = ["system", *(f"@{t:g} km" for t in table.thresholds_km), "source"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in table.rows:
+        name = f"**{row.system}**" if row.ours else row.system
+        cells = [name, *(f"{value:.2f}" for value in row.acc_percent), row.note]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+_HEAD = (
+    "n", "failed", *(f"@{t:g} km" for t in PAPER_KM), "@1 km", "@2500 km", "median km", "GeoScore", "country", "city",
+    "abstained", "90 % circle holds", "its median km", "ECE", "tool calls", "tokens", "p50 s",
+)  # fmt: skip
+
+
+def _figures_table(parts: dict[str, Figures]) -> str:
+    lines = ["| part | " + " | ".join(_HEAD) + " |", "|---" * (len(_HEAD) + 1) + "|"]
+    return "\n".join([*lines, *(f"| {name} | " + " | ".join(_cells(f)) + " |" for name, f in parts.items())])
+
+
+def _cells(f: Figures) -> list[str]:
+    """In the order of `_HEAD`."""
+    return [
+        f"{f.n}",
+        f"{f.failures}",
+        *(f"{value:.2f}" for value in f.acc),
+        f"{f.acc_classic[0]:.2f}",
+        f"{f.acc_classic[-1]:.2f}",
+        _or_dash(f.median_km, 1),
+        f"{f.geoscore:.0f}",
+        f"{f.country:.1f}",
+        f"{f.city:.1f}",
+        f"{f.abstained:.1f}",
+        _or_dash(f.radius90_cover, 1),
+        _or_dash(f.radius90_median_km, 0),
+        _or_dash(f.ece, 3),
+        f"{f.tool_calls:.1f}",
+        f"{f.tokens:.0f}",
+        f"{f.p50_s:.2f}",
+    ]
+
+
+def _or_dash(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _tables(benchmark: str, measured: Measured) -> list[Table]:
+    grouped: dict[tuple[float, ...], list[PublishedRow]] = {}
+    for row in published_for(benchmark):
+        grouped.setdefault(row.thresholds_km, []).append(row)
+    return [_table(benchmark, thresholds, rows, measured) for thresholds, rows in grouped.items()]
+
+
+def _table(benchmark: str, thresholds: tuple[float, ...], rows: Sequence[PublishedRow], measured: Measured) -> Table:
+    exact = accuracy_percent(measured.errors_km, thresholds, measured.slack_km)
+    ours = TableRow(
+        system="GeoTTS, this run",
+        acc_percent=tuple(float(np.round(value, 2)) for value in exact),
+        note=f"n = {len(measured.records)}",
+        ours=True,
+    )
+    theirs = [
+        TableRow(
+            system=row.system + ("" if row.comparable else " *"),
+            acc_percent=row.acc_percent,
+            note=row.source if row.comparable else f"{row.source}; not comparable: {row.why}",
+        )
+        for row in rows
+    ]
+    return Table(benchmark=benchmark, thresholds_km=thresholds, rows=(*theirs, ours))

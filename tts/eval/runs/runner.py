@@ -1,0 +1,115 @@
+"""Runs samples side by side and journals each when it is done. Start it again and it goes on where it stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from tts.aio import merge
+from tts.domain.request import LocateOptions
+from tts.domain.trajectory import Run
+from tts.errors import DataError, GeoTTSError, boundary
+from tts.eval.runs.journal import Journal, lines_of
+from tts.eval.runs.record import Record, record_from
+from tts.eval.sample import Sample
+
+Solver = Callable[[str, bytes, LocateOptions], Awaitable[Run]]
+"""(request id, encoded photo, options) → the folded run. Raises GeoTTSError when the request breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSetup:
+    """What all records of one file have in common; a file is only continued with the same."""
+
+    dataset: str
+    options: LocateOptions
+    config_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a run file holds already."""
+
+    done: frozenset[str]
+    failed: frozenset[str]
+
+
+def progress_of(path: Path, setup: RunSetup) -> Progress:
+    """Samples in a run file, failures apart; nothing for a file that is not there yet.
+
+    Raises:
+        DataError: when the file was made with another data set, other options or another configuration.
+    """
+    if not path.exists():
+        return Progress(frozenset(), frozenset())
+    failed: dict[str, bool] = {}
+    for number, line in lines_of(path):
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue  # a torn line: the journal cuts it off
+        if (differs := _difference(row, setup)) is not None:
+            raise DataError(f"{path}, line {number} was made with another {differs}: choose another file")
+        failed[row["sample"]] = bool(row.get("failure"))
+    return Progress(frozenset(failed), frozenset(sample for sample, bad in failed.items() if bad))
+
+
+async def run_samples(
+    samples: Sequence[Sample], solve: Solver, journal: Journal, setup: RunSetup, *, concurrency: int = 2
+) -> AsyncGenerator[Record, None]:
+    """Locate every sample and yield its record once it is on disk. Closing it stops the requests under way.
+
+    A request that breaks becomes a record with a failure; its siblings go on.
+    """
+    queue = iter(samples)
+    workers = [_work(queue, solve, journal, setup) for _ in range(max(1, min(concurrency, len(samples))))]
+    async with aclosing(merge(workers, maxsize=1)) as records:
+        async for record in records:
+            yield record
+
+
+async def _work(
+    queue: Iterator[Sample], solve: Solver, journal: Journal, setup: RunSetup
+) -> AsyncGenerator[Record, None]:
+    for sample in queue:
+        record = await _one(sample, solve, setup)
+        await asyncio.to_thread(journal.append, record.json_line())
+        yield record
+
+
+async def _one(sample: Sample, solve: Solver, setup: RunSetup) -> Record:
+    started = time.perf_counter()
+    base = Record(
+        dataset=setup.dataset,
+        sample=sample.id,
+        key=sample.key,
+        tags=sample.tags,
+        truth=sample.truth,
+        options=setup.options,
+        config_sha256=setup.config_sha256,
+        elapsed_s=0.0,
+    )
+    try:
+        with boundary(GeoTTSError, "the request"):
+            photo = await asyncio.to_thread(sample.load)
+            started = time.perf_counter()  # reading or drawing the photo is not the solver's time
+            record = record_from(await solve(sample.id, photo, setup.options), base)
+    except GeoTTSError as error:
+        record = base.model_copy(update={"failure": error.detail or error.code})
+    return record.model_copy(update={"elapsed_s": round(time.perf_counter() - started, 3)})
+
+
+def _difference(row: dict[str, Any], setup: RunSetup) -> str | None:
+    """What a line of the file and the setup disagree on; options are compared as values, so new defaults are fine."""
+    if row.get("dataset") != setup.dataset:
+        return "data set"
+    if LocateOptions.model_validate(row.get("options", {})) != setup.options:
+        return "set of options"
+    return None if row.get("config_sha256", "") == setup.config_sha256 else "configuration"

@@ -1,0 +1,152 @@
+"""Draws a panel as a photograph of it: on a wall, seen from the side, unevenly lit, a little blurred and noisy."""
+
+from __future__ import annotations
+
+import io
+import random
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw, ImageFont
+
+from tts.eval.scenes.fonts import Face, FontShelf
+from tts.eval.scenes.templates import Line, Panel
+
+Pixels = npt.NDArray[np.uint8]
+_SIZE = (1280, 960)
+_PANEL_WIDTH = 1100
+_RTL = frozenset({"Arab", "Hebr"})
+# (ground, ink) by style; one is chosen at random.
+_INKS: dict[str, tuple[tuple[tuple[int, int, int], tuple[int, int, int]], ...]] = {
+    "shop": (((150, 30, 36), (250, 245, 235)), ((30, 70, 50), (245, 230, 180)), ((245, 240, 225), (40, 30, 30))),
+    "board": (((24, 60, 120), (250, 250, 250)), ((245, 245, 245), (20, 20, 40)), ((40, 44, 40), (240, 240, 225))),
+    "road": (((20, 100, 60), (250, 250, 250)), ((250, 210, 20), (15, 15, 15)), ((25, 70, 150), (250, 250, 250))),
+    "paper": (((250, 248, 240), (25, 25, 25)), ((252, 240, 200), (120, 20, 20)), ((235, 240, 245), (20, 40, 90))),
+    "plate": (((248, 248, 248), (15, 15, 15)), ((245, 205, 40), (15, 15, 15))),
+    "van": (((240, 240, 242), (180, 30, 40)), ((30, 80, 140), (250, 250, 250))),
+}
+
+
+def draw_scene(panel: Panel, script: str, shelf: FontShelf, seed: str) -> bytes:
+    """A JPEG of 1280×960. The same arguments and fonts give the same bytes.
+
+    Raises:
+        LookupError: when no face has all characters of a line.
+    """
+    rng = random.Random(seed)
+    noise = np.random.default_rng(list(seed.encode()))
+    sign = np.asarray(_panel(panel, script, shelf, rng))
+    wall = _wall(rng, noise)
+    picture = _camera(_hang(sign, wall, rng), rng, noise)
+    out = io.BytesIO()
+    Image.fromarray(picture).save(out, "JPEG", quality=rng.randint(68, 93))
+    return out.getvalue()
+
+
+def _panel(panel: Panel, script: str, shelf: FontShelf, rng: random.Random) -> Image.Image:
+    ground, ink = rng.choice(_INKS[panel.style])
+    width, height = _PANEL_WIDTH, int(_PANEL_WIDTH / panel.aspect)
+    picture = Image.new("RGB", (width, height), ground)
+    draw = ImageDraw.Draw(picture)
+    if panel.style != "van":
+        edge = rng.randint(4, 12)
+        draw.rectangle((edge, edge, width - edge, height - edge), outline=ink, width=rng.randint(2, 6))
+    margin = 0.09 * min(width, height)
+    weight = rng.choice((400, 500, 700))
+    face_seed = rng.random()  # one hand letters the whole sign, as far as its face reaches
+    room = width - 2 * margin
+    drawn = [_fitted(line, script, shelf, random.Random(face_seed), room, weight) for line in panel.lines]
+    heights = [font.size * (1.25 + line.gap) for font, line in zip(drawn, panel.lines, strict=True)]
+    scale = min(1.0, (height - 2 * margin) / sum(heights))
+    y = (height - scale * sum(heights)) / 2
+    for line, sized, tall in zip(panel.lines, drawn, heights, strict=True):
+        font = sized.at(max(10, int(sized.size * scale)))
+        middle = (width / 2, y + scale * (tall - 0.62 * sized.size))
+        right_to_left = script in _RTL and any(ord(char) > 0x590 for char in line.text)
+        draw.text(middle, line.text, fill=ink, font=font, anchor="mm", **_direction(right_to_left, font))
+        y += scale * tall
+    return picture
+
+
+class _Sized:
+    """A face and the size at which a line fills its width."""
+
+    def __init__(self, face: Face, size: int, weight: int) -> None:
+        self._face, self.size, self._weight = face, size, weight
+
+    def at(self, size: int) -> ImageFont.FreeTypeFont:
+        return self._face.font(size, self._weight)
+
+
+def _fitted(line: Line, script: str, shelf: FontShelf, rng: random.Random, width: float, weight: int) -> _Sized:
+    face = shelf.pick(rng, script, line.text)
+    if face is None:
+        raise LookupError(f"no font has all of {line.text!r}")
+    size = int(120 * line.size)
+    length = face.font(size, weight).getlength(line.text)
+    return _Sized(face, max(12, int(size * min(1.0, width / max(1.0, length)))), weight)
+
+
+def _direction(right_to_left: bool, font: ImageFont.FreeTypeFont) -> dict[str, Any]:
+    return {"direction": "rtl"} if right_to_left and font.layout_engine == ImageFont.Layout.RAQM else {}
+
+
+def _wall(rng: random.Random, noise: np.random.Generator) -> npt.NDArray[np.float32]:
+    """Plaster, bricks or sky with a street below: enough that a sign does not float in white."""
+    width, height = _SIZE
+    base = np.array([rng.randint(70, 210) for _ in range(3)], dtype=np.float32)
+    grey = float(base.mean())
+    wall = np.tile((0.6 * grey + 0.4 * base), (height, width, 1)).astype(np.float32)
+    wall += cv2.resize(noise.normal(0, 12, (24, 32, 1)).astype(np.float32), _SIZE)[..., None]
+    if rng.random() < 0.5:
+        tall, wide = rng.randint(28, 60), rng.randint(70, 150)
+        for row, y in enumerate(range(0, height, tall)):
+            cv2.line(wall, (0, y), (width, y), (grey * 0.8,) * 3, 2)
+            for x in range((row % 2) * wide // 2, width, wide):
+                cv2.line(wall, (x, y), (x, y + tall), (grey * 0.8,) * 3, 2)
+    else:
+        ground = rng.randint(int(0.75 * height), int(0.95 * height))
+        wall[ground:] *= 0.6
+        for _ in range(rng.randint(0, 3)):
+            x, y = rng.randint(0, width), rng.randint(0, ground)
+            tone = tuple(float(rng.randint(30, 200)) for _ in range(3))
+            cv2.rectangle(wall, (x, y), (x + rng.randint(80, 300), ground), tone, -1)
+    return wall
+
+
+def _hang(sign: Pixels, wall: npt.NDArray[np.float32], rng: random.Random) -> npt.NDArray[np.float32]:
+    """The sign in perspective, with a shadow, somewhere near the middle."""
+    (tall, wide), (width, height) = sign.shape[:2], _SIZE
+    reach = rng.uniform(0.55, 0.9) * width
+    reach = min(reach, 0.85 * height * wide / tall)
+    drop = reach * tall / wide
+    x0, y0 = (width - reach) * rng.uniform(0.2, 0.8), (height - drop) * rng.uniform(0.15, 0.7)
+    corners = np.array([[0, 0], [wide, 0], [wide, tall], [0, tall]], dtype=np.float32)
+    lean = 0.09
+    target = np.array(
+        [
+            [x0 + fx * reach + rng.uniform(-lean, lean) * drop, y0 + fy * drop + rng.uniform(-lean, lean) * drop]
+            for fx, fy in ((0, 0), (1, 0), (1, 1), (0, 1))
+        ],
+        dtype=np.float32,
+    )
+    view = cv2.getPerspectiveTransform(corners, target)
+    mask = cv2.warpPerspective(np.ones((tall, wide), np.float32), view, _SIZE)
+    shadow = cv2.GaussianBlur(np.roll(mask, (10, 8), (0, 1)), (0, 0), 9)[..., None]
+    drawn = cv2.warpPerspective(sign.astype(np.float32), view, _SIZE, flags=cv2.INTER_LINEAR)
+    shaded = wall * (1.0 - 0.45 * shadow)
+    return np.asarray(shaded * (1.0 - mask[..., None]) + drawn * mask[..., None], dtype=np.float32)
+
+
+def _camera(picture: npt.NDArray[np.float32], rng: random.Random, noise: np.random.Generator) -> Pixels:
+    """Uneven light, exposure, blur and sensor noise."""
+    width, height = _SIZE
+    angle, depth = rng.uniform(0, 2 * np.pi), rng.uniform(0.05, 0.35)
+    x, y = np.meshgrid(np.linspace(-1, 1, width), np.linspace(-1, 1, height))
+    light = 1.0 + depth * (np.cos(angle) * x + np.sin(angle) * y)
+    lit = picture * (light * rng.uniform(0.75, 1.1))[..., None]
+    blurred = cv2.GaussianBlur(lit.astype(np.float32), (0, 0), rng.uniform(0.3, 1.7))
+    noisy = blurred + noise.normal(0, rng.uniform(1, 9), blurred.shape)
+    return np.asarray(np.clip(noisy, 0, 255), dtype=np.uint8)

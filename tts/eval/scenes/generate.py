@@ -1,0 +1,130 @@
+"""From a seed to scenes: plan first, draw when the bytes are asked for."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from tts.errors import DataError
+from tts.eval.sample import Sample, Truth, sample_id
+from tts.eval.scenes.draw import draw_scene
+from tts.eval.scenes.fonts import FontShelf
+from tts.eval.scenes.locales import LOCALES, SceneLocale
+from tts.eval.scenes.templates import TEMPLATES, Panel, Setting
+from tts.eval.scenes.towns import Town, towns_of
+from tts.eval.scenes.words import Split, words_for
+from tts.geodata.countries import Countries
+
+_TOWN_RADIUS_M = 3000.0
+_TRIES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A planned scene. Same `seed`, same fonts: same photo."""
+
+    number: int
+    seed: str
+    split: Split
+    template: str
+    locale: SceneLocale
+    town: Town
+    panel: Panel
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        parts = ("script", self.locale.script), ("language", self.locale.language), ("clue", self.panel.clue)
+        return (self.split, *(f"{name}:{value}" for name, value in parts), f"template:{self.template}")
+
+    def truth(self, countries: Countries) -> Truth:
+        """The centre of a real town; a hit within the town's own extent counts."""
+        return Truth(
+            point=self.town.point,
+            accuracy_radius_m=_TOWN_RADIUS_M,
+            country=countries.name(self.town.country),
+            country_code=self.town.country,
+            city=self.town.latin,
+        )
+
+
+class SceneMaker:
+    """Plans and draws scenes of one split."""
+
+    def __init__(self, *, seed: int = 0, split: Split = "held_out", shelf: FontShelf | None = None) -> None:
+        self._seed, self._split = seed, split
+        self.shelf = shelf or FontShelf()
+        self._locales: dict[str, list[SceneLocale]] = {}
+        for locale in LOCALES:
+            if locale.script in self.shelf.drawable and towns_of(locale):
+                self._locales.setdefault(locale.language, []).append(locale)
+        if not self._locales:
+            raise DataError("no script can be drawn here: pip install 'geotts[scenes]'")
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(self._locales)
+
+    def plan(self, number: int) -> Scene:
+        """Languages and templates take turns, so that few scenes already cover many of both.
+
+        Raises:
+            DataError: when nothing can be planned with the fonts at hand.
+        """
+        templates = TEMPLATES[self._split]
+        for attempt in range(_TRIES):
+            seed = f"{self._seed}:{self._split}:{number}:{attempt}"
+            rng = random.Random(seed)
+            order = random.Random(f"{self._seed}:{number // len(self._locales)}").sample(
+                self.languages, len(self._locales)
+            )
+            locale = rng.choice(self._locales[order[number % len(order)]])
+            template = templates[(number // len(order) + number + attempt) % len(templates)]
+            town = rng.choice(towns_of(locale))
+            panel = template(Setting(rng, locale, words_for(locale.language, self._split), town))
+            if panel is not None and self._can_draw(panel, locale.script):
+                return Scene(number, seed, self._split, template.__name__, locale, town, panel)
+        raise DataError(f"scene {number} cannot be drawn with the fonts at hand")
+
+    def photo(self, scene: Scene) -> bytes:
+        """The JPEG of a scene, about 60 ms."""
+        return draw_scene(scene.panel, scene.locale.script, self.shelf, scene.seed)
+
+    def samples(self, count: int) -> list[Sample]:
+        """`count` samples whose photos are drawn when they are loaded."""
+        countries, made = Countries(), []
+        for number in range(count):
+            scene = self.plan(number)
+            key = f"{self._split}/{number}"
+            load = partial(self.photo, scene)
+            sample = sample_id("scenes", key, self._seed)
+            made.append(Sample(sample, load, scene.truth(countries), scene.tags, key))
+        return made
+
+    def _can_draw(self, panel: Panel, script: str) -> bool:
+        return all(self.shelf.pick(random.Random(0), script, line.text) is not None for line in panel.lines)
+
+
+def write_scenes(maker: SceneMaker, count: int, folder: Path) -> None:
+    """Photos and `labels.jsonl`, as the data set `folder` reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "labels.jsonl").open("wb") as labels:
+        for sample in maker.samples(count):
+            (folder / f"{sample.id}.jpg").write_bytes(sample.load())
+            truth = sample.truth
+            label = {
+                "id": sample.id,
+                "file": f"{sample.id}.jpg",
+                "lat": truth.point.lat,
+                "lon": truth.point.lon,
+                "accuracy_radius_m": truth.accuracy_radius_m,
+                "country": truth.country,
+                "country_code": truth.country_code,
+                "city": truth.city,
+                "has_legible_text": True,
+                "tags": list(sample.tags),
+            }
+            labels.write(orjson.dumps(label) + b"\n")

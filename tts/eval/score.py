@@ -1,0 +1,153 @@
+"""Scores the outputs of any system: a file of rows in, one `Score` out.
+
+Distances are WGS-84 geodesics. Positions of a file in GCJ-02 are converted first; the figures of the unconverted
+numbers stand beside, because published tables for Chinese photos rarely say which of the two they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from tts.domain.geo import Floats, LatLon, distances_km
+from tts.domain.tooling import Datum
+from tts.domain.value import Value
+from tts.errors import DataError
+from tts.eval.fields import StatedAnswer, StatedPlace, answer_of, truth_of
+from tts.eval.metrics.accuracy import (
+    CLASSIC_KM,
+    PAPER_KM,
+    accuracy_percent,
+    coverage_percent,
+    geoscores,
+    mean_km,
+    median_km,
+)
+from tts.eval.metrics.names import PlaceNames
+from tts.eval.parsers import PARSERS, ParserName
+from tts.eval.rows import Row, read_rows
+from tts.geodata.datum import as_wgs84
+
+
+class Score(Value):
+    """Figures of one file, in percent unless a unit is named.
+
+    `acc` is at 0.5, 2, 10, 25, 200, 750 km, `acc_classic` at 1, 25, 200, 750, 2500 km, both of *all* rows;
+    `acc_as_written` is `acc` without the conversion of datums. Names are compared when a gazetteer was given.
+    """
+
+    file: str
+    n: int
+    unparsed: int
+    acc: tuple[float, ...]
+    acc_classic: tuple[float, ...]
+    median_km: float | None
+    mean_km: float | None
+    geoscore: float
+    coverage: float
+    parser: ParserName
+    datum: Datum
+    answers_datum: Datum
+    acc_as_written: tuple[float, ...] | None = None
+    country: float | None = None
+    city: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """How a file is read. `datum` is that of the true positions, `answers_datum` that of the answers."""
+
+    parser: ParserName = "paper"
+    datum: Datum = "WGS-84"
+    answers_datum: Datum = "WGS-84"
+    names: PlaceNames | None = None
+
+
+@dataclass(slots=True)
+class _Columns:
+    """Positions of rows with an answer, side by side, and what all rows add up to."""
+
+    answered: list[int] = field(default_factory=list)
+    said: list[LatLon] = field(default_factory=list)
+    true: list[LatLon] = field(default_factory=list)
+    n: int = 0
+    countries: int = 0
+    cities: int = 0
+
+    def errors_km(self, said_datum: Datum, true_datum: Datum) -> Floats:
+        """(n,) errors in km, NaN for rows without an answer."""
+        errors = np.full(self.n, np.nan)
+        said = [as_wgs84(point, said_datum) for point in self.said]
+        true = [as_wgs84(point, true_datum) for point in self.true]
+        errors[self.answered] = distances_km(*_arrays(said), *_arrays(true))
+        return errors
+
+
+def score_file(path: Path, options: ScoreOptions | None = None) -> Score:
+    """Score one file.
+
+    Raises:
+        DataError: when the file cannot be read, is empty, or a row has no truth or no field for an answer.
+    """
+    return score_rows(read_rows(path), str(path), options or ScoreOptions())
+
+
+def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
+    """Score rows that were read already; `name` stands in the result and in messages."""
+    columns = _Columns()
+    for row in rows:
+        columns.n += 1
+        where = f"{name}, row {columns.n}"
+        truth = truth_of(row, where)
+        said = said_place(answer_of(row, where), options.parser)
+        if said is None or said.point is None or truth.point is None:
+            continue
+        columns.answered.append(columns.n - 1)
+        columns.said.append(said.point)
+        columns.true.append(truth.point)
+        if options.names is not None:
+            columns.countries += options.names.same_country(said.country, truth.country)
+            columns.cities += options.names.same_city(said.city, truth.city, truth.country)
+    if not columns.n:
+        raise DataError(f"{name} has no rows")
+    return _score(columns, name, options)
+
+
+def said_place(answer: StatedAnswer, parser: ParserName) -> StatedPlace | None:
+    """Where an answer points to: parsed out of its text, or as its table states it."""
+    return PARSERS[parser](answer.text) if answer.text is not None else answer.place
+
+
+def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
+    errors = columns.errors_km(options.answers_datum, options.datum)
+    shifted = "GCJ-02" in (options.datum, options.answers_datum)
+    as_written = _rounded(accuracy_percent(columns.errors_km("WGS-84", "WGS-84"))) if shifted else None
+    median, mean = median_km(errors), mean_km(errors)
+    return Score(
+        file=name,
+        n=columns.n,
+        unparsed=columns.n - len(columns.answered),
+        acc=_rounded(accuracy_percent(errors, PAPER_KM)),
+        acc_classic=_rounded(accuracy_percent(errors, CLASSIC_KM)),
+        median_km=None if median is None else round(median, 3),
+        mean_km=None if mean is None else round(mean, 3),
+        geoscore=round(float(geoscores(errors).mean()), 1),
+        coverage=round(coverage_percent(errors), 2),
+        parser=options.parser,
+        datum=options.datum,
+        answers_datum=options.answers_datum,
+        acc_as_written=as_written,
+        country=None if options.names is None else round(100.0 * columns.countries / columns.n, 2),
+        city=None if options.names is None else round(100.0 * columns.cities / columns.n, 2),
+    )
+
+
+def _arrays(points: list[LatLon]) -> tuple[Floats, Floats]:
+    return np.array([p.lat for p in points], dtype=np.float64), np.array([p.lon for p in points], dtype=np.float64)
+
+
+def _rounded(values: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(round(value, 2) for value in values)

@@ -1,0 +1,322 @@
+"""The embedded gazetteer: 240,000 places and a million names in every script, memory-mapped.
+
+Layout (built by `tts.geodata.build`, read-only here):
+
+* places: parallel arrays `lat, lon, population, country, admin1, kind`, sorted by falling importance, so that a
+  smaller place number is the more important place;
+* names: normalised spellings in a blob, sorted by length and then text, so that a misspelt query only has to look at
+  names within two characters of its own length, which are one slice;
+* `name_places`: which places bear a name, and whether it is their primary name;
+* `grams`: trigram → names (compressed sparse rows), for misspelt names;
+* `lexical`: the names in text order, for exact and prefix look-ups;
+* `cells`: one-degree cells → places, for reverse geocoding.
+
+There are no streets, stations, museums or shops in it, and a query for one finds nothing rather than a namesake town:
+only whole names match, never parts of a query.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import mmap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import OSA
+
+from tts.domain.geo import LatLon
+from tts.errors import DataError
+from tts.geodata.names import normalise, trigrams
+
+KINDS = ("city", "admin1", "country", "airport")
+_MAX_EDITS = 2
+_RESCORED = 256
+
+Ints = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place. `id` is stable across builds (`gn:` GeoNames, `iso:` country, `a1:` division, `iata:` airport)."""
+
+    id: str
+    name: str
+    kind: str
+    point: LatLon
+    country_code: str
+    admin1: str
+    population: int
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A place found by name: `score` 1 is an exact primary name; misspelling and alternate names lower it."""
+
+    place: Place
+    score: float
+    matched: str
+    primary: bool
+
+
+class Gazetteer:
+    """Look-ups by name, prefix and position. Opening it maps files (a few ms); pages load as they are used."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._meta = json.loads((folder / "meta.json").read_text())
+            self._a = {path.stem: np.load(path, mmap_mode="r") for path in sorted(folder.glob("*.npy"))}
+            self._blob = _map(folder / "names.blob")
+            self._labels = _map(folder / "labels.blob")
+            self._country_codes: list[str] = self._meta["countries"]
+            self._admin1_names: list[str] = self._meta["admin1"]
+        except (OSError, ValueError, KeyError) as error:
+            raise DataError(f"the gazetteer is not readable ({error}): run `geotts data build`") from error
+
+    def __len__(self) -> int:
+        return len(self._a["lat"])
+
+    @property
+    def version(self) -> str:
+        return str(self._meta["version"])
+
+    # -- by name ---------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        countries: Iterable[str] | None = None,
+        kinds: Iterable[str] | None = None,
+        limit: int = 5,
+        fuzzy: bool = True,
+        min_score: float = 0.7,
+    ) -> list[Match]:
+        """Places whose whole name is `query`, misspelt by at most two edits; best first, ties by importance.
+
+        `countries` (ISO codes) and `kinds` restrict before ranking, so a rare name inside a country is found.
+        """
+        wanted = normalise(query)
+        if not wanted:
+            return []
+        keep = self._filter(countries, kinds)
+        exact = self._lookup(wanted)
+        found: dict[int, Match] = {}
+        if exact is not None:
+            self._collect(found, exact, 1.0, keep, limit)
+        if fuzzy and len(wanted) >= 4 and len(found) < limit:
+            for name_id, similarity in self._similar(wanted):
+                self._collect(found, name_id, similarity, keep, limit)
+        ranked = sorted(found.items(), key=lambda item: (-round(item[1].score, 3), item[0]))
+        return [match for _, match in ranked if match.score >= min_score][:limit]
+
+    def suggest(self, prefix: str, *, countries: Iterable[str] | None = None, limit: int = 10) -> list[Match]:
+        """Places with a name that starts with `prefix`, most important first."""
+        wanted = normalise(prefix)
+        if not wanted:
+            return []
+        keep = self._filter(countries, None)
+        low, high = self._prefix_range(wanted)
+        best: dict[int, tuple[int, bool]] = {}
+        for name_id in self._spread(low, high):
+            for place, primary in self._bearers(int(name_id)):
+                if place not in best and (keep is None or keep[place]):
+                    best[place] = (int(name_id), primary)
+        chosen = sorted(best)[:limit]
+        return [Match(self._place(p), 1.0 if best[p][1] else 0.9, self._name(best[p][0]), best[p][1]) for p in chosen]
+
+    def get(self, place_id: str) -> Place | None:
+        number = self._numbers.get(place_id)
+        return None if number is None else self._place(number)
+
+    # -- by position -----------------------------------------------------------------------------------------------
+
+    def nearest(
+        self, point: LatLon, *, limit: int = 1, max_km: float = 300.0, min_population: int = 0
+    ) -> list[tuple[Place, float]]:
+        """Cities around a point with their distance in km (sphere), nearest first."""
+        for ring in (1, 3, 8, 20):
+            near = self._around(point, ring)
+            if len(near):
+                near = near[(self._a["kind"][near] == 0) & (self._a["population"][near] >= min_population)]
+            if len(near):
+                km = self._sphere_km(point, near)
+                order = np.argsort(km, kind="stable")[:limit]
+                enough = len(order) == limit and km[order[-1]] <= ring * 111.0 * max(
+                    0.1, np.cos(np.radians(min(89.0, abs(point.lat) + ring)))
+                )
+                if enough or ring * 111.0 > max_km or ring == 20:
+                    return [(self._place(int(near[i])), float(km[i])) for i in order if km[i] <= max_km]
+        return []
+
+    def positions(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Latitudes and longitudes of all places, in degrees, in order of importance."""
+        return self._a["lat"], self._a["lon"]
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _filter(self, countries: Iterable[str] | None, kinds: Iterable[str] | None) -> npt.NDArray[np.bool_] | None:
+        if countries is None and kinds is None:
+            return None
+        keep = np.ones(len(self), dtype=bool)
+        if countries is not None:
+            codes = {c.upper() for c in countries}
+            keep &= np.isin(self._a["country"], [i for i, c in enumerate(self._country_codes) if c in codes])
+        if kinds is not None:
+            wanted = set(kinds)
+            keep &= np.isin(self._a["kind"], [i for i, k in enumerate(KINDS) if k in wanted])
+        return keep
+
+    def _collect(
+        self, found: dict[int, Match], name_id: int, similarity: float, keep: npt.NDArray[np.bool_] | None, limit: int
+    ) -> None:
+        taken = 0
+        for place, primary in self._bearers(name_id):
+            if keep is not None and not keep[place]:
+                continue
+            score = similarity * (1.0 if primary else 0.93)
+            if place not in found or found[place].score < score:
+                found[place] = Match(self._place(place), score, self._name(name_id), primary)
+            taken += 1
+            if taken >= max(limit, 8):
+                return
+
+    def _bearers(self, name_id: int) -> list[tuple[int, bool]]:
+        start, end = self._a["name_start"][name_id], self._a["name_start"][name_id + 1]
+        return [(int(code) >> 1, bool(code & 1)) for code in self._a["name_places"][start:end]]
+
+    def _name(self, name_id: int) -> str:
+        offset = self._a["name_offset"]
+        return self._blob[offset[name_id] : offset[name_id + 1]].decode()
+
+    def _lookup(self, wanted: str) -> int | None:
+        lexical = self._a["lexical"]
+        at = bisect.bisect_left(_Lazy(self, lexical), wanted.encode())
+        if at < len(lexical) and self._name(int(lexical[at])) == wanted:
+            return int(lexical[at])
+        return None
+
+    def _prefix_range(self, wanted: str) -> tuple[int, int]:
+        lazy = _Lazy(self, self._a["lexical"])
+        key = wanted.encode()
+        return bisect.bisect_left(lazy, key), bisect.bisect_left(lazy, key + b"\xff")
+
+    def _spread(self, low: int, high: int) -> Ints:
+        """Names of a prefix range: all of a small one, the most important of a large one."""
+        names = self._a["lexical"][low:high]
+        if len(names) <= 512:
+            return np.asarray(names)
+        first = self._a["name_best"][names]
+        return np.asarray(names[np.argpartition(first, 256)[:256]])
+
+    def _similar(self, wanted: str) -> list[tuple[int, float]]:
+        """Names within two edits (one for short names), as (name number, similarity in 0..1)."""
+        low, high = self._length_range(len(wanted))
+        rows = []
+        for gram in trigrams(wanted):
+            key = gram_key(gram)
+            at = int(np.searchsorted(self._a["gram_keys"], key))
+            if at < len(self._a["gram_keys"]) and self._a["gram_keys"][at] == key:
+                row = self._a["gram_names"][self._a["gram_start"][at] : self._a["gram_start"][at + 1]]
+                rows.append(row[np.searchsorted(row, low) : np.searchsorted(row, high)])
+        if not rows:
+            return []
+        rows.sort(key=len)
+        edits = 1 if len(wanted) <= 5 else _MAX_EDITS
+        need = max(1, len(wanted) - 4 * edits + 1)
+        kept, total = [], 0
+        for i, row in enumerate(rows):
+            if total > 150_000 and i >= len(rows) - need + 1:
+                break
+            kept.append(row)
+            total += len(row)
+        counts = np.bincount(np.concatenate(kept) - low, minlength=1)
+        need = max(1, need - (len(rows) - len(kept)))
+        hits = np.flatnonzero(counts >= need)
+        if len(hits) > _RESCORED:
+            weight = counts[hits] - self._a["name_best"][hits + low] / len(self)
+            hits = hits[np.argpartition(-weight, _RESCORED)[:_RESCORED]]
+        scored = []
+        for hit in hits:
+            distance = OSA.distance(wanted, self._name(int(hit) + low), score_cutoff=edits)
+            if 0 < distance <= edits:
+                scored.append((int(hit) + low, 1.0 - distance / (len(wanted) + 1.0)))
+        return scored
+
+    def _length_range(self, length: int) -> tuple[int, int]:
+        starts = self._a["length_start"]
+        last = len(starts) - 1
+        low, high = max(0, length - _MAX_EDITS), min(last, length + _MAX_EDITS + 1)
+        return int(starts[min(low, last)]), int(starts[high])
+
+    def _place(self, number: int) -> Place:
+        a = self._a
+        offset = a["label_offset"]
+        label_id, label = self._labels[offset[number] : offset[number + 1]].decode().split("\t", 1)
+        return Place(
+            id=label_id,
+            name=label,
+            kind=KINDS[a["kind"][number]],
+            point=LatLon(lat=round(float(a["lat"][number]), 5), lon=round(float(a["lon"][number]), 5)),
+            country_code=self._country_codes[a["country"][number]],
+            admin1=self._admin1_names[a["admin1"][number]],
+            population=int(a["population"][number]),
+        )
+
+    def _around(self, point: LatLon, ring: int) -> Ints:
+        row, column = cell_of(point.lat, point.lon)
+        widen = max(1.0, np.cos(np.radians(min(89.0, abs(point.lat) + ring))))
+        width = min(180, int(np.ceil(ring / max(0.05, np.cos(np.radians(min(87.0, abs(point.lat)))))) * widen))
+        parts = []
+        for r in range(max(0, row - ring), min(179, row + ring) + 1):
+            for c in range(column - width, column + width + 1):
+                cell = r * 360 + c % 360
+                start, end = self._a["cell_start"][cell], self._a["cell_start"][cell + 1]
+                if end > start:
+                    parts.append(self._a["cell_places"][start:end])
+        return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+    def _sphere_km(self, point: LatLon, places: Ints) -> npt.NDArray[np.float64]:
+        lat, lon = np.radians(self._a["lat"][places].astype(float)), np.radians(self._a["lon"][places].astype(float))
+        lat0, lon0 = np.radians(point.lat), np.radians(point.lon)
+        half = np.sin((lat - lat0) / 2) ** 2 + np.cos(lat) * np.cos(lat0) * np.sin((lon - lon0) / 2) ** 2
+        return np.asarray(2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(1.0, half))))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        offset = self._a["label_offset"]
+        ids = (self._labels[offset[i] : offset[i + 1]].split(b"\t", 1)[0].decode() for i in range(len(self)))
+        return {place_id: number for number, place_id in enumerate(ids)}
+
+
+class _Lazy:
+    """The names in text order as a sequence of bytes, read as bisect asks for them."""
+
+    def __init__(self, gazetteer: Gazetteer, lexical: Ints) -> None:
+        self._gazetteer, self._lexical = gazetteer, lexical
+
+    def __len__(self) -> int:
+        return len(self._lexical)
+
+    def __getitem__(self, index: int) -> bytes:
+        return self._gazetteer._name(int(self._lexical[index])).encode()
+
+
+def gram_key(gram: str) -> np.uint64:
+    """Three code points of 21 bits each in one number, so that trigrams sort and search as an array."""
+    first, second, third = (ord(char) for char in gram)
+    return np.uint64(first << 42 | second << 21 | third)
+
+
+def _map(path: Path) -> mmap.mmap:
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def cell_of(lat: float, lon: float) -> tuple[int, int]:
+    return min(179, int(lat + 90)), min(359, int(lon + 180))

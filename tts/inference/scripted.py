@@ -1,0 +1,133 @@
+"""An engine that plays a script: recorded turns from a tape, or generated ones, with a latency model.
+
+For tests, benchmarks and replay. It is an engine like any other: it streams, aborts when closed, counts tokens, and
+calls tools through the loop. A tape is JSONL, one object a turn: {"rollout": 0, "turn": 0, "text": "…", "calls":
+[{"name": "…", "arguments": {…}}], "first_token_s": 0.1, "token_s": 0.02}; rollouts beyond the tape wrap around.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, JsonValue, ValidationError
+
+from tts.config import ScriptedEngine
+from tts.domain.tooling import ToolCall
+from tts.domain.usage import Usage
+from tts.domain.value import Value
+from tts.errors import ConfigError, ModelError
+from tts.ports import Delta, ModelRequest
+
+
+class ScriptedCall(Value):
+    name: str
+    arguments: dict[str, JsonValue] = {}
+
+
+class ScriptedTurn(Value):
+    """What the engine says in one turn, and how long it takes. `error` makes the generation fail after its text."""
+
+    rollout: Annotated[int, Field(ge=0)] = 0
+    turn: Annotated[int, Field(ge=0)] = 0
+    text: str = ""
+    calls: tuple[ScriptedCall, ...] = ()
+    first_token_s: Annotated[float, Field(ge=0)] = 0.0
+    token_s: Annotated[float, Field(ge=0)] = 0.0
+    truncated: bool = False
+    error: str = ""
+
+
+class ScriptedModel:
+    """The `ModelClient` over a script. `running` counts generations that have started and not ended."""
+
+    def __init__(self, config: ScriptedEngine, script: tuple[ScriptedTurn, ...] | None = None) -> None:
+        self._config = config
+        turns = script if script is not None else _load(config.tape) if config.tape else ()
+        self._turns = {(turn.rollout, turn.turn): turn for turn in turns}
+        self._rollouts = 1 + max((turn.rollout for turn in turns), default=0)
+        self.running = 0
+
+    @property
+    def name(self) -> str:
+        return "scripted"
+
+    async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        rollout = int(request.session_id.rsplit("/", 1)[-1])
+        turn = sum(message.role == "assistant" for message in request.messages)
+        said = self._next(request, rollout, turn)
+        self.running += 1
+        try:
+            await asyncio.sleep(said.first_token_s)
+            tokens = _tokens(said.text)
+            start = asyncio.get_running_loop().time()
+            for i, token in enumerate(tokens):
+                if said.token_s:
+                    await asyncio.sleep(max(0.0, start + (i + 1) * said.token_s - asyncio.get_running_loop().time()))
+                yield Delta(text=token)
+            if said.error:
+                raise ModelError(said.error)
+            yield Delta(
+                tool_calls=tuple(
+                    ToolCall(id=f"call_{turn}_{i}", name=call.name, arguments=call.arguments)
+                    for i, call in enumerate(said.calls)
+                ),
+                finish_reason="length" if said.truncated else "tool_calls" if said.calls else "stop",
+                usage=Usage(prompt_tokens=_prompt_tokens(request), completion_tokens=len(tokens)),
+            )
+        finally:
+            self.running -= 1
+
+    def _next(self, request: ModelRequest, rollout: int, turn: int) -> ScriptedTurn:
+        if not self._turns:
+            return self._generated(request, turn)
+        taped = self._turns.get((rollout % self._rollouts, turn))
+        if taped is None:
+            raise ModelError(f"the tape has no turn {turn} for rollout {rollout}")
+        return taped
+
+    def _generated(self, request: ModelRequest, turn: int) -> ScriptedTurn:
+        """Some words and a tool call a turn, then an answer near a point that depends on the seed."""
+        config = self._config
+        rng = random.Random((request.sampling.seed or 0) * 31 + turn)
+        last = turn + 1 >= config.turns or not request.tools
+        words = [rng.choice(_WORDS) for _ in range(config.tokens_per_turn)]
+        calls: tuple[ScriptedCall, ...] = ()
+        if last:
+            answer = {
+                "lat": round(48.8566 + rng.uniform(-0.05, 0.05), 5),
+                "lon": round(2.3522 + rng.uniform(-0.05, 0.05), 5),
+                "city": "Paris",
+                "country": "France",
+            }
+            words[-1:] = ["\n" + json.dumps(answer)]
+        elif config.tool is not None:
+            calls = (ScriptedCall(name=config.tool, arguments={"query": rng.choice(_PLACES)}),)
+        return ScriptedTurn(
+            turn=turn, text=" ".join(words), calls=calls, token_s=config.turn_s / max(1, config.tokens_per_turn)
+        )
+
+
+_WORDS = ("sign", "shop", "street", "lane", "kerb", "plate", "roof", "tree", "light", "wall", "bus", "pole")
+_PLACES = ("Paris", "Lyon", "Marseille", "Lille", "Nantes", "Toulouse", "Rennes", "Dijon")
+
+
+def _tokens(text: str) -> list[str]:
+    """Words with the space before them; close enough to tokens for a latency model."""
+    return [(" " if i else "") + word for i, word in enumerate(text.split(" "))] if text else []
+
+
+def _prompt_tokens(request: ModelRequest) -> int:
+    return sum(len(message.text) // 4 + 256 * len(message.images) for message in request.messages)
+
+
+def _load(path: str) -> tuple[ScriptedTurn, ...]:
+    try:
+        lines = Path(path).read_text().splitlines()
+        return tuple(ScriptedTurn.model_validate_json(line) for line in lines if line.strip())
+    except (OSError, ValidationError) as error:
+        raise ConfigError(f"tape {path}: {error}") from error

@@ -1,0 +1,109 @@
+"""Which script is this, and what does it say? Tesseract's readers compete on the lines PP-OCR could not read.
+
+Each reader also "reads" foreign lettering, less sure of itself; so the surest reader whose text is really in its own
+script names the script. Thresholds were set on project-made signs in 21 scripts and on photographs without any.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from tts.geodata.names import script_of
+from tts.perception.ppocr import Pixels
+from tts.perception.tesseract import SCRIPTS, Tesseract
+
+_PROBED = 3  # lines that go through every reader
+_READ = 14  # lines that go through the readers of the scripts that were found
+_FLOOR = 0.62
+_FLOORS = {"ara": 0.45, "khm": 0.5, "mya": 0.5, "ben": 0.55}  # readers that are modest about what they read well
+_HANDICAP = {"tha": 0.14, "rus": 0.02, "hye": 0.03, "pan": 0.05}  # readers that are sure of foreign lettering too
+_UNRATED = frozenset({"lao", "mya"})  # readers whose confidence is often 0 for what they read well
+_MIN_LETTERS = 2
+_MIN_HEIGHT_PX = 12
+
+# Capitals that Cyrillic or Greek share with Latin; a word of only these cannot be told apart by its shape.
+_SHARED = {"rus": frozenset("АВЕКМНОРСТУХаеорсух"), "ell": frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυ")}
+_TWIN_FLOOR = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignLine:
+    """What a Tesseract reader made of a line; `confidence` in [0, 1] after its handicap."""
+
+    text: str
+    confidence: float
+    language: str
+
+
+class ForeignReader:
+    """Reads lines in the scripts Tesseract's installed models cover."""
+
+    def __init__(self, tesseract: Tesseract) -> None:
+        self._tesseract = tesseract
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self._tesseract.warnings
+
+    def read(self, crops: dict[int, Pixels]) -> dict[int, ForeignLine]:
+        """Readings of those crops that are surely in a foreign script. `crops` come largest first."""
+        usable = {i: crop for i, crop in crops.items() if min(crop.shape[:2]) >= _MIN_HEIGHT_PX}
+        probed = list(usable)[:_PROBED]
+        found: dict[int, ForeignLine] = {}
+        for i in probed:
+            best = self._best(usable[i], self._tesseract.languages)
+            if best is not None:
+                found[i] = best
+        votes = Counter(line.language for line in found.values())
+        if not votes:
+            return {}
+        languages = tuple(language for language, _ in votes.most_common(2))
+        for i in list(usable)[_PROBED:_READ]:
+            best = self._best(usable[i], languages)
+            if best is not None:
+                found[i] = best
+        return found
+
+    def look_alikes(self, lines: dict[int, tuple[Pixels, str]], seen: set[str]) -> dict[int, ForeignLine]:
+        """Second readings of Latin-looking capitals in Cyrillic or Greek, where the rest of the photo suggests it."""
+        twins: dict[int, ForeignLine] = {}
+        candidates = [i for i, (_, text) in lines.items() if script_of(text) == "Latn" and len(text) >= 3]
+        for language in ("rus", "ell"):
+            wanted = candidates[:_READ] if language in seen else candidates[:1]
+            for i in wanted if language in self._tesseract.languages else ():
+                best = self._best(lines[i][0], (language,))
+                if best is not None and best.confidence >= _TWIN_FLOOR and (language in seen or _distinct(best)):
+                    twins.setdefault(i, best)
+        return twins
+
+    def _best(self, crop: Pixels, languages: tuple[str, ...]) -> ForeignLine | None:
+        read = [line for language in languages if (line := self._one(crop, language)) is not None]
+        return max(read, key=lambda line: (line.confidence, line.language), default=None)
+
+    def _one(self, crop: Pixels, language: str) -> ForeignLine | None:
+        """One reader's line, if it is in its own script and the reader is sure enough."""
+        text, confidence = self._tesseract.read(crop, language)
+        letters = [char for char in text if char.isalpha()]
+        own = sum(script_of(char) == SCRIPTS[language] for char in letters)
+        if own < _MIN_LETTERS or not _varied(text, letters, language):
+            return None
+        share = own / len(letters)
+        if language in _UNRATED and own >= 4 and share >= 0.9:
+            confidence = max(confidence, _FLOOR + 0.12)
+        confidence = confidence * share - _HANDICAP.get(language, 0.0)
+        floor = _FLOORS.get(language, _FLOOR) + (0.15 if own < 4 else 0.0)
+        return ForeignLine(text, confidence, language) if confidence >= floor else None
+
+
+def _distinct(line: ForeignLine) -> bool:
+    """Whether a reading has letters that Latin does not have, and few that it shares."""
+    letters = [char for char in line.text if char.isalpha()]
+    own = sum(char not in _SHARED[line.language] for char in letters)
+    return len(letters) >= 4 and own >= 0.4 * len(letters)
+
+
+def _varied(text: str, letters: list[str], language: str) -> bool:
+    """Whether this can be a word: textures come out as one sign repeated, or as digits with a stray letter."""
+    digits = sum(char.isdigit() for char in text)
+    return len(set(letters)) >= (2 if language == "kor" else 3) and digits <= len(letters) + 6

@@ -1,0 +1,220 @@
+"""The way of a request, on one page. Start reading here.
+
+    accepted → route → N rollouts in groups, side by side → watch → verify → answer → done
+
+`solve` takes ports, so it runs the same in this process (command line, tests, evaluation) and over Ray Serve. Whatever
+fails on the way, it yields exactly one `answer` or `error`, then `done`, with `seq` strictly increasing; closing it
+stops everything it started. With a deadline the caller gets the best answer so far: the time is divided so that
+rollouts end before it and the verifier still has its share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from tts.aio import Deadline, Send, closing, merge, stream
+from tts.assembly import answer_from
+from tts.domain.answer import Answer, StopReason, Verdict
+from tts.domain.events import (
+    Accepted,
+    Answered,
+    Done,
+    Event,
+    Failed,
+    PhotoInfo,
+    RolloutFinished,
+    Routed,
+    Sequencer,
+    VerifierText,
+)
+from tts.domain.plan import Plan
+from tts.domain.request import LocateRequest, RequestContext
+from tts.domain.trajectory import Run, fold
+from tts.errors import GeoTTSError
+from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, RolloutTask, Routing, VerifyRequest
+from tts.rollout.group import split
+from tts.telemetry import span, traceparent
+from tts.verify.fallback import fallback_verdict
+
+_VERIFIER_SHARE = 0.1
+_VERIFIER_MAX_S = 20.0
+_GRACE_S = 0.1
+
+Item = Event | Attachment
+
+
+async def solve(request: LocateRequest, ports: Ports, *, deadline_s: float) -> AsyncIterator[Item]:
+    """Locate the photos of a request. Yields numbered events, and attachments for the files of the request."""
+    solution = _Solution(request, ports, deadline_s)
+    async with aclosing(stream(solution.run)) as items:
+        async for item in items:
+            yield item
+
+
+class _Solution:
+    """One request on its way. Everything it knows about the past is the fold of its own events."""
+
+    def __init__(self, request: LocateRequest, ports: Ports, deadline_s: float) -> None:
+        self._request, self._ports = request, ports
+        self._options = request.options
+        self._number = Sequencer(asyncio.get_running_loop().time)
+        self._deadline = Deadline(deadline_s)
+        self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
+        self._seed = self._options.seed if self._options.seed is not None else _seed_of(request)
+        self._run = Run()
+        self._parent: str | None = None
+        self._marks: dict[str, float] = {}
+
+    async def run(self, send: Send[Item]) -> None:
+        self._send = send
+        stop = StopReason.FAILED
+        with span("request", parent=self._request.traceparent, request_id=self._request.id, n=self._options.n_parallel):
+            self._parent = traceparent()
+            await self._emit(self._accepted())
+            try:
+                routing = await self._route()
+                plan = self._ports.router.plan(self._options, routing)
+                await self._emit(Routed(locatability=routing.locatability, plan=plan))
+                stop = await self._roll_out(plan, routing)
+                verdict = await self._verify(routing)
+                await self._emit(Answered(answer=self._answer(verdict, stop)))
+            except GeoTTSError as error:
+                await self._emit(Failed(code=error.code, status=error.status, detail=error.detail))
+            await self._emit(Done(stop_reason=stop))
+
+    async def _route(self) -> Routing:
+        with span("route"):
+            routing = await self._ports.locator.rate(self._request.photos, self._context(self._deadline.remaining_s()))
+        self._mark("routed_s")
+        return routing
+
+    async def _roll_out(self, plan: Plan, routing: Routing) -> StopReason:
+        """Run the planned rollouts; returns why the request stopped."""
+        n = plan.n_planned
+        context = self._context(max(0.05, self._deadline.remaining_s() - self._verifier_s))
+        groups = [
+            GroupRequest(
+                context=context,
+                photos=self._request.photos,
+                tasks=tuple(RolloutTask(rollout_id=i, seed=self._seed_for(i)) for i in ids),
+                n_total=n,
+                limits=plan.limits,
+                dialect=self._options.dialect or self._ports.identity.dialect,
+                use_tools=plan.use_tools,
+                tools=self._options.tools,
+                hint=self._options.hint,
+                within=self._options.within,
+                target_radius_km=self._options.target_radius_km,
+                readings=routing.readings,
+            )
+            for ids in split(n, self._ports.rollouts.group_size(n))
+        ]
+        try:
+            async with Deadline(context.remaining_s + _GRACE_S).timeout():
+                await self._follow(groups)
+        except TimeoutError:
+            await self._close_open_rollouts(StopReason.DEADLINE)
+        self._mark("rollouts_s")
+        return self._why_stopped()
+
+    async def _follow(self, groups: list[GroupRequest]) -> None:
+        async with aclosing(merge([self._ports.rollouts.run(group) for group in groups])) as batches:
+            async for batch in batches:
+                for item in batch:
+                    if isinstance(item, Attachment):
+                        await self._send(item)
+                    elif not isinstance(item, Checkpoint):
+                        await self._emit(item)
+
+    async def _close_open_rollouts(self, reason: StopReason) -> None:
+        """Rollouts that did not end by themselves keep their best hypothesis."""
+        for trajectory in self._run.trajectories:
+            if trajectory.stop_reason is None:
+                await self._emit(
+                    RolloutFinished(
+                        rollout_id=trajectory.rollout_id,
+                        stop_reason=reason,
+                        answer=trajectory.best,
+                        usage=trajectory.usage,
+                    )
+                )
+
+    async def _verify(self, routing: Routing) -> Verdict:
+        """The verifier's verdict; its failure or silence never costs the caller an answer."""
+        request = VerifyRequest(
+            context=self._context(max(0.05, self._deadline.remaining_s())),
+            photos=self._request.photos,
+            options=self._options,
+            trajectories=self._run.trajectories,
+            readings=routing.readings,
+        )
+        verdict: Verdict | None = None
+        problem = ""
+        try:
+            with span("verify"):
+                async with self._deadline.timeout(), closing(self._ports.verifier.verify(request)) as pieces:
+                    async for piece in pieces:
+                        if isinstance(piece, Verdict):
+                            verdict = piece
+                        else:
+                            await self._emit(VerifierText(text=piece.text))
+        except TimeoutError:
+            problem = "the verifier did not finish in time"
+        except GeoTTSError as error:
+            problem = f"the verifier failed: {error.detail}"
+        self._mark("verified_s")
+        return verdict or fallback_verdict(request, problem or "the verifier gave no verdict")
+
+    async def _emit(self, event: Event) -> None:
+        numbered = self._number(event)
+        self._run = fold([numbered], self._run)
+        if event.type == "hypothesis":
+            self._marks.setdefault("first_hypothesis_s", numbered.t_s)
+        await self._send(numbered)
+
+    def _accepted(self) -> Accepted:
+        return Accepted(
+            request_id=self._request.id,
+            photos=tuple(
+                PhotoInfo(sha256=p.sha256, source_sha256=p.source_sha256, width=p.width, height=p.height)
+                for p in self._request.photos
+            ),
+            n_parallel=self._options.n_parallel,
+            depth=self._options.depth,
+            engine=self._ports.identity.engine,
+            dialect=self._options.dialect or self._ports.identity.dialect,
+            seed=self._seed,
+        )
+
+    def _why_stopped(self) -> StopReason:
+        reasons = {trajectory.stop_reason for trajectory in self._run.trajectories}
+        for reason in (StopReason.ANSWERED, StopReason.DEADLINE, StopReason.BUDGET, StopReason.CANCELLED):
+            if reason in reasons:
+                return reason
+        return StopReason.FAILED
+
+    def _answer(self, verdict: Verdict, stop: StopReason) -> Answer:
+        return answer_from(
+            verdict,
+            self._run,
+            identity=self._ports.identity,
+            stop_reason=stop,
+            marks={**self._marks, "total_s": self._number.elapsed_s()},
+            file_claims=self._request.file_claims,
+        )
+
+    def _mark(self, name: str) -> None:
+        self._marks[name] = self._number.elapsed_s()
+
+    def _context(self, remaining_s: float) -> RequestContext:
+        return RequestContext(id=self._request.id, remaining_s=remaining_s, traceparent=self._parent)
+
+    def _seed_for(self, rollout_id: int) -> int:
+        return (self._seed * 7919 + rollout_id * 104729) % 2**31
+
+
+def _seed_of(request: LocateRequest) -> int:
+    """Without a seed the photo's own hash is one, so the same photo gives the same answer."""
+    return int(request.photos[0].sha256[:7], 16)

@@ -1,0 +1,248 @@
+"""The seams of the system, as protocols. `tts.pipeline` knows nothing else.
+
+Every call carries a `RequestContext`. Every stream is an async iterator whose `aclose()` stops the work behind it: in
+the engine, in the tools, in other processes. Implementations of one port pass one contract suite (`tests/contract`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from pydantic import JsonValue
+
+from tts.domain.answer import Verdict
+from tts.domain.events import Event
+from tts.domain.geo import Area
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.messages import Message
+from tts.domain.photo import Box, Photo
+from tts.domain.plan import Limits, Locatability, Plan
+from tts.domain.reading import Reading
+from tts.domain.request import LocateOptions, RequestContext
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.trajectory import Trajectory
+from tts.domain.usage import Usage
+from tts.domain.value import Value
+
+
+class Sampling(Value):
+    """How the next tokens are drawn. `temperature` 0 is greedy; the same seed repeats exactly where the engine can."""
+
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = -1
+    min_p: float = 0.0
+    seed: int | None = None
+    max_tokens: int = 1024
+    stop: tuple[str, ...] = ()
+
+
+class ToolSchema(Value):
+    """A tool as a model sees it: name, description, JSON schema of the arguments."""
+
+    name: str
+    description: str
+    parameters: dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One generation. `session_id` is the same for all turns of one rollout, so that an engine may keep its prefix.
+
+    `photos` are the pixels behind `ImageRef`s with a box; `files` those behind refs without one. `readings` are what
+    perception read off the photos: engines that see pixels ignore it, the `clues` engine sees with it.
+    """
+
+    context: RequestContext
+    session_id: str
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    photos: tuple[Photo, ...] = ()
+    files: dict[str, bytes] = field(default_factory=dict)
+    tools: tuple[ToolSchema, ...] = ()
+    json_schema: dict[str, JsonValue] | None = None
+    readings: tuple[Reading, ...] = ()
+    within: Area | None = None
+
+
+class Delta(Value):
+    """A piece of a generation. The last one has `finish_reason` and `usage`."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    token_ids: tuple[int, ...] = ()
+    finish_reason: Literal["stop", "length", "tool_calls"] | None = None
+    usage: Usage | None = None
+
+
+class ModelClient(Protocol):
+    """An engine. Closing the iterator aborts the generation in it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        """Raises ModelError when the engine fails, Overloaded when it is full."""
+        ...
+
+
+class Attachment(Value):
+    """Bytes of a picture that a tool made, on their way to the files of the request. Not an event."""
+
+    sha256: str
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool may look at besides its arguments."""
+
+    request: RequestContext
+    photos: tuple[Photo, ...] = ()
+    within: Area | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """A result and the bytes of the pictures it names."""
+
+    result: ToolResult
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Toolbox(Protocol):
+    """Named tools. A failing call is a `ToolResult` with a failure; only a crash raises (`ToolCrashed`)."""
+
+    def schemas(self) -> tuple[ToolSchema, ...]: ...
+
+    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome: ...
+
+
+class Perception(Protocol):
+    """Reads the text in a photo, or in a box of it at a larger scale. Same input, same reading."""
+
+    async def read(self, photo: Photo, box: Box | None, context: RequestContext) -> Reading: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """What the router found: the score, and the reading it took on the way (so that it is taken once)."""
+
+    locatability: Locatability
+    readings: tuple[Reading, ...] = ()
+
+
+class Locator(Protocol):
+    """Rates how much of a place the photos show."""
+
+    async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing: ...
+
+
+class Checkpoint(Value):
+    """All that is needed to continue a rollout after a finished turn. Internal: never streamed to clients."""
+
+    rollout_id: int
+    turn: int
+    messages: tuple[Message, ...]
+    usage: Usage
+    corrections: int = 0
+    best: Hypothesis | None = None
+
+
+RolloutItem = Event | Checkpoint | Attachment
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutTask:
+    """One rollout to run: its number and seed, and where to go on from, if it was cut off before."""
+
+    rollout_id: int
+    seed: int
+    resume_from: Checkpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRequest:
+    """A group of rollouts of one query: the unit of placement (ADR 0002). `n_total` counts all groups together."""
+
+    context: RequestContext
+    photos: tuple[Photo, ...]
+    tasks: tuple[RolloutTask, ...]
+    n_total: int
+    limits: Limits
+    dialect: str
+    use_tools: bool = True
+    tools: tuple[str, ...] | None = None
+    hint: str | None = None
+    within: Area | None = None
+    target_radius_km: float = 25.0
+    readings: tuple[Reading, ...] = ()
+
+
+class Rollouts(Protocol):
+    """Runs groups of rollouts and says how a query is best split into groups."""
+
+    def group_size(self, n: int) -> int:
+        """How many of `n` rollouts should travel in one group."""
+        ...
+
+    def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        """Batches of items, coalesced. Every task gets its `rollout_finished`, also when its replica is lost."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyRequest:
+    """Everything the verifier may know. Trajectories are exchangeable: their order says nothing."""
+
+    context: RequestContext
+    photos: tuple[Photo, ...]
+    options: LocateOptions
+    trajectories: tuple[Trajectory, ...]
+    readings: tuple[Reading, ...] = ()
+
+
+class VerdictText(Value):
+    """A piece of the verifier's reasons."""
+
+    text: str
+
+
+class Verifier(Protocol):
+    """Weighs trajectories into one answer. Yields reasons as they come; the last item is the verdict."""
+
+    def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]: ...
+
+
+class Router(Protocol):
+    """Turns a locatability and the caller's options into a plan; pure."""
+
+    def plan(self, options: LocateOptions, routing: Routing) -> Plan: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What this installation is, for `accepted` and for provenance."""
+
+    version: str
+    engine: str
+    model: str
+    dialect: str
+    verifier: str
+    prompt_sha256: str = ""
+    providers: tuple[str, ...] = ()
+    data_versions: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """All a request needs, in process or behind Ray Serve."""
+
+    locator: Locator
+    router: Router
+    rollouts: Rollouts
+    verifier: Verifier
+    identity: Identity

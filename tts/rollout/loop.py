@@ -1,0 +1,283 @@
+"""One rollout: think, act, observe, until it answers or something is spent.
+
+A bad rollout is data. Whatever happens inside (a crash of the engine or of a tool, a spent budget, the deadline), the
+rollout ends with one `rollout_finished` that says why, with its answer or its best hypothesis, and its siblings go on.
+After every turn it leaves a `Checkpoint`, from which it can be continued in another process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from tts.aio import Deadline, Send, closing, stream
+from tts.dialects.base import Completion, Dialect, ParsedTurn, Task
+from tts.domain.answer import StopReason
+from tts.domain.events import (
+    Hypothesised,
+    RolloutFinished,
+    RolloutResumed,
+    RolloutStarted,
+    Text,
+    ToolCalled,
+    ToolResulted,
+    TurnFinished,
+)
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.messages import Message, TextPart
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall
+from tts.domain.usage import Usage
+from tts.errors import (
+    DeadlineExceeded,
+    FatalError,
+    GeoTTSError,
+    ModelError,
+    ToolError,
+    ToolErrorKind,
+    boundary,
+)
+from tts.ports import (
+    Checkpoint,
+    GroupRequest,
+    ModelClient,
+    ModelRequest,
+    RolloutItem,
+    RolloutTask,
+    Toolbox,
+    ToolContext,
+    ToolOutcome,
+    ToolSchema,
+)
+from tts.rollout.budget import Budget
+from tts.telemetry import span, traceparent
+from tts.toolkit.toolbox import failed
+
+_MAX_CORRECTIONS = 2
+_FINAL_TURN_SHARE = 0.2
+_FINAL_TURN_MAX_S = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What rollouts are made of: an engine, a way of speaking to it, and tools."""
+
+    model: ModelClient
+    dialect: Dialect
+    toolbox: Toolbox
+
+
+async def run_rollout(agent: Agent, group: GroupRequest, task: RolloutTask) -> AsyncIterator[RolloutItem]:
+    """Events, checkpoints and attachments of one rollout. Closing the iterator aborts the engine and the tools."""
+    rollout = _Rollout(agent, group, task)
+    async with aclosing(stream(rollout.run)) as items:
+        async for item in items:
+            yield item
+
+
+class _Rollout:
+    def __init__(self, agent: Agent, group: GroupRequest, task: RolloutTask) -> None:
+        self._agent, self._group, self._task = agent, group, task
+        self._dialect = agent.dialect
+        self._id = task.rollout_id
+        self._deadline = Deadline(group.context.remaining_s)
+        self._reserve_s = min(_FINAL_TURN_MAX_S, _FINAL_TURN_SHARE * group.context.remaining_s)
+        self._schemas = self._offered()
+        self._budget = Budget(group.limits.tighten(self._dialect.limits))
+        self._best: Hypothesis | None = None
+        self._files: dict[str, bytes] = {}
+        self._corrections = 0
+        self._messages: list[Message] = []
+
+    async def run(self, send: Send[RolloutItem]) -> None:
+        await self._open(send)
+        error = ""
+        with span("rollout", parent=self._group.context.traceparent, rollout_id=self._id):
+            try:
+                async with self._deadline.timeout():
+                    stop = await self._turns(send)
+            except (TimeoutError, DeadlineExceeded):
+                stop = StopReason.DEADLINE
+            except FatalError:
+                raise
+            except GeoTTSError as broken:
+                stop, error = StopReason.FAILED, f"{broken.code}: {broken.detail}"
+        await send(
+            RolloutFinished(
+                rollout_id=self._id, stop_reason=stop, answer=self._best, usage=self._budget.usage, error=error
+            )
+        )
+
+    async def _open(self, send: Send[RolloutItem]) -> None:
+        saved = self._task.resume_from
+        if saved is not None:
+            self._messages = list(saved.messages)
+            self._budget = self._budget.spend(saved.usage)
+            self._corrections = saved.corrections
+            self._best = saved.best
+            await send(RolloutResumed(rollout_id=self._id, from_turn=saved.turn))
+            return
+        group = self._group
+        opening = Task(group.photos, group.hint, group.within, group.target_radius_km, use_tools=bool(self._schemas))
+        self._messages = list(self._dialect.opening(opening))
+        await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed))
+
+    def _offered(self) -> tuple[ToolSchema, ...]:
+        """The tools this rollout may use, under the dialect's names."""
+        if not self._group.use_tools:
+            return ()
+        allowed = self._group.tools
+        schemas = self._agent.toolbox.schemas()
+        return self._dialect.schemas(tuple(s for s in schemas if allowed is None or s.name in allowed))
+
+    async def _turns(self, send: Send[RolloutItem]) -> StopReason:
+        while True:
+            turn = self._budget.usage.turns
+            if self._budget.spent() is not None:
+                return StopReason.BUDGET
+            final = self._final_reason()
+            if final is not None and turn > 0:
+                self._messages.append(self._dialect.final_demand(final))
+            with span("turn", turn=turn, rollout_id=self._id):
+                parsed = await self._think(turn, send, tools=() if final is not None else self._schemas)
+                stop = await self._act(turn, parsed, send, final=final is not None)
+            usage = self._budget.usage
+            await send(TurnFinished(rollout_id=self._id, turn=turn, usage=usage))
+            if stop is not None:
+                return stop
+            await send(
+                Checkpoint(
+                    rollout_id=self._id,
+                    turn=turn,
+                    messages=tuple(self._messages),
+                    usage=usage,
+                    corrections=self._corrections,
+                    best=self._best,
+                )
+            )
+
+    def _final_reason(self) -> str | None:
+        """Why the coming turn is the last one, in the words of `final_demand`; None when it is not."""
+        if not self._schemas:
+            return "tool budget"
+        if self._budget.last_turn:
+            return "turn budget"
+        if self._budget.calls_left == 0:
+            return "tool budget"
+        if self._deadline.remaining_s() < self._reserve_s:
+            return "time"
+        return None
+
+    async def _think(self, turn: int, send: Send[RolloutItem], tools: tuple[ToolSchema, ...]) -> ParsedTurn:
+        """One generation: stream its text, parse it, keep it in the conversation."""
+        request = ModelRequest(
+            context=self._context(),
+            session_id=f"{self._group.context.id}/{self._id}",
+            messages=tuple(self._messages),
+            sampling=self._dialect.sampling(
+                rollout_id=self._id,
+                n=self._group.n_total,
+                seed=self._task.seed,
+                turn=turn,
+                max_tokens=self._budget.tokens_left,
+            ),
+            photos=self._group.photos,
+            files=self._files,
+            tools=tools,
+            readings=self._group.readings,
+            within=self._group.within,
+        )
+        text: list[str] = []
+        calls: list[ToolCall] = []
+        token_ids: list[int] = []
+        usage, truncated = Usage(), False
+        with boundary(ModelError, f"engine {self._agent.model.name}"):
+            async with closing(self._agent.model.generate(request)) as deltas:
+                async for delta in deltas:
+                    if delta.text:
+                        text.append(delta.text)
+                        await send(Text(rollout_id=self._id, turn=turn, text=delta.text))
+                    calls += delta.tool_calls
+                    token_ids += delta.token_ids
+                    usage = delta.usage or usage
+                    truncated = truncated or delta.finish_reason == "length"
+        self._budget = self._budget.spend(usage + Usage(turns=1, model_calls=1))
+        written = "".join(text)
+        self._messages.append(
+            Message(
+                role="assistant",
+                parts=(TextPart(text=written),) if written else (),
+                tool_calls=tuple(calls),
+                token_ids=tuple(token_ids) or None,
+            )
+        )
+        return self._dialect.parse(Completion(written, tuple(calls), truncated), turn=turn)
+
+    async def _act(self, turn: int, parsed: ParsedTurn, send: Send[RolloutItem], *, final: bool) -> StopReason | None:
+        """Do what the turn asks for; returns why the rollout ends, or None when it goes on."""
+        stated = parsed.answer or parsed.hypothesis
+        if stated is not None:
+            self._best = stated if parsed.answer is not None or not stated.abstains else self._best
+            await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=stated))
+        if parsed.answer is not None:
+            return StopReason.ANSWERED
+        if final:
+            return StopReason.BUDGET
+        if parsed.calls:
+            await self._observe(turn, parsed.calls, send)
+            return None
+        self._corrections += 1
+        if self._corrections > _MAX_CORRECTIONS:
+            raise ModelError(f"{self._corrections} turns in a row could not be used: {parsed.problem}")
+        self._messages.append(self._dialect.correction(parsed.problem or "nothing usable was in it"))
+        return None
+
+    async def _observe(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutItem]) -> None:
+        """Run the calls of a turn side by side; their results enter the conversation in the order of the calls."""
+        for call in calls:
+            await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))
+        allowed = min(self._dialect.calls_per_turn, self._budget.calls_left)
+        outcomes: list[ToolOutcome] = []
+        try:
+            async with asyncio.TaskGroup() as running:
+                tasks = [running.create_task(self._call(call)) for call in calls[:allowed]]
+            outcomes = [task.result() for task in tasks]
+        except BaseExceptionGroup as crashes:
+            raise crashes.exceptions[0] from None
+        refusal = ToolError(f"not run: {allowed} calls were possible in this turn", kind=ToolErrorKind.BUDGET)
+        outcomes += [failed(call, refusal) for call in calls[allowed:]]
+        for outcome in outcomes:
+            for attachment in outcome.attachments:
+                self._files[attachment.sha256] = attachment.data
+                await send(attachment)
+            await send(ToolResulted(rollout_id=self._id, turn=turn, result=outcome.result))
+        results = [outcome.result for outcome in outcomes]
+        self._budget = self._budget.spend(
+            Usage(
+                tool_calls=min(len(calls), allowed),
+                tool_errors=sum(not result.ok for result in results),
+                cache_hits=sum(result.cached for result in results),
+            )
+        )
+        self._messages += self._dialect.observation(tuple(outcomes))
+
+    async def _call(self, call: ToolCall) -> ToolOutcome:
+        with span("tool", tool=call.name, rollout_id=self._id):
+            ours = self._dialect.to_tool(call)
+            if self._group.tools is not None and ours.name not in self._group.tools:
+                refusal = ToolError(f"{call.name} is not allowed in this request", kind=ToolErrorKind.NOT_ALLOWED)
+                return failed(call, refusal)
+            context = ToolContext(self._context(), self._group.photos, self._group.within)
+            outcome = await self._agent.toolbox.call(ours, context)
+            if outcome.result.name == call.name:
+                return outcome
+            renamed = outcome.result.model_copy(update={"name": call.name})
+            return ToolOutcome(renamed, outcome.attachments)
+
+    def _context(self) -> RequestContext:
+        before = self._group.context
+        return before.model_copy(
+            update={"remaining_s": self._deadline.remaining_s(), "traceparent": traceparent() or before.traceparent}
+        )

@@ -1,0 +1,65 @@
+"""Spans, and how a trace crosses processes. Off unless configured; a span then costs a dictionary look-up.
+
+One trace a request: request → route, rollout → turn → model call and tool call, verifier. The W3C `traceparent`
+travels in `RequestContext`, so every process joins the trace it was called from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter
+from opentelemetry.sdk.trace.sampling import ParentBasedTraceIdRatio
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry.util.types import AttributeValue
+
+from tts.config import TelemetryConfig
+
+_W3C = TraceContextTextMapPropagator()
+_tracer = trace.get_tracer("geotts")
+
+
+def configure_telemetry(config: TelemetryConfig, service: str, exporter: SpanExporter | None = None) -> None:
+    """Install the exporter named by the configuration, once a process. `exporter` replaces it in tests."""
+    if config.traces == "off" and exporter is None:
+        return
+    provider = TracerProvider(
+        resource=Resource.create({"service.name": service, "service.namespace": "geotts"}),
+        sampler=ParentBasedTraceIdRatio(config.sample_ratio),
+    )
+    provider.add_span_processor(BatchSpanProcessor(exporter or _exporter(config)))
+    trace.set_tracer_provider(provider)
+
+
+def _exporter(config: TelemetryConfig) -> SpanExporter:
+    if config.traces == "console":
+        return ConsoleSpanExporter()
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415  150 ms
+
+    return OTLPSpanExporter(endpoint=config.endpoint) if config.endpoint else OTLPSpanExporter()
+
+
+@contextmanager
+def span(name: str, parent: str | None = None, **attributes: AttributeValue) -> Iterator[trace.Span]:
+    """A span around a block; `parent` is a W3C traceparent from another process."""
+    token = None
+    if parent is not None:
+        token = otel_context.attach(_W3C.extract({"traceparent": parent}))
+    try:
+        with _tracer.start_as_current_span(name, attributes=attributes) as current:
+            yield current
+    finally:
+        if token is not None:
+            otel_context.detach(token)
+
+
+def traceparent() -> str | None:
+    """The current span as a W3C header value, to be sent along; None when nothing is traced."""
+    carrier: dict[str, str] = {}
+    _W3C.inject(carrier)
+    return carrier.get("traceparent")

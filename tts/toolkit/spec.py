@@ -1,0 +1,90 @@
+"""What a tool is: a specification, a pydantic model of its arguments, and one async function."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from tts.domain.tooling import Fact, ImageRef
+from tts.ports import Attachment, ToolContext, ToolSchema
+
+
+class Arguments(BaseModel):
+    """Base of argument models. Unknown keys are ignored: models like to add some."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+ArgsT_contra = TypeVar("ArgsT_contra", bound=Arguments, contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """Facts about a tool. `local` tools need the pixels and run beside the engine; the others run in the broker."""
+
+    name: str
+    description: str
+    timeout_s: float = 15.0
+    parallel: bool = True
+    cacheable: bool = True
+    needs_network: bool = False
+    local: bool = False
+    provider: str = "offline"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool returns: text for the model, facts for the checks, pictures by reference with their bytes."""
+
+    text: str
+    facts: tuple[Fact, ...] = ()
+    images: tuple[ImageRef, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Tool(Protocol):
+    """One tool. `run` raises `ToolError` for what the model should hear; anything else ends that rollout."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def arguments(self) -> type[Arguments]: ...
+
+    async def run(self, arguments: Any, context: ToolContext) -> Observation: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool(Generic[ArgsT_contra]):
+    """A `Tool` made of its three parts."""
+
+    spec: ToolSpec
+    arguments: type[ArgsT_contra]
+    function: Callable[[ArgsT_contra, ToolContext], Awaitable[Observation]]
+
+    async def run(self, arguments: ArgsT_contra, context: ToolContext) -> Observation:
+        return await self.function(arguments, context)
+
+
+def schema_of(tool: Tool) -> ToolSchema:
+    """The tool as a model sees it; pydantic's titles are noise to a model and are dropped."""
+    schema = tool.arguments.model_json_schema()
+    return ToolSchema(name=tool.spec.name, description=tool.spec.description, parameters=_clean(schema))
+
+
+def _clean(node: Any) -> dict[str, JsonValue]:
+    def walk(value: Any, inside_properties: bool = False) -> Any:
+        if isinstance(value, dict):
+            return {
+                key: walk(below, key == "properties")
+                for key, below in value.items()
+                if inside_properties or key != "title"
+            }
+        return [walk(item) for item in value] if isinstance(value, list) else value
+
+    cleaned: dict[str, JsonValue] = walk(node)
+    cleaned.pop("description", None)
+    return cleaned

@@ -1,0 +1,146 @@
+"""From clusters and ledgers to a verdict a person can check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tts.domain.answer import Candidate, Evidence, Radius, Verdict
+from tts.domain.geo import HALF_CIRCUMFERENCE_KM, distance_km
+from tts.domain.hypothesis import Level
+from tts.verify.calibration import Calibration
+from tts.verify.ledger import Finding, LedgerEntry, RolloutLedger
+from tts.verify.naming import level_for, names_at
+from tts.verify.selection import Cluster
+from tts.verify.spread import Spread
+from tts.verify.world import World
+
+_MAX_EVIDENCE = 24
+_HOPELESS_KM = 2500.0
+_ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}
+
+
+def verdict_for(
+    clusters: Sequence[Cluster],
+    ledgers: Sequence[RolloutLedger],
+    spread: Spread,
+    calibration: Calibration,
+    *,
+    target_radius_km: float,
+    world: World,
+) -> Verdict:
+    """The first cluster as the answer; an abstention when even its median error would be a continent."""
+    winner = clusters[0]
+    radius = calibration.radius(spread)
+    if radius.p50 > _HOPELESS_KM:
+        return abstention(ledgers, target_radius_km, world)
+    level = level_for(radius.p50, max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank))
+    names = names_at(winner.centre, level, winner.anchor.ledger.hypothesis, world)
+    return Verdict(
+        lat=round(winner.centre.lat, 6),
+        lon=round(winner.centre.lon, 6),
+        radius_km=radius,
+        level=level,
+        abstained=False,
+        **names,
+        confidence=calibration.probability_within(spread, target_radius_km),
+        target_radius_km=target_radius_km,
+        explanation=_explanation(clusters, ledgers, names["city"] or names["region"] or names["country"]),
+        candidates=tuple(_candidate(cluster, radius, winner, world) for cluster in clusters),
+        evidence=tuple(_evidence(winner, ledgers))[:_MAX_EVIDENCE],
+        warnings=tuple(_warnings(ledgers)),
+    )
+
+
+def abstention(ledgers: Sequence[RolloutLedger], target_radius_km: float, world: World) -> Verdict:
+    """No point; the country only when every rollout that names one names the same."""
+    countries = {
+        country.code
+        for ledger in ledgers
+        if (country := world.countries.find(ledger.hypothesis.country or ledger.hypothesis.country_code)) is not None
+    }
+    code = countries.pop() if len(countries) == 1 else ""
+    return Verdict(
+        lat=None,
+        lon=None,
+        radius_km=None,
+        level=Level.COUNTRY if code else Level.NONE,
+        abstained=True,
+        country=world.countries.name(code) if code else "",
+        country_code=code,
+        confidence=0.0,
+        target_radius_km=target_radius_km,
+        explanation="Nothing that was found supports a point." if ledgers else "No rollout came to an answer.",
+        warnings=tuple(_warnings(ledgers)),
+    )
+
+
+def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) -> Candidate:
+    said = cluster.anchor.ledger.hypothesis
+    p50 = radius.p50 if cluster is winner else max(radius.p50, *(v.reach_km for v in cluster.members), 25.0)
+    p90 = radius.p90 if cluster is winner else min(HALF_CIRCUMFERENCE_KM, max(radius.p90, 3 * p50))
+    entries = [entry for vote in cluster.members for entry in vote.ledger.entries]
+    against = [e.claim for e in entries if e.finding in (Finding.CONTRADICTED, Finding.NOT_DONE)]
+    if cluster is not winner:
+        away = distance_km(cluster.centre, winner.centre)
+        against.insert(0, f"{winner.support:.0%} of the evidence points {away:,.0f} km away")
+    return Candidate(
+        lat=round(cluster.centre.lat, 6),
+        lon=round(cluster.centre.lon, 6),
+        radius_km=Radius(p50=p50, p90=p90),
+        **names_at(cluster.centre, level_for(p50, said.level), said, world),
+        support=round(cluster.support, 4),
+        rollouts=tuple(sorted(vote.ledger.rollout_id for vote in cluster.members)),
+        dissent=tuple(dict.fromkeys(against))[:6],
+    )
+
+
+def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger]) -> Iterator[Evidence]:
+    """For the answer first, firmest first; then what speaks against it; each statement once."""
+    mine = {vote.ledger.rollout_id for vote in winner.members}
+    seen: set[tuple[str, str]] = set()
+    rows = [(ledger, entry) for ledger in ledgers if ledger.rollout_id in mine for entry in ledger.entries]
+    rows.sort(key=lambda row: (_rank(row[1]), row[0].rollout_id))
+    for ledger, entry in rows:
+        key = (entry.claim, entry.quote)
+        if key in seen:
+            continue
+        seen.add(key)
+        yield Evidence(
+            id=f"e{len(seen)}",
+            claim=entry.claim,
+            supports=entry.finding in (Finding.SUPPORTED, Finding.UNSUPPORTED),
+            grounded=entry.finding is Finding.SUPPORTED,
+            rollout_id=ledger.rollout_id,
+            call_id=entry.call_id,
+            tool=entry.tool,
+            quote=entry.quote,
+            url=entry.url,
+            retrieved_at=entry.retrieved_at,
+        )
+
+
+def _rank(entry: LedgerEntry) -> tuple[int, int]:
+    finding = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 1, Finding.NOT_DONE: 1}.get(entry.finding, 2)
+    return finding, _ORDER.get(entry.about, 5)
+
+
+def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], where: str) -> str:
+    winner = clusters[0]
+    n, total = len(winner.members), len(ledgers)
+    firm = max(vote.ledger.grounding for vote in winner.members)
+    rests = (
+        "rests on what tools returned" if firm >= 0.5 else "rests on little" if firm > 0 else "is not tied to any tool"
+    )
+    said = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where or 'this place'}"
+    text = f"{said}, with {winner.support:.0%} of the weighted evidence; the point {rests}."
+    others = len(clusters) - 1
+    if others:
+        text += f" {others} other candidate{'s remain' if others > 1 else ' remains'}."
+    return text
+
+
+def _warnings(ledgers: Sequence[RolloutLedger]) -> Iterator[str]:
+    for ledger in sorted(ledgers, key=lambda row: row.rollout_id):
+        for entry in ledger.entries:
+            if entry.finding is Finding.NOT_DONE:
+                yield f"rollout {ledger.rollout_id} {entry.claim}"

@@ -1,0 +1,94 @@
+"""The claims of a rollout held against the world: borders, seas, telephone prefixes, names, citations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Claim, Hypothesis
+from tts.domain.trajectory import Trajectory
+from tts.geodata.names import normalise
+from tts.verify.instructions import speaks_to_the_model
+from tts.verify.ledger import Finding, LedgerEntry
+from tts.verify.signals import Signal, language_signals, signals_in
+from tts.verify.sources import Source, statement_of, telling
+from tts.verify.world import World
+
+_TOWN_KM = 300.0
+_WELL_KNOWN = 100_000  # people: smaller towns have namesakes that no gazetteer of towns knows
+
+
+def place_checks(best: Hypothesis, point: LatLon, world: World) -> Iterator[LedgerEntry]:
+    """Country named against country at the point, and points in the sea."""
+    stated = world.countries.find(best.country) or world.countries.get(best.country_code)
+    if world.at_sea(point):
+        yield LedgerEntry(about="sea", claim=f"{point} is in the sea", finding=Finding.CONTRADICTED)
+    elif stated is not None:
+        inside = world.lies_in(point, stated.code)
+        finding = Finding.SUPPORTED if inside else Finding.CONTRADICTED
+        where = world.country_near(point)
+        claim = f"the point lies in {where.name if where else 'no country'}, the answer says {stated.name}"
+        yield LedgerEntry(about="country", claim=claim, finding=finding)
+    if best.city and world.named(best.city, point, within_km=_TOWN_KM) is None:
+        known = world.gazetteer.search(best.city, kinds=["city"], limit=1, fuzzy=False)
+        if known and known[0].place.population >= _WELL_KNOWN:
+            claim = f"{best.city} does not lie at the point"
+            yield LedgerEntry(about="name", claim=claim, finding=Finding.CONTRADICTED)
+
+
+def signal_checks(best: Hypothesis, point: LatLon, read: list[str], world: World) -> Iterator[LedgerEntry]:
+    """Telephone prefixes, postcodes, scripts and domains in the photo, and languages the rollout names."""
+    told = [f"{claim.text} {claim.quote}" for claim in best.claims if not speaks_to_the_model(claim.text)]
+    found = list(signals_in(read, world.countries))
+    found += [signal for signal in signals_in(told, world.countries) if signal.kind in ("phone", "postcode")]
+    found += [signal for text in told for signal in language_signals(text, world.countries)]
+    by_kind: dict[str, list[Signal]] = {}
+    for signal in found:
+        by_kind.setdefault(signal.kind, []).append(signal)
+    for kind, signals in by_kind.items():
+        fitting = [s for s in signals if any(world.lies_in(point, code, tolerance_km=1.0) for code in s.countries)]
+        shown = (fitting or signals)[0]
+        finding = Finding.SUPPORTED if fitting else Finding.CONTRADICTED
+        countries = ", ".join(sorted(shown.countries)[:4])
+        claim = f"“{shown.text}” points to {countries}"
+        yield LedgerEntry(about=kind, claim=claim, finding=finding, quote=shown.text)
+
+
+def name_checks(best: Hypothesis, sources: list[Source], read: list[str]) -> Iterator[LedgerEntry]:
+    """Each name of the answer, and the first statement that contains it."""
+    for name in (best.place, best.city):
+        key = normalise(name)
+        if not telling(key):
+            continue
+        source = next((s for s in sources if not s.echo and key in normalise(statement_of(s.fact))), None)
+        line = next((line for line in read if key in normalise(line)), None)
+        if source is not None:
+            yield source.entry("name", name, Finding.SUPPORTED, statement_of(source.fact))
+        elif line is not None:
+            yield LedgerEntry(about="name", claim=name, finding=Finding.SUPPORTED, quote=line)
+        else:
+            yield LedgerEntry(about="name", claim=name, finding=Finding.UNSUPPORTED)
+
+
+def check_citation(claim: Claim, trajectory: Trajectory, sources: list[Source], read: list[str]) -> LedgerEntry:
+    """A claim the rollout itself listed: does the call it names exist, and does it say so?"""
+    results = {result.call_id: result for result in trajectory.results}
+    result = results.get(claim.call_id or "")
+    own = [source for source in sources if source.result.call_id == claim.call_id]
+    if result is not None and result.ok and own:
+        statement = normalise(" ".join(statement_of(source.fact) for source in own) + " " + result.text)
+        quote = normalise(claim.quote)
+        said = quote in statement if telling(quote) else _shares_a_name(claim.text, statement)
+        finding = Finding.SUPPORTED if said else Finding.UNSUPPORTED
+        return own[0].entry("cited", claim.text, finding, claim.quote or statement_of(own[0].fact))
+    quoted = normalise(claim.quote)
+    line = next((line for line in read if telling(quoted) and quoted in normalise(line)), None)
+    finding = Finding.SUPPORTED if line is not None else Finding.UNSUPPORTED
+    return LedgerEntry(about="cited", claim=claim.text, finding=finding, call_id=claim.call_id, quote=claim.quote)
+
+
+def _shares_a_name(text: str, statement: str) -> bool:
+    """A capitalised or non-Latin word of the claim stands in the statement."""
+    names = [word for word in re.findall(r"\w{4,}", text) if word[0].isupper() or not word.isascii()]
+    return any(normalise(name) in statement for name in names)

@@ -1,0 +1,84 @@
+"""The verifier without a model: ledgers, weighted votes, clusters, calibrated radii.
+
+Deterministic, indifferent to the order of rollouts, works from one rollout up, and never takes a rollout's own
+confidence at face value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from tts.domain.answer import Verdict
+from tts.domain.geo import Area, Countries, LatLon
+from tts.domain.reading import Reading
+from tts.domain.trajectory import Trajectory
+from tts.ports import VerdictText, VerifyRequest
+from tts.verify.assemble import abstention, verdict_for
+from tts.verify.calibration import Calibration
+from tts.verify.evidence import build_ledger
+from tts.verify.ledger import RolloutLedger
+from tts.verify.selection import Cluster, clusters_of
+from tts.verify.spread import Spread, spread_of
+from tts.verify.votes import Vote, votes_from
+from tts.verify.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Everything between trajectories and verdict; calibration is fitted on it. Without votes there are no clusters."""
+
+    ledgers: tuple[RolloutLedger, ...]
+    votes: tuple[Vote, ...]
+    clusters: tuple[Cluster, ...]
+    spread: Spread | None
+
+
+class ConsensusVerifier:
+    """The `Verifier` port over a world and a calibration."""
+
+    def __init__(self, world: World, calibration: Calibration) -> None:
+        self._world = world
+        self._calibration = calibration
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
+        verdict = self.decide(request)
+        yield VerdictText(text=verdict.explanation)
+        yield verdict
+
+    def decide(self, request: VerifyRequest) -> Verdict:
+        judged = judge(request.trajectories, request.readings, self._world, within=request.options.within)
+        target = request.options.target_radius_km
+        if judged.spread is None:
+            return abstention(judged.ledgers, target, self._world)
+        return verdict_for(
+            judged.clusters,
+            judged.ledgers,
+            judged.spread,
+            self._calibration,
+            target_radius_km=target,
+            world=self._world,
+        )
+
+
+def judge(
+    trajectories: Sequence[Trajectory], readings: Sequence[Reading], world: World, *, within: Area | None = None
+) -> Judgement:
+    """Weigh trajectories. Votes outside the area the caller named do not count."""
+    built = [build_ledger(trajectory, readings, world) for trajectory in trajectories]
+    ledgers = tuple(ledger for ledger in built if ledger is not None)
+    inside = [ledger for ledger in ledgers if _allowed(ledger.hypothesis.point, within, world)]
+    votes = votes_from(inside, world)
+    if not votes:
+        return Judgement(ledgers, (), (), None)
+    clusters = clusters_of(votes, world)
+    spread = spread_of(clusters[0], votes, len(trajectories), world)
+    return Judgement(ledgers, tuple(votes), tuple(clusters), spread)
+
+
+def _allowed(point: LatLon | None, within: Area | None, world: World) -> bool:
+    if point is None or within is None:
+        return point is not None
+    if isinstance(within, Countries):
+        return any(world.lies_in(point, code) for code in within.codes)
+    return within.contains(point)

@@ -1,0 +1,50 @@
+"""The evidence ledger of one rollout: its claims, and what became of each.
+
+Built by `tts.verify.evidence`; weighed by `tts.verify.weights`; shown in the answer.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.value import Value
+
+
+class Finding(StrEnum):
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    CONTRADICTED = "contradicted"
+    NOT_DONE = "not_done"
+
+
+About = Literal[
+    "point", "name", "cited", "looked", "country", "sea", "phone", "postcode", "script", "domain", "language"
+]
+
+
+class LedgerEntry(Value):
+    """One claim and what became of it."""
+
+    about: About
+    claim: str
+    finding: Finding
+    call_id: str | None = None
+    tool: str = ""
+    quote: str = ""
+    url: str | None = None
+    retrieved_at: str = ""
+
+
+class RolloutLedger(Value):
+    """All claims of one rollout. `grounding` in [0, 1] is how firmly its point rests on something outside itself."""
+
+    rollout_id: int
+    hypothesis: Hypothesis
+    entries: tuple[LedgerEntry, ...]
+    grounding: float
+    witnesses: frozenset[str] = frozenset()
+
+    def count(self, finding: Finding, *about: About) -> int:
+        return sum(entry.finding is finding and (not about or entry.about in about) for entry in self.entries)

@@ -1,0 +1,97 @@
+"""Where the votes meet: clusters at several scales, and a robust centre.
+
+Every candidate point collects from every vote a heavy-tailed share (Cauchy) at four scales: street, town, region,
+country. A wrong vote far away then costs nothing, two votes 300 km apart still speak for the same region, and the
+centre is never the mean of two continents. Candidates are the votes themselves, and means of neighbouring votes that
+no tool has tied to a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tts.domain.geo import Floats, LatLon, distance_km, distances_km, from_unit_vector, unit_vectors
+from tts.verify.votes import Vote
+from tts.verify.world import World
+
+# scale in km, share of the vote: agreement on a region is worth most, because it is what a lone guess gets wrong
+SCALES: tuple[tuple[float, float], ...] = ((2.0, 0.2), (25.0, 0.2), (200.0, 0.2), (750.0, 0.4))
+MEMBER_KM = 100.0
+_MEAN_WITHIN_KM = 1500.0
+_GROUNDED = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Votes that speak for one place. `support` in [0, 1] is their share of all weight."""
+
+    centre: LatLon
+    members: tuple[Vote, ...]
+    support: float
+    utility: float
+
+    @property
+    def anchor(self) -> Vote:
+        """The member that stands closest to the centre, the weightiest of equals."""
+        return min(self.members, key=lambda vote: (round(distance_km(vote.point, self.centre), 3), -vote.weight))
+
+
+def clusters_of(votes: Sequence[Vote], world: World, *, most: int = 5) -> list[Cluster]:
+    """Clusters by falling utility; the first is the answer. Deterministic and indifferent to the order of votes."""
+    total = sum(vote.weight for vote in votes)
+    left = list(votes)
+    found: list[Cluster] = []
+    while left and len(found) < most:
+        centre, utility = _best_point(left, votes, world)
+        members = [vote for vote in left if _belongs(vote, centre)]
+        if not members:
+            members = [min(left, key=lambda vote: distance_km(vote.point, centre))]
+        support = sum(vote.weight for vote in members) / total
+        found.append(Cluster(centre, tuple(members), support, utility))
+        left = [vote for vote in left if vote not in members]
+    return found
+
+
+def utility_of(lat: Floats, lon: Floats, votes: Sequence[Vote]) -> Floats:
+    """What candidates collect from all votes, elementwise."""
+    collected = np.zeros(len(lat))
+    for vote in votes:
+        km = distances_km(lat, lon, np.full(len(lat), vote.point.lat), np.full(len(lat), vote.point.lon))
+        for scale, share in SCALES:
+            reach = max(scale, vote.reach_km)
+            collected += vote.weight * share * (scale / reach) / (1.0 + (km / reach) ** 2)
+    return collected
+
+
+def _belongs(vote: Vote, centre: LatLon) -> bool:
+    return distance_km(vote.point, centre) <= max(MEMBER_KM, vote.reach_km)
+
+
+def _best_point(left: Sequence[Vote], votes: Sequence[Vote], world: World) -> tuple[LatLon, float]:
+    candidates = [vote.point for vote in left]
+    candidates += _means([vote for vote in left if vote.ledger.grounding < _GROUNDED], world)
+    lat = np.array([point.lat for point in candidates])
+    lon = np.array([point.lon for point in candidates])
+    collected = np.round(utility_of(lat, lon, votes), 9)
+    best = min(range(len(candidates)), key=lambda i: (-collected[i], candidates[i].lat, candidates[i].lon))
+    return candidates[best], float(collected[best])
+
+
+def _means(votes: Sequence[Vote], world: World) -> list[LatLon]:
+    """Weighted means of pairs and of neighbourhoods, as far as they lie on land."""
+    if len(votes) < 2:
+        return []
+    lat, lon = np.array([v.point.lat for v in votes]), np.array([v.point.lon for v in votes])
+    vectors = unit_vectors(lat, lon) * np.array([v.weight for v in votes])[:, None]
+    n = len(votes)
+    rows, columns = np.triu_indices(n, 1)
+    km = np.zeros((n, n))
+    km[rows, columns] = km[columns, rows] = distances_km(lat[rows], lon[rows], lat[columns], lon[columns])
+    groups = {frozenset((i, j)) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)}
+    groups |= {frozenset(np.flatnonzero(km[i] <= reach).tolist()) for i in range(n) for reach in (25.0, 200.0, 750.0)}
+    near = [sorted(g) for g in groups if len(g) > 1 and km[np.ix_(sorted(g), sorted(g))].max() <= _MEAN_WITHIN_KM]
+    points = [from_unit_vector(vectors[group].sum(axis=0)) for group in sorted(near)]
+    return [point for point in points if not world.at_sea(point)]

@@ -1,0 +1,88 @@
+"""What tools stated in a rollout, and what was read off the photo: the only things that can support a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tts.domain.reading import Reading
+from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolCall, ToolResult, WebFact
+from tts.domain.trajectory import Trajectory
+from tts.geodata.names import normalise
+from tts.verify.instructions import speaks_to_the_model, trustworthy_facts
+from tts.verify.ledger import About, Finding, LedgerEntry
+
+_OWN_POINT_ARGUMENTS = frozenset({"latitude", "longitude", "lat", "lon", "lng", "center", "location"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A trustworthy statement of a tool, with the call that asked for it."""
+
+    fact: Fact
+    result: ToolResult
+    call: ToolCall | None
+    rivals: int
+
+    @property
+    def echo(self) -> bool:
+        """Derived from a point the rollout itself put in."""
+        return self.call is not None and bool(_OWN_POINT_ARGUMENTS & set(self.call.arguments))
+
+    @property
+    def query(self) -> str:
+        if self.call is None:
+            return ""
+        return normalise(" ".join(str(v) for v in self.call.arguments.values() if isinstance(v, str)))
+
+    def entry(self, about: About, claim: str, finding: Finding, quote: str) -> LedgerEntry:
+        url = self.fact.url if isinstance(self.fact, PlaceFact | WebFact) else None
+        return LedgerEntry(
+            about=about,
+            claim=claim,
+            finding=finding,
+            call_id=self.result.call_id,
+            tool=self.result.name,
+            quote=quote[:300],
+            url=url,
+            retrieved_at=self.result.retrieved_at,
+        )
+
+
+def sources_of(trajectory: Trajectory) -> Iterator[Source]:
+    for turn in trajectory.turns:
+        calls = {call.id: call for call in turn.calls}
+        for result in turn.results:
+            facts = trustworthy_facts(result)
+            for fact in facts:
+                yield Source(fact, result, calls.get(result.call_id), _rivals(fact, facts))
+
+
+def _rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:
+    """How many places of one result match the query as well as this one, itself included."""
+    if not isinstance(fact, PlaceFact) or fact.score is None:
+        return 1
+    scores = [other.score for other in facts if isinstance(other, PlaceFact) and other.score is not None]
+    return sum(score >= fact.score - 0.02 for score in scores)
+
+
+def read_lines(sources: list[Source], readings: Iterable[Reading]) -> list[str]:
+    """Every line that was read off the photo, by perception or by a tool."""
+    lines = [line.text for reading in readings for line in reading.lines]
+    lines += [source.fact.text for source in sources if isinstance(source.fact, TextFact)]
+    return [line for line in dict.fromkeys(lines) if not speaks_to_the_model(line)]
+
+
+def statement_of(fact: Fact) -> str:
+    if isinstance(fact, PlaceFact):
+        return ", ".join(part for part in (fact.name, fact.address, fact.admin1, fact.country_code) if part)
+    if isinstance(fact, WebFact):
+        return f"{fact.title}: {fact.snippet}"
+    if isinstance(fact, TextFact):
+        return fact.text
+    return getattr(fact, "country", "") or ""
+
+
+def telling(key: str) -> bool:
+    """Whether a normalised name is long enough to be found by chance seldom; two signs do in scripts of syllables."""
+    return len(key) >= 3 or (len(key) == 2 and not key.isascii())

@@ -1,0 +1,101 @@
+"""How uncertain a set of votes is, in a handful of numbers that calibration turns into radii and probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tts.domain.geo import Floats, distance_km
+from tts.domain.value import Value
+from tts.verify.ledger import Finding
+from tts.verify.selection import Cluster
+from tts.verify.votes import Vote
+from tts.verify.world import World
+
+_FAR_KM = 1500.0
+_AROUND_KM = 60.0
+
+
+class Spread(Value):
+    """Features of one verdict. Distances are log(1 + km) from the answer; shares and grounding lie in [0, 1].
+
+    Towns tell much: a vote for a small town rests on something, a vote for a metropolis is what guesses look like.
+    """
+
+    mean_log_km: float
+    second_log_km: float
+    third_log_km: float
+    farthest_log_km: float
+    share_25: float
+    share_200: float
+    share_400: float
+    share_750: float
+    share_1500: float
+    same_division: float
+    divisions: float
+    town_log: float
+    largest_town_log: float
+    smallest_town_log: float
+    named_towns: float
+    town_offset_log_km: float
+    people_log: float
+    votes_log: float
+    silent_share: float
+    grounding: float
+    score: float
+    contradictions: float
+    reach_log_km: float
+
+    def vector(self) -> Floats:
+        return np.array([getattr(self, name) for name in Spread.model_fields], dtype=np.float64)
+
+
+def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: World) -> Spread:
+    """`rollouts` counts all that ended, also those without an answer. Needs at least one vote."""
+    km = np.array([distance_km(winner.centre, vote.point) for vote in votes])
+    weight = np.array([vote.weight for vote in votes])
+    weight = weight / weight.sum()
+    near = np.log1p(np.pad(np.sort(km), (0, 4), constant_values=_FAR_KM))
+    ledgers = [vote.ledger for vote in winner.members]
+    towns = [vote.town_log for vote in votes]
+    home, divisions = _divisions(winner, votes, world)
+    return Spread(
+        mean_log_km=float((np.log1p(km) * weight).sum()),
+        second_log_km=float(near[1]),
+        third_log_km=float(near[2]),
+        farthest_log_km=math.log1p(float(km.max())) if len(km) > 1 else math.log1p(_FAR_KM),
+        **{f"share_{reach}": float(weight[km <= reach].sum()) for reach in (25, 200, 400, 750, 1500)},
+        same_division=sum(division == home for division in divisions) / len(divisions),
+        divisions=len(set(divisions)) / len(divisions),
+        town_log=float(np.mean([vote.town_log for vote in winner.members])),
+        largest_town_log=max(towns),
+        smallest_town_log=min(towns),
+        named_towns=sum(vote.town_offset_km is not None for vote in votes) / len(votes),
+        town_offset_log_km=float(np.mean([math.log1p(vote.town_offset_km or 2.0) for vote in votes])),
+        people_log=_people_log(winner, world),
+        votes_log=math.log(len(votes)),
+        silent_share=1.0 - len(votes) / max(rollouts, len(votes)),
+        grounding=max(ledger.grounding for ledger in ledgers),
+        score=math.log(max(vote.weight for vote in winner.members)),
+        contradictions=float(min(ledger.count(Finding.CONTRADICTED) for ledger in ledgers)),
+        reach_log_km=math.log1p(min(vote.reach_km for vote in winner.members)),
+    )
+
+
+def _divisions(winner: Cluster, votes: Sequence[Vote], world: World) -> tuple[str, list[str]]:
+    """The first-order division at the answer, and at each vote."""
+
+    def at(vote_or_centre: Vote | None) -> str:
+        point = winner.centre if vote_or_centre is None else vote_or_centre.point
+        near = world.gazetteer.nearest(point, limit=1, max_km=100.0)
+        return f"{near[0][0].country_code}.{near[0][0].admin1}" if near else ""
+
+    return at(None), [at(vote) for vote in votes]
+
+
+def _people_log(winner: Cluster, world: World) -> float:
+    """log10 of the people who live within 60 km."""
+    near = world.gazetteer.nearest(winner.centre, limit=60, max_km=_AROUND_KM)
+    return math.log10(sum(place.population for place, _ in near) + 1000)
