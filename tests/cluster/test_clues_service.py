@@ -40,7 +40,9 @@ async def test_n_trajectories_with_real_tools_and_evidence(service, http):
     assert len({str(t.turns) for t in run.trajectories}) > 1
     assert [e for e in found.events if isinstance(e, ToolResulted) and e.result.ok and e.result.facts]
     assert run.answer.country_code == "DE"
-    for evidence in run.answer.evidence:
+    cited = [item for item in run.answer.evidence if item.call_id is not None]
+    assert cited
+    for evidence in cited:
         results = {r.call_id: r for r in run.rollouts[evidence.rollout_id].results}
         assert evidence.quote in results[evidence.call_id].text
 
