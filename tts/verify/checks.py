@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tts.clues.signals import Signal, language_signals, signals_in
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.trajectory import Trajectory
 from tts.geodata.names import normalise
 from tts.verify.instructions import speaks_to_the_model
 from tts.verify.ledger import Finding, LedgerEntry
-from tts.verify.signals import Signal, language_signals, signals_in
 from tts.verify.sources import Source, statement_of, telling
 from tts.verify.world import World
 
