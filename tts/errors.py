@@ -12,6 +12,7 @@
     │   ├── ModelError         the engine failed
     │   └── ToolCrashed        a tool raised something that is not a `ToolError`
     ├── ToolError              shown to the model as the result of its call
+    ├── FetchError             a URL that could not or must not be fetched; `kind` says why
     └── FatalError             this replica cannot go on; its health check fails and it is replaced
 
 A spent budget is a `StopReason`, never an error. Everything here survives pickling, because it crosses processes.
@@ -134,6 +135,43 @@ class ToolError(GeoTTSError):
     def __init__(self, detail: str = "", *, kind: ToolErrorKind = ToolErrorKind.UNAVAILABLE, **fields: Any) -> None:
         super().__init__(detail, kind=kind, **fields)
         self.kind = ToolErrorKind(kind)
+
+
+class FetchErrorKind(StrEnum):
+    """Why nothing came of a fetch. The first four are about the URL, the others about what answered."""
+
+    BAD_URL = "bad_url"
+    REFUSED = "refused"
+    DNS = "dns"
+    REDIRECTS = "redirects"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    STATUS = "status"
+    TOO_LARGE = "too_large"
+    BAD_CONTENT = "bad_content"
+    BROKEN = "broken"
+
+
+class FetchError(GeoTTSError):
+    """A fetch that failed. `http_status` and `retry_after_s` are set for kind STATUS."""
+
+    code = "fetch"
+    status = 422
+
+    def __init__(
+        self,
+        detail: str = "",
+        *,
+        kind: FetchErrorKind = FetchErrorKind.BROKEN,
+        http_status: int = 0,
+        retry_after_s: float | None = None,
+        **fields: Any,
+    ) -> None:
+        super().__init__(detail, kind=kind, http_status=http_status, retry_after_s=retry_after_s, **fields)
+        self.kind = FetchErrorKind(kind)
+        self.http_status = http_status
+        self.retry_after_s = retry_after_s
 
 
 @contextmanager

@@ -1,0 +1,64 @@
+"""Undo gzip and deflate with a bound on what comes out: a small reply must not become a large one in memory."""
+
+from __future__ import annotations
+
+import zlib
+
+from tts.errors import FetchError, FetchErrorKind
+
+ACCEPTED = "gzip, deflate"
+_GZIP, _ZLIB = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS
+
+
+class Inflater:
+    """Feeds on parts of a body in one content coding; never holds more than `max_bytes` of output."""
+
+    def __init__(self, coding: str, max_bytes: int) -> None:
+        self._left = max_bytes
+        self._engine = _engine(coding.strip().lower())
+        self._raw_fallback = coding.strip().lower() == "deflate"
+
+    def feed(self, part: bytes) -> bytes:
+        """Raises FetchError TOO_LARGE beyond the bound, BAD_CONTENT for a corrupt stream."""
+        if self._engine is None:
+            out = part
+        else:
+            out = self._inflated(part)
+            if self._engine.unconsumed_tail:
+                raise _too_large()
+        self._left -= len(out)
+        if self._left < 0:
+            raise _too_large()
+        return out
+
+    def _inflated(self, part: bytes) -> bytes:
+        assert self._engine is not None
+        try:
+            out = self._engine.decompress(part, self._left + 1)
+        except zlib.error:
+            if not self._raw_fallback:
+                raise FetchError("the reply is not compressed as it says", kind=FetchErrorKind.BAD_CONTENT) from None
+            self._raw_fallback = False  # some servers send raw deflate under that name (RFC 9110, 8.4.1.2)
+            self._engine = zlib.decompressobj(-zlib.MAX_WBITS)
+            return self._inflated(part)
+        self._raw_fallback = False
+        return out
+
+    def finish(self) -> None:
+        """Raises FetchError when the compressed stream ended early."""
+        if self._engine is not None and not self._engine.eof:
+            raise FetchError("the compressed reply ended early", kind=FetchErrorKind.BROKEN)
+
+
+def _engine(coding: str) -> zlib._Decompress | None:
+    if coding in ("", "identity"):
+        return None
+    if coding in ("gzip", "x-gzip"):
+        return zlib.decompressobj(_GZIP)
+    if coding == "deflate":
+        return zlib.decompressobj(_ZLIB)
+    raise FetchError("the reply is in a content coding that was not asked for", kind=FetchErrorKind.BAD_CONTENT)
+
+
+def _too_large() -> FetchError:
+    return FetchError("the reply is too large once decompressed", kind=FetchErrorKind.TOO_LARGE)

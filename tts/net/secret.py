@@ -1,0 +1,95 @@
+"""Keys that never show: a wrapper that prints as stars, how a key is put into a request, and a scrubber.
+
+The plain value exists in two places only: the environment it came from and the bytes on the wire. A service may echo
+a key in a reply or an error, so whatever comes back is scrubbed of every secret the scrubber knows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import quote, quote_plus
+
+STARS = "***"
+_SHORTEST = 4  # shorter "keys" would blank out ordinary text
+
+
+class Secret:
+    """A value for the wire only."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        return self._value
+
+    def __repr__(self) -> str:
+        return f"Secret({STARS})"
+
+    __str__ = __repr__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __reduce__(self) -> str | tuple[type[Secret], tuple[str]]:
+        raise TypeError("a secret does not leave its process")
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """Where a key goes: a query parameter or a header, `prefix` before it (`Bearer `)."""
+
+    where: Literal["query", "header"]
+    name: str
+    secret: Secret
+    prefix: str = ""
+
+
+class Scrubber(logging.Filter):
+    """Replaces the secrets it was told about, plain or percent-encoded, in texts and in log records."""
+
+    def __init__(self, secrets: Iterable[Secret] = ()) -> None:
+        super().__init__()
+        self._needles: list[str] = []
+        for secret in secrets:
+            self.learn(secret)
+
+    def learn(self, secret: Secret) -> None:
+        plain = secret.reveal()
+        if len(plain) < _SHORTEST:
+            return
+        for form in {plain, quote(plain, safe=""), quote_plus(plain)}:
+            if form not in self._needles:
+                self._needles.append(form)
+        self._needles.sort(key=len, reverse=True)
+
+    def scrub(self, text: str) -> str:
+        for needle in self._needles:
+            if needle in text:
+                text = text.replace(needle, STARS)
+        return text
+
+    def scrub_bytes(self, data: bytes) -> bytes:
+        for needle in self._needles:
+            if (raw := needle.encode()) in data:
+                data = data.replace(raw, STARS.encode())
+        return data
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """As a logging filter: the message is formed here, scrubbed, and stripped of its arguments."""
+        message = record.getMessage()
+        if (clean := self.scrub(message)) != message:
+            record.msg, record.args = clean, ()
+        return True
+
+    def guard(self, *loggers: str) -> None:
+        """Scrub what these loggers write."""
+        for name in loggers:
+            logging.getLogger(name).addFilter(self)

@@ -1,0 +1,170 @@
+"""An httpx transport that connects to checked addresses only and adds keys where nothing logs them.
+
+A name is resolved once, every address it has is judged, and the connection goes to one of those very addresses; Host
+header and TLS server name stay those of the URL. So nothing can change between the check and the use (DNS rebinding),
+and a redirect is judged like any first request. Proxies of the environment are not used: they would resolve anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import typing
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+
+import httpcore
+import httpx
+
+from tts.errors import FetchError, FetchErrorKind
+from tts.net.addresses import refusal
+from tts.net.policy import FetchPolicy
+from tts.net.secret import Credential
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+CREDENTIAL = "geotts.credential"  # key of the request extension that carries a Credential
+_MOST_ADDRESSES = 4
+
+
+async def resolve_with_system(host: str, port: int) -> Sequence[str]:
+    """Every address of `host`, in the system's order of preference."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=1)
+    return list(dict.fromkeys(str(item[4][0]) for item in found))
+
+
+@lru_cache(maxsize=1)
+def _public_roots() -> ssl.SSLContext:
+    """Certificates are read once a process: that takes 50 ms."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+class PinnedBackend(httpcore.AsyncNetworkBackend):
+    """Opens TCP connections to public addresses, or to hosts the policy names."""
+
+    def __init__(self, policy: FetchPolicy, resolve: Resolve) -> None:
+        self._policy, self._resolve = policy, resolve
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        addresses = await self._checked(host, port)
+        last: Exception = httpcore.ConnectError("there is no address")
+        for address in addresses[:_MOST_ADDRESSES]:
+            try:
+                return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                last = error
+        raise last
+
+    async def _checked(self, host: str, port: int) -> Sequence[str]:
+        try:
+            addresses = await self._resolve(host, port)
+        except (OSError, UnicodeError):
+            raise FetchError(f"there is no host {host[:100]!r}", kind=FetchErrorKind.DNS) from None
+        if self._policy.allows(host, port):
+            return addresses
+        for address in addresses:
+            if (why := refusal(address)) is not None:
+                raise FetchError(f"{host[:100]!r} is not on the public internet: {why}", kind=FetchErrorKind.REFUSED)
+        return addresses
+
+    async def connect_unix_socket(self, *args: typing.Any, **kwargs: typing.Any) -> httpcore.AsyncNetworkStream:
+        raise FetchError("sockets of the file system are not fetched from", kind=FetchErrorKind.REFUSED)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class SafeTransport(httpx.AsyncBaseTransport):
+    """The one way out. Failures are `FetchError`s whose text has no URL."""
+
+    def __init__(self, policy: FetchPolicy, *, resolve: Resolve, verify: ssl.SSLContext | None = None) -> None:
+        self._policy = policy
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=verify or _public_roots(),
+            max_connections=policy.max_connections,
+            max_keepalive_connections=policy.max_connections,
+            keepalive_expiry=15.0,
+            network_backend=PinnedBackend(policy, resolve),
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self._policy.check(str(request.url))
+        url, headers = _with_credential(request)
+        with _mapped():
+            reply = await self._pool.handle_async_request(
+                httpcore.Request(
+                    method=request.method,
+                    url=url,
+                    headers=headers,
+                    content=request.stream,
+                    extensions={"timeout": request.extensions.get("timeout", {})},
+                )
+            )
+        assert isinstance(reply.stream, typing.AsyncIterable)
+        return httpx.Response(reply.status, headers=reply.headers, stream=_Body(reply.stream))
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body as it came over the wire."""
+
+    def __init__(self, stream: typing.AsyncIterable[bytes]) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _mapped():
+            async for part in self._stream:
+                yield part
+
+    async def aclose(self) -> None:
+        if hasattr(self._stream, "aclose"):
+            await self._stream.aclose()
+
+
+def _with_credential(request: httpx.Request) -> tuple[httpcore.URL, list[tuple[bytes, bytes]]]:
+    """URL and headers for the wire: the only place where a key is in them."""
+    url, headers = request.url, list(request.headers.raw)
+    credential: Credential | None = request.extensions.get(CREDENTIAL)
+    if credential is not None:
+        value = credential.prefix + credential.secret.reveal()
+        if credential.where == "query":
+            url = url.copy_merge_params({credential.name: value})
+        else:
+            headers.append((credential.name.encode(), value.encode()))
+    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path), headers
+
+
+@contextmanager
+def _mapped() -> typing.Iterator[None]:
+    """httpcore's exceptions as ours; their messages are dropped, for they may quote what was sent."""
+    try:
+        yield
+    except httpcore.TimeoutException as error:
+        raise FetchError("the server did not answer in time", kind=FetchErrorKind.TIMEOUT) from error
+    except httpcore.ConnectError as error:
+        kind = FetchErrorKind.TLS if _is_tls(error) else FetchErrorKind.CONNECT
+        raise FetchError("no connection could be made", kind=kind) from error
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
+        raise FetchError("the connection broke or the reply is not HTTP", kind=FetchErrorKind.BROKEN) from error
+    except ssl.SSLError as error:
+        raise FetchError("the TLS connection failed", kind=FetchErrorKind.TLS) from error
+
+
+def _is_tls(error: BaseException | None) -> bool:
+    """Whether a TLS failure lies behind an error."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
