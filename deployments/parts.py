@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.metadata
 
 from tools import broker_tools, local_tools
-from tts.config import AppArgs, CluesEngine, Engine, ScriptedEngine
+from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, prompt_hash
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.inference.clues_engine import CluesModel
+from tts.inference.openai_client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
 from tts.ports import Identity, Locator, ModelClient, Perception, Verifier
 from tts.routing.locatability import CuesLocator, FixedLocator
@@ -26,6 +27,8 @@ def make_model(engine: Engine) -> ModelClient:
         return CluesModel(engine)
     if isinstance(engine, ScriptedEngine):
         return ScriptedModel(engine)
+    if isinstance(engine, OpenAIEngine):
+        return OpenAIModel(engine)
     raise ConfigError(f"there is no engine {engine!r}")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from tts.domain.photo import PhotoLimits
 from tts.domain.plan import Limits
@@ -39,7 +39,35 @@ class ScriptedEngine(Value):
     tool: str | None = Field(default="poi_keyword_search", description="called once a turn before the last")
 
 
-Engine = Annotated[CluesEngine | ScriptedEngine, Field(discriminator="name")]
+class OpenAIEngine(Value):
+    """Any endpoint that speaks OpenAI's chat completions: vLLM, SGLang, llama.cpp, hosted."""
+
+    name: Literal["openai"] = "openai"
+    base_url: Annotated[str, Field(pattern=r"^https?://")] = Field(
+        default="http://127.0.0.1:8001/v1", description="up to and including /v1"
+    )
+    model: str = Field(default="", description="as the endpoint calls it; the first it lists when empty")
+    api_key_env: str = Field(default="OPENAI_API_KEY", description="environment variable with the key; none is fine")
+    server: Literal["openai", "vllm", "sglang", "llama_cpp"] = Field(
+        default="vllm", description="which sampling extensions may be sent; openai: none"
+    )
+    tools: Literal["native", "template", "text"] = Field(
+        default="native",
+        description="native: the endpoint parses calls; template: its chat template lists the tools and calls come as "
+        "text; text: tools are listed in the system text (hermes)",
+    )
+    max_running: Annotated[int, Field(ge=1, le=4096)] = 64
+    max_queued: Annotated[int, Field(ge=0)] = 1024
+    retries: Annotated[int, Field(ge=0, le=16)] = 4
+    backoff_s: Annotated[float, Field(gt=0, le=60)] = Field(default=0.5, description="doubled each time, with jitter")
+    connect_s: Seconds = 5.0
+    first_token_s: Seconds = Field(default=120.0, description="from the request to the first chunk")
+    idle_s: Seconds = Field(default=60.0, description="between two chunks")
+    jpeg_quality: Annotated[int, Field(ge=30, le=100)] = 90
+    extra_body: dict[str, JsonValue] = Field(default={}, description="sent along with every request")
+
+
+Engine = Annotated[CluesEngine | ScriptedEngine | OpenAIEngine, Field(discriminator="name")]
 
 
 class RoutingConfig(Value):

@@ -16,6 +16,7 @@ from tts.domain.answer import Verdict
 from tts.domain.events import Event
 from tts.domain.geo import Area
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.imaging import PictureRules
 from tts.domain.messages import Message
 from tts.domain.photo import Box, Photo
 from tts.domain.plan import Limits, Locatability, Plan
@@ -53,6 +54,9 @@ class ModelRequest:
 
     `photos` are the pixels behind `ImageRef`s with a box; `files` those behind refs without one. `readings` are what
     perception read off the photos: engines that see pixels ignore it, the `clues` engine sees with it.
+
+    `tools` may be called in this turn. `listed_tools` are those the prompt lists, the same over all turns so that the
+    prefix stays; None means the same as `tools`, empty that the messages describe them already.
     """
 
     context: RequestContext
@@ -62,6 +66,8 @@ class ModelRequest:
     photos: tuple[Photo, ...] = ()
     files: dict[str, bytes] = field(default_factory=dict)
     tools: tuple[ToolSchema, ...] = ()
+    listed_tools: tuple[ToolSchema, ...] | None = None
+    pictures: PictureRules = field(default_factory=PictureRules)
     json_schema: dict[str, JsonValue] | None = None
     readings: tuple[Reading, ...] = ()
     within: Area | None = None

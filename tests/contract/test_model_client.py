@@ -3,14 +3,16 @@
 from contextlib import aclosing
 
 import pytest
+from endpoint import chunk, saying, serving
 from support import a_context
 
-from tts.config import CluesEngine, ScriptedEngine
+from tts.config import CluesEngine, OpenAIEngine, ScriptedEngine
 from tts.dialects.base import Task
 from tts.dialects.generic import GenericDialect
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.inference.clues_engine import CluesModel
+from tts.inference.openai_client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
 from tts.ports import ModelRequest, Sampling, ToolSchema
 
@@ -25,9 +27,24 @@ def line(text, y=0.1):
     return TextLine(text=text, box=Box(x0=0.1, y0=y, x1=0.6, y1=y + 0.1), confidence=0.95, script="Latn", height_px=40)
 
 
-@pytest.fixture(params=sorted(ENGINES))
-def engine(request):
-    return ENGINES[request.param]()
+def endpoint_model(body, number):
+    """Says a word that depends on the seed, then calls a tool if it may: as a delta, or as hermes text."""
+    words = f"I see sign {body['seed'] % 5} here"
+    call = {"name": "poi_keyword_search", "arguments": '{"query": "Hamburg"}'}
+    if body.get("tool_choice") == "auto":
+        return saying(words, chunk(tool_calls=[{"index": 0, "id": "x1", "function": call}]), finish="tool_calls")
+    return saying(words)
+
+
+@pytest.fixture(params=[*sorted(ENGINES), "openai"])
+async def engine(request):
+    if request.param in ENGINES:
+        yield ENGINES[request.param]()
+        return
+    async with serving(endpoint_model) as endpoint:
+        model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="m"))
+        yield model
+        await model.aclose()
 
 
 @pytest.fixture

@@ -186,6 +186,7 @@ class _Rollout:
             photos=self._group.photos,
             files=self._files,
             tools=tools,
+            listed_tools=self._schemas,
             readings=self._group.readings,
             within=self._group.within,
         )

@@ -1,0 +1,160 @@
+"""A chat-completions endpoint on loopback that plays what a test tells it to, well or badly, byte by byte.
+
+A play is a function from (body, number of the request) to steps: dicts are streamed as SSE data, bytes go out as
+they are, floats are pauses, `CUT` drops the connection in the middle of a chunk, a `Reply` answers without a stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+CUT = object()
+DONE = b"data: [DONE]\n\n"
+
+
+@dataclass
+class Reply:
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Play = Callable[[dict[str, Any], int], Iterable[Any] | Reply]
+
+
+@dataclass
+class Endpoint:
+    """What the server saw: bodies, headers, connections that are open, and those the client closed on it."""
+
+    url: str
+    play: Play
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    streaming: int = 0
+    hung_up: int = 0
+
+
+def chunk(content: str | None = None, finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    said = {**({} if content is None else {"content": content}), **delta}
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said, "finish_reason": finish}]}
+
+
+def usage(prompt: int = 100, completion: int = 10, cached: int | None = None) -> dict[str, Any]:
+    details = {} if cached is None else {"prompt_tokens_details": {"cached_tokens": cached}}
+    return {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": completion, **details}}
+
+
+def saying(text: str, *more: Any, finish: str = "stop") -> list[Any]:
+    """A text word by word, then further steps, a reason, usage and the end."""
+    words = [word + " " for word in text.split(" ")]
+    end = [chunk(finish=finish), usage(completion=len(words)), DONE]
+    return [chunk(role="assistant", content=""), *map(chunk, words), *more, *end]
+
+
+@asynccontextmanager
+async def serving(play: Play) -> AsyncIterator[Endpoint]:
+    """Run the endpoint until the block ends; connections that are still open then are dropped."""
+    handlers: set[asyncio.Task[Any]] = set()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        handlers.add(task)
+        try:
+            while await _one(endpoint, reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            endpoint.hung_up += 1
+        finally:
+            handlers.discard(task)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    endpoint = Endpoint(url=f"http://127.0.0.1:{port}/v1", play=play)
+    try:
+        yield endpoint
+    finally:
+        server.close()
+        for task in list(handlers):
+            task.cancel()
+        await asyncio.gather(*handlers, return_exceptions=True)
+        await server.wait_closed()
+
+
+async def _one(endpoint: Endpoint, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Answer one request; False when the connection is over."""
+    head = await _head(reader)
+    if head is None:
+        return False
+    path, headers = head
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    if path.endswith("/models"):
+        await _reply(writer, Reply(body={"data": [{"id": "listed-model"}]}))
+        return True
+    request = json.loads(body)
+    endpoint.bodies.append(request)
+    endpoint.headers.append(headers)
+    played = endpoint.play(request, len(endpoint.bodies) - 1)
+    if isinstance(played, Reply):
+        await _reply(writer, played)
+        return True
+    endpoint.streaming += 1
+    try:
+        return await _stream(endpoint, played, reader, writer)
+    finally:
+        endpoint.streaming -= 1
+
+
+async def _head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]] | None:
+    try:
+        raw = (await reader.readuntil(b"\r\n\r\n")).decode()
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = raw.split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+    return first.split(" ")[1], headers
+
+
+async def _reply(writer: asyncio.StreamWriter, reply: Reply) -> None:
+    body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **reply.headers}
+    lines = [f"HTTP/1.1 {reply.status} X", *(f"{name}: {value}" for name, value in headers.items())]
+    writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+    await writer.drain()
+
+
+async def _stream(
+    endpoint: Endpoint, steps: Iterable[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> bool:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+    gone = asyncio.ensure_future(reader.read(1))  # a client that says or closes anything now has gone away
+    try:
+        for step in steps:
+            if step is CUT:
+                writer.write(b'40\r\ndata: {"choices": [{"delta": {"cont')
+                await writer.drain()
+                return False
+            if isinstance(step, float):
+                await asyncio.wait([gone], timeout=step)
+            else:
+                data = step if isinstance(step, bytes) else b"data: " + json.dumps(step).encode() + b"\n\n"
+                writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                await writer.drain()
+            if gone.done():
+                endpoint.hung_up += 1
+                return False
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+    finally:
+        if not gone.done():
+            gone.cancel()
+        await asyncio.wait([gone])
+    return True

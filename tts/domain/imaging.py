@@ -1,0 +1,50 @@
+"""How pictures are scaled before a model sees them. A rule is part of what a model was trained with.
+
+A dialect owns its rules because its boxes may be stated in pixels of the scaled picture; engines apply them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from tts.domain.value import Value
+
+
+class ResizeRule(Value):
+    """Pixels in [min_pixels, max_pixels], sides snapped to `multiple`, aspect kept as far as that allows.
+
+    The arithmetic is the published image processors' (Qwen2-VL "smart resize"): sides are rounded to the multiple, then
+    floored when the picture is too large and raised when it is too small.
+    """
+
+    min_pixels: Annotated[int, Field(ge=1)] = 1
+    max_pixels: Annotated[int, Field(ge=256)] = 2_000_000
+    multiple: Annotated[int, Field(ge=1, le=256)] = 1
+
+    @model_validator(mode="after")
+    def _ordered(self) -> ResizeRule:
+        if self.min_pixels > self.max_pixels:
+            raise ValueError("min_pixels is above max_pixels")
+        return self
+
+    def size(self, width: int, height: int) -> tuple[int, int]:
+        """(width, height) after scaling; both at least one multiple."""
+        step = self.multiple
+        wide, high = (max(step, round(side / step) * step) for side in (width, height))
+        if wide * high > self.max_pixels:
+            shrink = math.sqrt(width * height / self.max_pixels)
+            wide, high = (max(step, math.floor(side / shrink / step) * step) for side in (width, height))
+        elif wide * high < self.min_pixels:
+            grow = math.sqrt(self.min_pixels / (width * height))
+            wide, high = (math.ceil(side * grow / step) * step for side in (width, height))
+        return wide, high
+
+
+class PictureRules(Value):
+    """One rule for whole photos and one for everything else: crops and maps."""
+
+    photo: ResizeRule = ResizeRule()
+    crop: ResizeRule = ResizeRule(max_pixels=1_000_000)

@@ -1,0 +1,197 @@
+"""Reads a streamed chat completion: chunks in, deltas out, whoever wrote the server.
+
+Published shapes differ in where a call's name, id and index stand, in whether arguments come whole, in pieces or as an
+object, in where usage comes, and in what else is in the stream. What is no part of a completion is passed over. A call
+whose arguments are no JSON object becomes text, so that the dialect can tell the model what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+from tts.dialects.hermes import call_from
+from tts.domain.tooling import ToolCall
+from tts.domain.usage import Usage
+from tts.errors import ModelError
+from tts.ports import Delta
+
+_DONE = b"[DONE]"
+Finish = Literal["stop", "length", "tool_calls"]
+
+
+@dataclass(slots=True)
+class _OpenCall:
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+class SseLines:
+    """Cuts a byte stream into the data of server-sent events, whatever the pieces it arrives in."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                yield line[5:].strip()
+
+
+class Completion:
+    """Folds the chunks of one completion. `ended` once the server said so."""
+
+    def __init__(self, *, turn: int, used_ids: frozenset[str]) -> None:
+        self._turn, self._used_ids = turn, used_ids
+        self._calls: dict[int, _OpenCall] = {}
+        self._finish: str | None = None
+        self._usage: Usage | None = None
+        self._pieces = 0
+        self._thinking = False
+        self.ended = False
+
+    def feed(self, data: bytes) -> str:
+        """The text one chunk adds. Raises ModelError when the chunk reports an error."""
+        if data == _DONE:
+            self.ended = True
+            return ""
+        try:
+            chunk = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            return ""
+        return self.feed_object(chunk) if isinstance(chunk, dict) else ""
+
+    def feed_object(self, chunk: dict[str, Any]) -> str:
+        """As `feed`, for a chunk that is parsed already; also takes a whole completion that was not streamed."""
+        if chunk.get("error"):
+            raise ModelError(f"the endpoint reports: {_message(chunk['error'])}", transient=True)
+        self._usage = _usage(chunk) or self._usage
+        choice = next((c for c in _list(chunk.get("choices")) if isinstance(c, dict)), None)
+        if choice is None:
+            return ""
+        said = _dict(choice.get("delta")) or _dict(choice.get("message"))
+        text = self._text(said)
+        self._pieces += bool(text)
+        for call in _list(said.get("tool_calls")):
+            self._add_call(_dict(call))
+        if legacy := _dict(said.get("function_call")):
+            self._add_call({"index": 0, "function": legacy})
+        if isinstance(reason := choice.get("finish_reason"), str) and reason:
+            self._finish = reason
+        return text
+
+    def last(self) -> tuple[str, Delta]:
+        """Text that is still due, and the delta that ends the generation.
+
+        Raises:
+            ModelError: transient when the stream was cut, for good when the endpoint withheld the answer.
+        """
+        if self._finish is None and not self.ended:
+            raise ModelError("the stream of the endpoint was cut", transient=True)
+        if self._finish == "content_filter":
+            raise ModelError("the endpoint withheld the answer (content filter)")
+        if self._finish == "abort":
+            raise ModelError("the endpoint aborted the generation", transient=True)
+        text = "</think>" if self._thinking else ""
+        calls: list[ToolCall] = []
+        for i, call in enumerate(self._open_calls()):
+            read = call_from({"name": call.name, "arguments": call.arguments}, self._id(call, i, calls))
+            if read is None:
+                text += f'\n<tool_call>\n{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}'
+            else:
+                calls.append(read)
+        finish: Finish = "length" if self._finish == "length" else "tool_calls" if calls else "stop"
+        usage = self._usage or Usage(completion_tokens=self._pieces + 8 * len(self._calls))
+        return text, Delta(tool_calls=tuple(calls), finish_reason=finish, usage=usage)
+
+    def _text(self, said: dict[str, Any]) -> str:
+        """Content; reasoning that a server has split off is put back between its tags."""
+        reasoning = _plain(said.get("reasoning_content")) or _plain(said.get("reasoning"))
+        content = _plain(said.get("content"))
+        if reasoning and not self._thinking:
+            self._thinking = True
+            reasoning = f"<think>{reasoning}"
+        if content and self._thinking:
+            self._thinking = False
+            content = f"</think>{content}"
+        return reasoning + content
+
+    def _add_call(self, piece: dict[str, Any]) -> None:
+        function = _dict(piece.get("function"))
+        call_id, name = _plain(piece.get("id")), _plain(function.get("name"))
+        call = self._calls.setdefault(self._place(piece.get("index"), call_id, name), _OpenCall())
+        call.id = call.id or call_id
+        call.name = call.name or name
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            call.arguments = json.dumps(arguments)
+        else:
+            call.arguments += _plain(arguments)
+
+    def _place(self, index: Any, call_id: str, name: str) -> int:
+        """Which call a piece belongs to. Without an index a new id or a name starts a new call."""
+        if isinstance(index, int) and not isinstance(index, bool):
+            return index
+        last = max(self._calls, default=-1)
+        if last < 0:
+            return 0
+        open_call = self._calls[last]
+        starts = call_id != open_call.id if call_id else bool(name)
+        return last + 1 if starts else last
+
+    def _open_calls(self) -> list[_OpenCall]:
+        return [call for _, call in sorted(self._calls.items()) if call.name or call.arguments]
+
+    def _id(self, call: _OpenCall, i: int, before: list[ToolCall]) -> str:
+        """The server's id when it can serve as one: unique in the rollout."""
+        taken = self._used_ids | {other.id for other in before}
+        return call.id if call.id and len(call.id) <= 80 and call.id not in taken else f"c{self._turn}_{i}"
+
+
+def _usage(chunk: dict[str, Any]) -> Usage | None:
+    """OpenAI's usage with its cached tokens; llama.cpp's timings where there is no usage."""
+    usage, timings = _dict(chunk.get("usage")), _dict(chunk.get("timings"))
+    if usage:
+        details = _dict(usage.get("prompt_tokens_details"))
+        cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or timings.get("cache_n")
+        return Usage(
+            prompt_tokens=_count(usage.get("prompt_tokens")),
+            completion_tokens=_count(usage.get("completion_tokens")),
+            cached_tokens=_count(cached),
+        )
+    if timings:
+        cached, fresh = _count(timings.get("cache_n")), _count(timings.get("prompt_n"))
+        return Usage(
+            prompt_tokens=cached + fresh, completion_tokens=_count(timings.get("predicted_n")), cached_tokens=cached
+        )
+    return None
+
+
+def _message(error: Any) -> str:
+    text = error.get("message", error) if isinstance(error, dict) else error
+    return str(text)[:200]
+
+
+def _plain(value: Any) -> str:
+    """Text as it is, or out of a list of parts."""
+    if isinstance(value, str):
+        return value
+    return "".join(_plain(_dict(part).get("text")) for part in _list(value))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and 0 <= value < 2**53 else 0
