@@ -175,7 +175,7 @@ async def test_reasoning_that_the_server_split_off_is_put_back():
     ("ending", "expected"),
     [
         ([usage(100, 7, cached=64)], (100, 7, 64)),
-        ([{"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 8}}], (9, 2, 8)),
+        ([{"usage": {"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 8}}], (9, 2, 8)),
         ([{**chunk(), "timings": {"cache_n": 50, "prompt_n": 10, "predicted_n": 4}}], (60, 4, 50)),
         ([], (0, 3, 0)),
     ],
