@@ -41,7 +41,8 @@ def make_dialect(name: str) -> Dialect:
 
 
 def make_broker_toolbox(args: AppArgs) -> LocalToolbox:
-    return LocalToolbox(broker_tools(DataStore(args.data_dir).gazetteer(), Countries()))
+    store = DataStore(args.data_dir)
+    return LocalToolbox(broker_tools(store.gazetteer(), Countries(), store.cartographer()))
 
 
 def make_local_toolbox(perception: Perception) -> LocalToolbox:

@@ -16,6 +16,7 @@ from support import sign_bytes
 from tts.domain.photo import Photo, load_photo
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
+from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.store import DataStore
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -50,6 +51,11 @@ def data_store() -> DataStore:
 @pytest.fixture(scope="session")
 def gazetteer(data_store: DataStore) -> Gazetteer:
     return data_store.gazetteer()
+
+
+@pytest.fixture(scope="session")
+def cartographer(data_store: DataStore) -> Cartographer:
+    return data_store.cartographer()
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,15 @@ Adding a tool is one file and one entry here. Nothing registers itself at import
 
 from __future__ import annotations
 
+from tools.maps import maps_tools
 from tools.places import places_tools
 from tools.providers.offline import OfflinePlaces
+from tools.providers.offline_maps import OfflineMaps
 from tools.read_text import read_text_tool
 from tools.zoom import zoom_tool
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
+from tts.geodata.maps.cartographer import Cartographer
 from tts.ports import Perception
 from tts.toolkit.spec import Tool
 
@@ -22,6 +25,6 @@ def local_tools(perception: Perception) -> list[Tool]:
     return [zoom_tool(), read_text_tool(perception)]
 
 
-def broker_tools(gazetteer: Gazetteer, countries: Countries) -> list[Tool]:
+def broker_tools(gazetteer: Gazetteer, countries: Countries, cartographer: Cartographer) -> list[Tool]:
     """Tools behind the broker: whatever needs a cache, a key, a limit, or large data."""
-    return [*places_tools(OfflinePlaces(gazetteer, countries))]
+    return [*places_tools(OfflinePlaces(gazetteer, countries)), *maps_tools(OfflineMaps(cartographer))]

@@ -13,7 +13,7 @@ from tts.geodata.store import DataStore
 
 @click.group()
 def command() -> None:
-    """Build, inspect or remove the embedded data (gazetteer and lexicon, about 120 MB)."""
+    """Build, inspect or remove the embedded data (gazetteer, lexicon and maps, about 145 MB)."""
 
 
 @command.command()

@@ -20,8 +20,9 @@ def perception():
 
 
 @pytest.fixture(scope="module")
-def toolbox(gazetteer, countries, perception):
-    return JoinedToolbox(LocalToolbox(local_tools(perception)), LocalToolbox(broker_tools(gazetteer, countries)))
+def toolbox(gazetteer, countries, cartographer, perception):
+    broker = LocalToolbox(broker_tools(gazetteer, countries, cartographer))
+    return JoinedToolbox(LocalToolbox(local_tools(perception)), broker)
 
 
 @pytest.fixture
@@ -42,6 +43,8 @@ GOOD = {
     "geocode": {"address": "Wilhelmsburg, Hamburg, Germany"},
     "reverse_geocode": {"latitude": 40.2, "longitude": -8.42},
     "country_at": {"latitude": 40.2, "longitude": -8.42},
+    "static_map": {"latitude": 40.2, "longitude": -8.42, "zoom": 7},
+    "satellite_map": {"latitude": 40.2, "longitude": -8.42, "zoom": 5},
 }
 
 

@@ -154,6 +154,17 @@ class Gazetteer:
                     return [(self._place(int(near[i])), float(km[i])) for i in order if km[i] <= max_km]
         return []
 
+    def inside(
+        self, south: float, west: float, north: float, east: float, *, kinds: Iterable[str] | None = None, limit: int
+    ) -> list[Place]:
+        """Places in a rectangle, the most important first. `west` to `east` may cross the antimeridian."""
+        lat, lon = self.positions()
+        found = np.flatnonzero((lat >= south) & (lat <= north))
+        found = found[(lon[found] - west) % 360.0 <= east - west]
+        if kinds is not None:
+            found = found[np.isin(self._a["kind"][found], [KINDS.index(kind) for kind in kinds])]
+        return [self._place(int(number)) for number in found[:limit]]
+
     def positions(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Latitudes and longitudes of all places, in degrees, in order of importance."""
         return self._a["lat"], self._a["lon"]

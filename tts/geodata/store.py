@@ -24,10 +24,12 @@ from tts.errors import DataError
 from tts.geodata import build, lexicon
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
+from tts.geodata.maps import build as maps
+from tts.geodata.maps.cartographer import Cartographer
 
 State = Literal["ready", "missing", "outdated", "corrupt"]
 Progress = Callable[[str, float], None]
-GAZETTEER, LEXICON = "gazetteer", "lexicon"
+GAZETTEER, LEXICON, MAPS = "gazetteer", "lexicon", "maps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class DataSet:
 DATA_SETS = (
     DataSet(GAZETTEER, build.build_gazetteer, build.source_versions),
     DataSet(LEXICON, lexicon.build_lexicon, lexicon.source_versions),
+    DataSet(MAPS, maps.build_maps, maps.source_versions),
 )
 
 
@@ -70,6 +73,10 @@ class DataStore:
     def lexicon(self) -> Lexicon:
         """Open the lexicon. Raises DataError when it has not been built, is corrupt or outdated."""
         return Lexicon(self._ready(LEXICON))
+
+    def cartographer(self) -> Cartographer:
+        """Open the map data. Raises DataError when it has not been built, is corrupt or outdated."""
+        return Cartographer(self._ready(MAPS), self.gazetteer())
 
     @property
     def ready(self) -> bool:

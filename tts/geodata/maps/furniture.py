@@ -1,0 +1,175 @@
+"""What lies on top of a map: circles, pins, numbered candidates, the scale bar, sources and resolution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import cv2
+import numpy as np
+from PIL import Image, ImageDraw
+
+from tts.domain.geo import LatLon, circle_ring
+from tts.geodata.maps.ground import Path, dashed, filled, traced
+from tts.geodata.maps.labels import Rect
+from tts.geodata.maps.lettering import PAD, Colour, Lettering, glyph_run, stamp, write
+from tts.geodata.maps.palette import Palette
+from tts.geodata.maps.rasters import Pixels
+from tts.geodata.maps.view import View
+
+RED: Final[Colour] = (214, 40, 57)
+BLUE: Final[Colour] = (29, 78, 156)
+_PIN = (26, 36)
+_STRIP_PX = 17
+_SCALE_PX = 110
+_TRUE_ZOOM = 5.5  # above it the pictures of the land are enlarged
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """A circle on the ground; a firm one is filled more and has an unbroken edge."""
+
+    centre: LatLon
+    radius_km: float
+    firm: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The place a map is about (no number), or another candidate (with its number)."""
+
+    point: LatLon
+    number: int | None = None
+
+
+def pin_boxes(view: View, pins: Sequence[Pin]) -> list[Rect]:
+    """Where names may not stand."""
+    boxes = []
+    for pin in pins:
+        x, y = (round(value) for value in view.pixel(pin.point))
+        half, up, down = (_PIN[0] // 2, _PIN[1], 3) if pin.number is None else (10, 10, 10)
+        boxes.append(Rect(x - half, y - up, x + half, y + down))
+    return boxes
+
+
+def draw_rings(canvas: Pixels, view: View, rings: Sequence[Ring]) -> None:
+    for ring in rings:
+        outline = _outline(view, ring)
+        stamp(canvas, filled(view, [outline]), 0, 0, RED, 0.13 if ring.firm else 0.08)
+        edge = [outline] if ring.firm else dashed([outline], 7, 5)
+        stamp(canvas, traced(view, edge, 2 if ring.firm else 1), 0, 0, RED, 0.75)
+
+
+def draw_pins(canvas: Pixels, view: View, pins: Sequence[Pin]) -> None:
+    """Candidates first, so that the answer's pin lies on top."""
+    for pin in sorted(pins, key=lambda pin: pin.number is None):
+        x, y = view.pixel(pin.point)
+        if pin.number is not None:
+            _number(canvas, x, y, pin.number)
+            continue
+        shadow, rim, body, eye = _pin_masks()
+        left, top = round(x) - shadow.shape[1] // 2, round(y) - shadow.shape[0] + 4
+        for mask, colour, strength in (
+            (shadow, (0, 0, 0), 0.35), (rim, (255, 255, 255), 1.0), (body, RED, 1.0), (eye, (255, 255, 255), 1.0),
+        ):  # fmt: skip
+            stamp(canvas, mask, left, top, colour, strength)
+
+
+def strip_boxes(view: View) -> list[Rect]:
+    """The scale bar and the line of sources at the bottom."""
+    return [Rect(0, view.height - _STRIP_PX - 1, view.width, view.height)]
+
+
+def draw_strip(canvas: Pixels, view: View, palette: Palette) -> None:
+    """Scale bar at the left, sources at the right; before them the resolution where the land is enlarged."""
+    top = view.height - _STRIP_PX
+    canvas[top:] = cv2.addWeighted(canvas[top:], 0.3, np.full_like(canvas[top:], 250), 0.7, 0)
+    style = palette.furniture
+    length_px, text = scale_bar(view)
+    bar = np.array([[7.0, view.height - 8.0], [7.0, view.height - 4.0],
+                    [7.0 + length_px, view.height - 4.0], [7.0 + length_px, view.height - 8.0]])  # fmt: skip
+    stamp(canvas, traced(view, [bar], 1), 0, 0, style.colour)
+    _line(canvas, view, text, 12 + round(length_px), style)
+    room = view.width - round(length_px) - glyph_run(text, style.size_px, style.weight).width - 34
+    full = f"{palette.resolution} · {palette.sources}"
+    shown = (
+        full
+        if view.zoom > _TRUE_ZOOM and glyph_run(full, style.size_px, style.weight).width <= room
+        else palette.sources
+    )
+    _line(canvas, view, shown, view.width - 6 - glyph_run(shown, style.size_px, style.weight).width, style)
+
+
+def scale_bar(view: View) -> tuple[float, str]:
+    """A round distance that is at most 110 pixels long at the middle of the map, and its name."""
+    longest_km = view.km_per_px * min(_SCALE_PX, view.width / 4)
+    power = 10.0 ** math.floor(math.log10(longest_km))
+    km = next(power * step for step in (5, 2, 1) if power * step <= longest_km)
+    return km / view.km_per_px, f"{km:,.0f} km" if km >= 1 else f"{km * 1000:.0f} m"
+
+
+def _line(canvas: Pixels, view: View, text: str, left: int, style: Lettering) -> None:
+    run = glyph_run(text, style.size_px, style.weight)
+    write(canvas, text, left, view.height - 5 - (run.baseline - PAD), style)
+
+
+def _outline(view: View, ring: Ring) -> Path:
+    """The circle in pixels, unwrapped so that it stays in one piece across the antimeridian."""
+    points = circle_ring(ring.centre, ring.radius_km, 96)
+    x, y = view.xy(np.array([p.lat for p in points]), np.array([p.lon for p in points]))
+    x = np.unwrap(x, period=view.world_px)
+    middle = view.pixel(ring.centre)[0]
+    return np.stack([x - view.world_px * np.round((x.mean() - middle) / view.world_px), y], axis=1)
+
+
+def _number(canvas: Pixels, x: float, y: float, number: int) -> None:
+    left, top = round(x) - 10, round(y) - 10
+    disc = _disc()
+    stamp(canvas, disc[0], left, top, (255, 255, 255))
+    stamp(canvas, disc[1], left, top, BLUE)
+    run = glyph_run(str(number), 11, "strong")
+    style = Lettering(11, "strong", (255, 255, 255), halo_strength=0.0)
+    write(canvas, str(number), round(x - run.width / 2), round(y - run.height / 2), style)
+
+
+@lru_cache(maxsize=1)
+def _disc() -> tuple[Pixels, Pixels]:
+    def ball(radius: float) -> Pixels:
+        return _supersampled((20, 20), lambda draw, s: draw.ellipse(_ball(10 * s, 10 * s, radius * s), 255))
+
+    return ball(9.0), ball(7.5)
+
+
+@lru_cache(maxsize=1)
+def _pin_masks() -> tuple[Pixels, Pixels, Pixels, Pixels]:
+    """Shadow, rim, body and eye of the pin, whose tip is 4 pixels above the bottom of the masks."""
+    width, height = _PIN[0] + 6, _PIN[1] + 8
+
+    def drop(radius: float, inset: float) -> Pixels:
+        def paint(draw: ImageDraw.ImageDraw, s: int) -> None:
+            cx, cy, tip = width / 2 * s, (4 + 12) * s, (height - 4 - inset) * s
+            draw.ellipse(_ball(cx, cy, radius * s), 255)
+            slope = math.sqrt((tip - cy) ** 2 - (radius * s) ** 2) / (tip - cy)
+            dx, dy = radius * s * slope, (radius * s) ** 2 / (tip - cy)
+            draw.polygon([(cx - dx, cy + dy), (cx + dx, cy + dy), (cx, tip)], 255)
+
+        return _supersampled((width, height), paint)
+
+    rim = drop(12, 0)
+    shadow = np.asarray(cv2.GaussianBlur(np.roll(rim, 2, axis=0), (0, 0), 1.6), np.uint8)
+    eye = _supersampled((width, height), lambda draw, s: draw.ellipse(_ball(width / 2 * s, 16 * s, 4.2 * s), 255))
+    return shadow, rim, drop(10.3, 3.2), eye
+
+
+def _ball(x: float, y: float, radius: float) -> tuple[float, float, float, float]:
+    return x - radius, y - radius, x + radius, y + radius
+
+
+def _supersampled(size: tuple[int, int], paint: Callable[[ImageDraw.ImageDraw, int], None]) -> Pixels:
+    """A mask drawn at four times its size."""
+    big = Image.new("L", (size[0] * 4, size[1] * 4))
+    paint(ImageDraw.Draw(big), 4)
+    return np.asarray(big.resize(size, Image.Resampling.BOX))

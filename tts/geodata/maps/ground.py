@@ -1,0 +1,123 @@
+"""The ground of a map: land and sea, lakes, rivers, borders. No text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from tts.geodata.maps.lettering import Colour, stamp
+from tts.geodata.maps.palette import Palette
+from tts.geodata.maps.rasters import Pixels, Raster, Rasters
+from tts.geodata.maps.shapes import Layer, Shapes
+from tts.geodata.maps.view import View
+
+_SHIFT: Final = 4  # OpenCV takes sixteenths of a pixel
+_SHADE_RANGE = (0.72, 1.35)
+Path = npt.NDArray[np.float64]
+
+
+def paint_ground(view: View, palette: Palette, rasters: Rasters, shapes: Shapes) -> Pixels:
+    """An RGB picture of the view."""
+    land = _land(view, palette, rasters)
+    sea = _veiled(rasters.show(palette.sea, view), palette.water, palette.water_veil)
+    dry = filled(view, shapes.paths(Layer.LAND, view))
+    wet = filled(view, shapes.paths(Layer.LAKES, view))
+    if palette.land is Raster.EARTH and view.zoom < 6:
+        wet[:] = 0  # Blue Marble shows the great lakes itself
+    share = cv2.multiply(dry, 255 - wet, scale=1 / 255.0**2, dtype=cv2.CV_32F)
+    canvas = np.asarray(cv2.blendLinear(land, sea, share, 1.0 - share), np.uint8)
+    if palette.veil:
+        _deepen_shore(canvas, dry, palette)
+    _lines(canvas, view, palette, shapes)
+    return canvas
+
+
+def filled(view: View, paths: Iterable[Path]) -> Pixels:
+    """Coverage of areas, holes by the even-odd rule."""
+    mask = np.zeros((view.height, view.width), np.uint8)
+    areas = [fixed_point(path) for path in paths]
+    if areas:
+        cv2.fillPoly(mask, areas, (255,), cv2.LINE_AA, _SHIFT)
+    return mask
+
+
+def traced(view: View, paths: Iterable[Path], width_px: int) -> Pixels:
+    """Coverage of lines."""
+    mask = np.zeros((view.height, view.width), np.uint8)
+    lines = [fixed_point(path) for path in paths]
+    if lines:
+        cv2.polylines(mask, lines, False, (255,), width_px, cv2.LINE_AA, _SHIFT)
+    return mask
+
+
+def fixed_point(path: Path) -> npt.NDArray[np.int32]:
+    return np.round(path * (1 << _SHIFT)).astype(np.int32)
+
+
+def dashed(paths: Iterable[Path], dash_px: float, gap_px: float) -> list[Path]:
+    """Pieces of `dash_px` along the lines, `gap_px` apart."""
+    pieces: list[Path] = []
+    for path in paths:
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
+        for start in np.arange(0.0, along[-1], dash_px + gap_px)[:2000]:
+            ends = np.array([start, min(along[-1], start + dash_px)])
+            inner = along[(along > ends[0]) & (along < ends[1])]
+            at = np.concatenate([ends[:1], inner, ends[1:]])
+            pieces.append(np.stack([np.interp(at, along, path[:, 0]), np.interp(at, along, path[:, 1])], axis=1))
+    return pieces
+
+
+def _land(view: View, palette: Palette, rasters: Rasters) -> Pixels:
+    picture = rasters.show(palette.land, view)
+    if palette.land is Raster.EARTH:
+        return _shaded(picture, view, rasters)
+    return _veiled(picture, palette.paper, palette.veil)
+
+
+def _shaded(picture: Pixels, view: View, rasters: Rasters) -> Pixels:
+    """Blue Marble with the finer light and shade of the relief laid over it, and brightened as screens need it."""
+    bright = np.power(picture.astype(np.float32) / 255.0, 0.82) * 255.0
+    if view.zoom >= 4:
+        fine = cv2.cvtColor(rasters.show(Raster.RELIEF, view), cv2.COLOR_RGB2GRAY).astype(np.float32)
+        soft = cv2.cvtColor(rasters.show(Raster.RELIEF, view, coarser=2), cv2.COLOR_RGB2GRAY).astype(np.float32)
+        bright *= np.clip((fine + 8.0) / (soft + 8.0), *_SHADE_RANGE)[..., None]
+    return np.asarray(np.clip(bright, 0, 255), np.uint8)
+
+
+def _veiled(picture: Pixels, paper: Colour, share: float) -> Pixels:
+    flat = np.empty_like(picture)
+    flat[:] = paper
+    return np.asarray(cv2.addWeighted(picture, 1.0 - share, flat, share, 0.0), np.uint8)
+
+
+def _deepen_shore(canvas: Pixels, dry: Pixels, palette: Palette) -> None:
+    """A soft band of deeper blue along the coast, as atlases have it."""
+    near = cv2.GaussianBlur(dry, (0, 0), 5.0)
+    band = cv2.multiply(near, 255 - dry, scale=1 / 255.0)
+    stamp(canvas, np.asarray(band, np.uint8), 0, 0, palette.coast, 0.45)
+
+
+def _lines(canvas: Pixels, view: View, palette: Palette, shapes: Shapes) -> None:
+    def draw(mask: Pixels, colour: Colour, strength: float) -> None:
+        stamp(canvas, mask, 0, 0, colour, strength)
+
+    if view.zoom >= 3:
+        draw(traced(view, _long_enough(shapes.paths(Layer.RIVERS, view), view), 1), palette.river, 0.8)
+    draw(traced(view, shapes.paths(Layer.LAKES, view), 1), palette.coast, 0.5)
+    draw(traced(view, shapes.paths(Layer.COAST, view), 1), palette.coast, 0.9)
+    if view.zoom >= 4:
+        draw(traced(view, dashed(shapes.paths(Layer.STATES, view), 5, 3), 1), palette.state, 0.75)
+    borders = list(shapes.paths(Layer.BORDERS, view))
+    draw(traced(view, borders, 3), palette.border_casing, 0.45)
+    draw(traced(view, borders, 1), palette.border, 0.95)
+    draw(traced(view, dashed(shapes.paths(Layer.DISPUTED, view), 4, 4), 1), palette.border, 0.8)
+
+
+def _long_enough(paths: Iterable[Path], view: View) -> list[Path]:
+    """Rivers that are more than a scratch at this zoom."""
+    least = 12.0 if view.zoom < 7 else 0.0
+    return [path for path in paths if np.abs(path.max(axis=0) - path.min(axis=0)).max() >= least]

@@ -1,0 +1,110 @@
+"""Which names a map carries and where they stand: the most important first, and none touches another.
+
+Placement is greedy: names come in order of importance, each tries a few places around its point, and the first that is
+inside the frame and clear of everything already placed is taken. Same input, same map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from tts.geodata.maps.lettering import Lettering, glyph_run
+
+_GAP: Final = 2  # pixels kept free around every name
+_DOT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """Pixels, right and bottom excluded."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    def touches(self, other: Rect) -> bool:
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that wants a place at pixel (x, y): beside its dot, or centred on the point (an area's name)."""
+
+    text: str
+    x: float
+    y: float
+    style: Lettering
+    dot_px: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    name: Name
+    box: Rect
+
+
+@dataclass(slots=True)
+class Sheet:
+    """What is taken on a map of `width` by `height` pixels."""
+
+    width: int
+    height: int
+    taken: list[Rect] = field(default_factory=list)
+
+    def place(self, names: Iterable[Name], *, limit: int) -> list[Placed]:
+        """Places for as many names as fit, at most `limit`, in the order given."""
+        placed: list[Placed] = []
+        for name in names:
+            if len(placed) >= limit:
+                break
+            box = self._free_place(name)
+            if box is not None:
+                placed.append(Placed(name, box))
+                self.taken.append(_grown(box, _GAP))
+                if name.dot_px:
+                    self.taken.append(_around(name.x, name.y, _DOT))
+        return placed
+
+    def _free_place(self, name: Name) -> Rect | None:
+        if name.dot_px and not self._free(_around(name.x, name.y, _DOT), inside=False):
+            return None
+        return next((box for box in _places(name) if self._free(box, inside=True)), None)
+
+    def _free(self, box: Rect, *, inside: bool) -> bool:
+        if inside and not (box.left >= _GAP and box.top >= _GAP and box.right <= self.width - _GAP):
+            return False
+        if inside and box.bottom > self.height - _GAP:
+            return False
+        return not any(box.touches(other) for other in self.taken)
+
+
+def _places(name: Name) -> list[Rect]:
+    """Places to try, the best first."""
+    run = glyph_run(name.text, name.style.size_px, name.style.weight, name.style.spacing)
+    width, height = run.width, run.height
+    x, y = round(name.x), round(name.y)
+    if not name.dot_px:
+        return [_rect(x - width // 2, y - height // 2 + shift, width, height) for shift in (0, -height - 6, height + 6)]
+    away = round(name.dot_px) + 3
+    right, left, middle = x + away, x - away - width, y - height // 2
+    above, below, centred = y - away - height, y + away, x - width // 2
+    corners = ((right, middle), (left, middle), (centred, above), (centred, below), (right, above + 3),
+               (right, below - 3), (left, above + 3), (left, below - 3))  # fmt: skip
+    return [_rect(at, top, width, height) for at, top in corners]
+
+
+def _rect(left: int, top: int, width: int, height: int) -> Rect:
+    return Rect(left, top, left + width, top + height)
+
+
+def _around(x: float, y: float, reach: int) -> Rect:
+    return Rect(round(x) - reach, round(y) - reach, round(x) + reach, round(y) + reach)
+
+
+def _grown(box: Rect, by: int) -> Rect:
+    return Rect(box.left - by, box.top - by, box.right + by, box.bottom + by)
