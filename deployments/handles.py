@@ -179,7 +179,8 @@ class RemoteToolbox:
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         try:
-            outcome: ToolOutcome = await remote_call(self._call, call, replace(context, photos=()))
+            bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
+            outcome: ToolOutcome = await remote_call(self._call, call, bare)
         except (ReplicaLost, Overloaded) as error:
             return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
         return outcome

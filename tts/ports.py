@@ -109,6 +109,12 @@ class ToolContext:
     request: RequestContext
     photos: tuple[Photo, ...] = ()
     within: Area | None = None
+    photo_sha256: tuple[str, ...] = ()
+    hide_photo_hosts: bool = False
+
+    def photo_hashes(self) -> tuple[str, ...]:
+        """Names of the photos, also where their pixels are not (the broker)."""
+        return self.photo_sha256 or tuple(photo.sha256 for photo in self.photos)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from tts.domain.tooling import Fact, ImageRef
+from tts.errors import ToolError
 from tts.ports import Attachment, ToolContext, ToolSchema
 
 
@@ -23,7 +24,12 @@ ArgsT_contra = TypeVar("ArgsT_contra", bound=Arguments, contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """Facts about a tool. `local` tools need the pixels and run beside the engine; the others run in the broker."""
+    """Facts about a tool. `local` tools need the pixels and run beside the engine; the others run in the broker.
+
+    A result is good for `ttl_s`, a "not found" for `negative_ttl_s`; when the provider fails, a result is still shown
+    for `stale_s` more. `exact` names arguments that are compared letter by letter (ids); `of_photo` results belong to
+    a photo and are erased with it.
+    """
 
     name: str
     description: str
@@ -33,6 +39,11 @@ class ToolSpec:
     needs_network: bool = False
     local: bool = False
     provider: str = "offline"
+    ttl_s: float = 7 * 86400.0
+    negative_ttl_s: float = 3600.0
+    stale_s: float = 30 * 86400.0
+    exact: frozenset[str] = frozenset()
+    of_photo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,17 @@ class Observation:
     attachments: tuple[Attachment, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Splitting(Generic[ArgsT_contra]):
+    """How one call is made of several that are cached one by one, and how their results become one.
+
+    `join` gets an observation or an error for each part, in order, and is called for a single part too.
+    """
+
+    split: Callable[[ArgsT_contra], Sequence[Any]]
+    join: Callable[[ArgsT_contra, Sequence[Observation | ToolError], ToolContext], Observation]
+
+
 class Tool(Protocol):
     """One tool. `run` raises `ToolError` for what the model should hear; anything else ends that rollout."""
 
@@ -53,6 +75,9 @@ class Tool(Protocol):
 
     @property
     def arguments(self) -> type[Arguments]: ...
+
+    @property
+    def splitting(self) -> Splitting[Any] | None: ...
 
     async def run(self, arguments: Any, context: ToolContext) -> Observation: ...
 
@@ -64,6 +89,7 @@ class FunctionTool(Generic[ArgsT_contra]):
     spec: ToolSpec
     arguments: type[ArgsT_contra]
     function: Callable[[ArgsT_contra, ToolContext], Awaitable[Observation]]
+    splitting: Splitting[Any] | None = None
 
     async def run(self, arguments: ArgsT_contra, context: ToolContext) -> Observation:
         return await self.function(arguments, context)

@@ -1,18 +1,16 @@
-"""Runs tool calls: checks arguments, bounds time, and turns every failure the model can react to into a result."""
+"""Toolboxes: tools in this process, and several boxes as one. Every failure the model can react to is a result."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from pydantic import ValidationError
-
 from tts.domain.tooling import ToolCall, ToolFailure, ToolResult
-from tts.errors import ToolCrashed, ToolError, ToolErrorKind, boundary
+from tts.errors import ToolError
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
-from tts.toolkit.spec import Arguments, Observation, Tool, schema_of
+from tts.toolkit.execute import parse_arguments, run_tool, tool_named
+from tts.toolkit.spec import Tool, schema_of
 
 
 class LocalToolbox:
@@ -27,7 +25,8 @@ class LocalToolbox:
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         started = time.perf_counter()
         try:
-            observation = await self._run(call, context)
+            tool = tool_named(self._tools, call.name)
+            observation = await run_tool(tool, parse_arguments(tool, call), context)
         except ToolError as error:
             return failed(call, error, elapsed_s=time.perf_counter() - started)
         result = ToolResult(
@@ -40,20 +39,6 @@ class LocalToolbox:
             retrieved_at=now_rfc3339(),
         )
         return ToolOutcome(result, observation.attachments)
-
-    async def _run(self, call: ToolCall, context: ToolContext) -> Observation:
-        tool = self._tools.get(call.name)
-        if tool is None:
-            known = ", ".join(sorted(self._tools))
-            raise ToolError(f"there is no tool {call.name!r}; there are: {known}", kind=ToolErrorKind.UNKNOWN_TOOL)
-        arguments = _parse(tool, call)
-        limit = min(tool.spec.timeout_s, context.request.remaining_s)
-        with boundary(ToolCrashed, f"tool {call.name}"):
-            try:
-                async with asyncio.timeout(limit):
-                    return await tool.run(arguments, context)
-            except TimeoutError:
-                raise ToolError(f"{call.name} took longer than {limit:.0f} s", kind=ToolErrorKind.TIMEOUT) from None
 
 
 class JoinedToolbox:
@@ -78,16 +63,6 @@ def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0) -> ToolO
     return ToolOutcome(
         ToolResult(call_id=call.id, name=call.name, text=text, failure=failure, elapsed_s=round(elapsed_s, 4))
     )
-
-
-def _parse(tool: Tool, call: ToolCall) -> Arguments:
-    try:
-        return tool.arguments.model_validate(call.arguments)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(str(p) for p in e['loc']) or 'arguments'}: {e['msg']}" for e in error.errors()[:4]
-        )
-        raise ToolError(f"{call.name}: {problems}", kind=ToolErrorKind.INVALID_ARGUMENTS) from error
 
 
 def now_rfc3339() -> str:

@@ -1,0 +1,162 @@
+"""What every store of the broker owes it: memory, SQLite, Redis."""
+
+import asyncio
+import contextlib
+import time
+
+import pytest
+from local_redis import local_redis
+
+from tts.domain.geo import LatLon
+from tts.domain.tooling import ImageRef, PlaceFact, WebFact
+from tts.errors import ConfigError, ToolErrorKind
+from tts.ports import Attachment
+from tts.toolkit.broker.entry import Entry
+from tts.toolkit.broker.open_store import open_store
+from tts.toolkit.broker.store import Rate, StoreError
+from tts.toolkit.spec import Observation
+
+
+@pytest.fixture(scope="module")
+def redis_url(tmp_path_factory):
+    with local_redis(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+async def opened(request, tmp_path):
+    """Opens the same store, as often as wanted: each time as another process would."""
+    stores = []
+    if request.param == "memory":
+        shared = open_store("memory:")
+        yield lambda: shared
+        return
+    url = request.getfixturevalue("redis_url") if request.param == "redis" else f"sqlite:///{tmp_path}/c.sqlite"
+
+    def another():
+        stores.append(open_store(url))
+        return stores[-1]
+
+    yield another
+    for store in stores:
+        await store.aclose()
+
+
+@pytest.fixture
+def store(opened):
+    return opened()
+
+
+def an_entry(text="Coimbra", *, ttl_s=60.0, photos=(), data=b"\x89PNG\x00\xff" * 100):
+    seen = Observation(
+        text=text,
+        facts=(
+            PlaceFact(id="a", name="Coimbra", point=LatLon(lat=40.2, lon=-8.4), datum="GCJ-02"),
+            WebFact(number=1, title="T", url="https://example.com"),
+        ),
+        images=(ImageRef(sha256="f" * 64, width=3, height=2, media_type="image/png"),),
+        attachments=(Attachment(sha256="f" * 64, media_type="image/png", data=data),),
+    )
+    return Entry(time.time(), ttl_s, 0.0, "2026-01-01T00:00:00Z", observation=seen, photos=tuple(photos))
+
+
+async def test_what_was_put_comes_back_pictures_too_in_every_process(opened):
+    entry = an_entry()
+    await opened().put("k-back", entry)
+    assert await opened().get("k-back") == entry
+    assert await opened().get("k-none") is None
+
+
+async def test_a_refusal_is_kept_as_one(store):
+    refusal = Entry(time.time(), 60.0, 0.0, "", refusal=(ToolErrorKind.NOT_FOUND, "nothing there"))
+    await store.put("k-refusal", refusal)
+    assert await store.get("k-refusal") == refusal
+
+
+async def test_entries_end(store):
+    await store.put("k-short", an_entry(ttl_s=0.2))
+    assert await store.get("k-short") is not None
+    await asyncio.sleep(0.25)
+    assert await store.get("k-short") is None
+
+
+async def test_one_of_many_gets_the_lease_and_only_it_gives_it_back(opened):
+    tokens = await asyncio.gather(*(opened().lease("k-lease", 30.0) for _ in range(8)))
+    (token,) = [token for token in tokens if token]
+    store = opened()
+    await store.release("k-lease", "somebody else")
+    assert await store.lease("k-lease", 30.0) is None
+    await store.release("k-lease", token)
+    assert await store.lease("k-lease", 30.0)
+
+
+async def test_a_lease_ends_by_itself(store):
+    assert await store.lease("k-dead", 0.2)
+    assert await store.lease("k-dead", 0.2) is None
+    await asyncio.sleep(0.25)
+    assert await store.lease("k-dead", 0.2)
+
+
+async def test_a_rate_is_shared(opened):
+    rate = Rate(per_s=2.0, burst=3.0)
+    waits = [await opened().take("b-shared", rate, max_wait_s=10.0) for _ in range(5)]
+    assert waits[:3] == [0.0, 0.0, 0.0]
+    assert 0.2 < waits[3] <= 0.5
+    assert 0.7 < waits[4] <= 1.0
+
+
+async def test_too_long_a_wait_books_nothing(store):
+    rate = Rate(per_s=1.0)
+    assert await store.take("b-full", rate, max_wait_s=0.1) == 0.0
+    for _ in range(3):
+        assert -1.0 <= await store.take("b-full", rate, max_wait_s=0.1) < -0.5
+
+
+async def test_a_photo_is_forgotten_everywhere(opened):
+    store = opened()
+    await store.put("k-p1", an_entry(photos=["p1"]))
+    await store.put("k-p12", an_entry(photos=["p1", "p2"]))
+    await store.put("k-p2", an_entry(photos=["p2"]))
+    assert await opened().forget("p1") == 2
+    assert await store.get("k-p1") is None
+    assert await store.get("k-p2") is not None
+    assert await store.forget("p1") == 0
+
+
+async def test_a_torn_or_foreign_entry_is_none():
+    whole = an_entry().encode()
+    for cut in (0, 3, 10, len(whole) - 1):
+        assert Entry.decode(whole[:cut]) is None
+    assert Entry.decode(whole.replace(b'"v":1', b'"v":9')) is None
+    assert Entry.decode(b"\xff" * 50) is None
+
+
+async def test_a_store_that_is_gone_says_so(tmp_path):
+    store = open_store("redis://127.0.0.1:1/0")
+    with pytest.raises(StoreError):
+        await store.get("k")
+    await store.aclose()
+    (tmp_path / "not-a-folder").write_text("")
+    with pytest.raises(StoreError):
+        open_store(f"sqlite:///{tmp_path}/not-a-folder/c.sqlite")
+
+
+async def test_an_older_file_is_emptied_not_misread(tmp_path):
+    import sqlite3
+
+    url = f"sqlite:///{tmp_path}/c.sqlite"
+    store = open_store(url)
+    await store.put("k", an_entry())
+    await store.aclose()
+    with contextlib.closing(sqlite3.connect(tmp_path / "c.sqlite")) as raw:
+        raw.execute("PRAGMA user_version = 99")
+        raw.commit()
+    store = open_store(url)
+    assert await store.get("k") is None
+    await store.aclose()
+
+
+@pytest.mark.parametrize("url", ["", "postgres://x", "sqlite://relative", "/tmp/x"])
+def test_other_urls_are_refused(url):
+    with pytest.raises(ConfigError):
+        open_store(url)

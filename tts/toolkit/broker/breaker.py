@@ -1,0 +1,66 @@
+"""Circuit breaker: a provider that keeps failing is left alone for a while, then tried with a single call."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Literal
+
+from tts.domain.value import Value
+from tts.errors import ToolError, ToolErrorKind
+
+
+class BreakerConfig(Value):
+    """Opens after `failures` in a row, for `cool_s`, twice as long after every failed trial, up to `longest_s`."""
+
+    failures: int = 5
+    cool_s: float = 15.0
+    longest_s: float = 300.0
+
+
+class Breaker:
+    def __init__(
+        self, config: BreakerConfig, now: Callable[[], float], draw: Callable[[], float] = random.random
+    ) -> None:
+        self._config, self._now, self._draw = config, now, draw
+        self._failures = 0
+        self._cool_s = config.cool_s
+        self._until = 0.0
+        self._trying = False
+        self.opened = 0
+
+    @property
+    def state(self) -> Literal["closed", "open", "trial"]:
+        if self._failures < self._config.failures:
+            return "closed"
+        return "open" if self._trying or self._now() < self._until else "trial"
+
+    def enter(self) -> None:
+        """Call before a request. Raises ToolError UNAVAILABLE while open; lets one trial through when it has cooled."""
+        state = self.state
+        if state == "open":
+            wait_s = max(0.1, self._until - self._now())
+            raise ToolError(
+                "this service has been failing and is left alone for now",
+                kind=ToolErrorKind.UNAVAILABLE,
+                retry_after_s=round(wait_s, 1),
+            )
+        self._trying = state == "trial"
+
+    def succeeded(self) -> None:
+        self._failures = 0
+        self._cool_s = self._config.cool_s
+        self._trying = False
+
+    def failed(self) -> None:
+        self._failures += 1
+        if self._trying:
+            self._cool_s = min(2 * self._cool_s, self._config.longest_s)
+        if self._failures == self._config.failures or self._trying:
+            self.opened += 1
+            self._until = self._now() + self._cool_s * (0.75 + 0.5 * self._draw())
+        self._trying = False
+
+    def left(self) -> None:
+        """The request ended without telling anything about the provider (cancelled, or our own mistake)."""
+        self._trying = False

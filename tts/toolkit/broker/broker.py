@@ -1,0 +1,235 @@
+"""The broker: a toolbox in which calls that mean the same are made once.
+
+Cached results come first, from this process or from the shared store; then a call that is already under way, here
+(`Flights`) or in another process (a lease in the store); then the tool. "Not found" is cached too, for a shorter time.
+When the provider fails, an older result stands in. A store that fails costs calls, never answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import ToolContext, ToolOutcome, ToolSchema
+from tts.toolkit.broker.entry import Entry
+from tts.toolkit.broker.flights import Flights
+from tts.toolkit.broker.key import call_key
+from tts.toolkit.broker.stats import BrokerSnapshot, ProviderFigures, Source, ToolCounter
+from tts.toolkit.broker.store import CacheStore, MemoryStore, StoreError
+from tts.toolkit.execute import parse_arguments, run_tool, timed_out, tool_named
+from tts.toolkit.spec import Arguments, Observation, Tool, schema_of
+from tts.toolkit.toolbox import failed, now_rfc3339
+
+T = TypeVar("T")
+
+_FINAL = frozenset({ToolErrorKind.NOT_FOUND})
+_LEASE_MARGIN_S = 2.0
+_FIRST_LOOK_S, _SLOWEST_LOOK_S = 0.002, 0.05
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An entry and where it came from."""
+
+    entry: Entry
+    source: Source
+
+
+class Broker:
+    """The `Toolbox` port over tools that need a cache, a key or a limit.
+
+    Args:
+        store: shared between processes; a `MemoryStore` when there is only this one.
+        providers: figures of the outlets, for the snapshot.
+        ttl_s: overrides of `ToolSpec.ttl_s` by tool name.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        store: CacheStore,
+        *,
+        providers: Callable[[], Mapping[str, ProviderFigures]] = dict,
+        ttl_s: Mapping[str, float] | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._store, self._now, self._providers = store, now, providers
+        self._near = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
+        self._ttl_s = dict(ttl_s or {})
+        self._flights: Flights[_Found] = Flights()
+        self._counters = {name: ToolCounter() for name in self._tools}
+        self._store_errors = 0
+
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        return tuple(schema_of(tool) for tool in self._tools.values())
+
+    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        started = time.perf_counter()
+        counter = self._counters.get(call.name)
+        try:
+            tool = tool_named(self._tools, call.name)
+            observation, entry, cached = await self._observe(tool, parse_arguments(tool, call), context)
+        except ToolError as error:
+            elapsed_s = time.perf_counter() - started
+            if counter is not None:
+                counter.took(elapsed_s)
+                counter.failed(error.kind)
+            return failed(call, error, elapsed_s=elapsed_s)
+        elapsed_s = time.perf_counter() - started
+        assert counter is not None
+        counter.took(elapsed_s)
+        result = ToolResult(
+            call_id=call.id,
+            name=call.name,
+            text=observation.text,
+            facts=observation.facts,
+            images=observation.images,
+            cached=cached,
+            elapsed_s=round(elapsed_s, 4),
+            retrieved_at=entry.retrieved_at,
+        )
+        return ToolOutcome(result, observation.attachments)
+
+    async def forget(self, photo_sha256: str) -> int:
+        """Erase every result that belongs to a photo; returns how many there were."""
+        return await self._guarded(self._store.forget(photo_sha256), 0)
+
+    def snapshot(self) -> BrokerSnapshot:
+        return BrokerSnapshot(
+            tools={name: counter.figures() for name, counter in self._counters.items()},
+            providers=dict(self._providers()),
+            store_errors=self._store_errors,
+        )
+
+    async def aclose(self) -> None:
+        await self._guarded(self._store.aclose(), None)
+
+    async def _observe(self, tool: Tool, arguments: Arguments, context: ToolContext) -> tuple[Observation, Entry, bool]:
+        """What the model is to see, the oldest entry it rests on, and whether no provider was asked for it."""
+        if tool.splitting is None:
+            found = await self._find(tool, arguments, context)
+            return found.entry.opened(), found.entry, found.source != "call"
+        parts: Sequence[Arguments] = tool.splitting.split(arguments)
+        results = await asyncio.gather(*(self._part(tool, part, context) for part in parts))
+        opened = [_opened(result) for result in results]
+        observation = tool.splitting.join(arguments, opened, context)
+        found_parts = [result for result in results if isinstance(result, _Found)]
+        oldest = min((result.entry for result in found_parts), key=lambda entry: entry.stored_at)
+        return observation, oldest, all(result.source != "call" for result in found_parts)
+
+    async def _part(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Found | ToolError:
+        try:
+            return await self._find(tool, arguments, context)
+        except ToolError as error:
+            return error
+
+    async def _find(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Found:
+        counter = self._counters[tool.spec.name]
+        if not tool.spec.cacheable:
+            counter.came_from("call")
+            return _Found(self._entry(tool, await run_tool(tool, arguments, context), context), "call")
+        key = call_key(tool, arguments, context)
+        entry = self._near.peek(key)
+        if entry is not None and entry.fresh(self._now()):
+            counter.came_from("hit")
+            return _Found(entry, "hit")
+        limit_s = min(tool.spec.timeout_s, context.request.remaining_s)
+        try:
+            async with asyncio.timeout(limit_s):
+                found, joined = await self._flights.join(key, lambda: self._lead(key, tool, arguments, context))
+        except TimeoutError:
+            raise timed_out(tool, limit_s) from None
+        source: Source = "joined" if joined and found.source == "call" else found.source
+        counter.came_from(source)
+        return _Found(found.entry, source)
+
+    async def _lead(self, key: str, tool: Tool, arguments: Arguments, context: ToolContext) -> _Found:
+        """Find or make the entry, alone in this process and, while the lease lasts, in all of them."""
+        kept = await self._guarded(self._store.get(key), None)
+        if kept is not None and kept.fresh(self._now()):
+            return self._remember(key, kept, "hit")
+        token, other = await self._leased(key, tool.spec.timeout_s + _LEASE_MARGIN_S)
+        try:
+            if other is not None:
+                return self._remember(key, other, "joined")
+            return await self._make(key, tool, arguments, context, kept)
+        finally:
+            if token:
+                await self._guarded(self._store.release(key, token), None)
+
+    async def _make(
+        self, key: str, tool: Tool, arguments: Arguments, context: ToolContext, kept: Entry | None
+    ) -> _Found:
+        # others may wait for this call: it gets the tool's whole time, however little its first caller has left
+        unhurried = context.request.model_copy(update={"remaining_s": tool.spec.timeout_s})
+        try:
+            made = await run_tool(tool, arguments, replace(context, request=unhurried))
+            entry = self._entry(tool, made, context)
+        except ToolError as error:
+            if error.kind in _FINAL:
+                entry = self._entry(tool, error, context)
+            elif kept is not None and kept.usable(self._now()):
+                _log.info("%s: an older result stands in: %s", tool.spec.name, error.kind.value)
+                return _Found(kept, "stale")
+            else:
+                raise
+        await self._guarded(self._store.put(key, entry), None)
+        return self._remember(key, entry, "call")
+
+    async def _leased(self, key: str, ttl_s: float) -> tuple[str, Entry | None]:
+        """The lease's token, or the entry that its holder made meanwhile. Waits as long as somebody holds it."""
+        look_s = _FIRST_LOOK_S
+        while True:
+            token = await self._guarded(self._store.lease(key, ttl_s), "")
+            if token is not None:
+                entry = await self._guarded(self._store.get(key), None) if token else None
+                return token, entry if entry is not None and entry.fresh(self._now()) else None
+            await asyncio.sleep(look_s)
+            look_s = min(1.5 * look_s, _SLOWEST_LOOK_S)
+            entry = await self._guarded(self._store.get(key), None)
+            if entry is not None and entry.fresh(self._now()):
+                return "", entry
+
+    def _entry(self, tool: Tool, made: Observation | ToolError, context: ToolContext) -> Entry:
+        spec = tool.spec
+        ttl_s = self._ttl_s.get(spec.name, spec.ttl_s)
+        refused = isinstance(made, ToolError)
+        return Entry(
+            stored_at=self._now(),
+            ttl_s=min(ttl_s, spec.negative_ttl_s) if refused else ttl_s,
+            stale_s=0.0 if refused else spec.stale_s,
+            retrieved_at=now_rfc3339(),
+            observation=None if isinstance(made, ToolError) else made,
+            refusal=(made.kind, made.detail) if isinstance(made, ToolError) else None,
+            photos=context.photo_hashes() if spec.of_photo else (),
+        )
+
+    def _remember(self, key: str, entry: Entry, source: Source) -> _Found:
+        if not entry.photos:  # what belongs to a photo stays in the store, where `forget` finds it for all replicas
+            self._near.keep(key, entry)
+        return _Found(entry, source)
+
+    async def _guarded(self, work: Awaitable[T], otherwise: T) -> T:
+        try:
+            return await work
+        except StoreError as error:
+            self._store_errors += 1
+            _log.warning("going on without the store: %s", error.detail)
+            return otherwise
+
+
+def _opened(result: _Found | ToolError) -> Observation | ToolError:
+    if isinstance(result, ToolError):
+        return result
+    try:
+        return result.entry.opened()
+    except ToolError as error:
+        return error

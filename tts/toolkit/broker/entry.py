@@ -1,0 +1,122 @@
+"""What the cache keeps of a call: an observation or a refusal, when it was made, and how long it is good for.
+
+On disk and on the wire an entry is a length, a JSON head and the bytes of its pictures. Another schema version reads as
+nothing, so that a new release starts with an empty cache instead of a wrong one.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from tts.domain.tooling import Fact, ImageRef
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import Attachment
+from tts.toolkit.spec import Observation
+
+SCHEMA_VERSION = 1
+_LENGTH = struct.Struct(">I")
+_FACTS: TypeAdapter[tuple[Fact, ...]] = TypeAdapter(tuple[Fact, ...])
+_IMAGES: TypeAdapter[tuple[ImageRef, ...]] = TypeAdapter(tuple[ImageRef, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Exactly one of `observation` and `refusal`. Times are seconds since the epoch and spans of seconds."""
+
+    stored_at: float
+    ttl_s: float
+    stale_s: float
+    retrieved_at: str
+    observation: Observation | None = None
+    refusal: tuple[ToolErrorKind, str] | None = None
+    photos: tuple[str, ...] = ()
+
+    def fresh(self, now: float) -> bool:
+        return now < self.stored_at + self.ttl_s
+
+    def usable(self, now: float) -> bool:
+        """Whether it may stand in while the provider fails."""
+        return self.observation is not None and now < self.stored_at + self.ttl_s + self.stale_s
+
+    @property
+    def kept_s(self) -> float:
+        """How long a store keeps it."""
+        return self.ttl_s + (self.stale_s if self.observation is not None else 0.0)
+
+    @property
+    def size(self) -> int:
+        """Bytes it holds, roughly."""
+        seen = self.observation
+        return 500 if seen is None else 500 + 2 * len(seen.text) + sum(len(a.data) for a in seen.attachments)
+
+    def opened(self) -> Observation:
+        """The observation, or the refusal raised again."""
+        if self.observation is not None:
+            return self.observation
+        assert self.refusal is not None
+        kind, detail = self.refusal
+        raise ToolError(detail, kind=kind)
+
+    def encode(self) -> bytes:
+        seen = self.observation
+        head: dict[str, Any] = {
+            "v": SCHEMA_VERSION,
+            "at": self.stored_at,
+            "ttl": self.ttl_s,
+            "stale": self.stale_s,
+            "retrieved_at": self.retrieved_at,
+            "photos": self.photos,
+            "refusal": self.refusal,
+        }
+        blobs: tuple[Attachment, ...] = ()
+        if seen is not None:
+            blobs = seen.attachments
+            head["text"] = seen.text
+            head["facts"] = _FACTS.dump_python(seen.facts, mode="json")
+            head["images"] = _IMAGES.dump_python(seen.images, mode="json")
+            head["blobs"] = [(blob.sha256, blob.media_type, len(blob.data)) for blob in blobs]
+        raw = orjson.dumps(head)
+        return b"".join([_LENGTH.pack(len(raw)), raw, *(blob.data for blob in blobs)])
+
+    @classmethod
+    def decode(cls, data: bytes) -> Entry | None:
+        """None for what is torn, foreign or of another version."""
+        try:
+            (length,) = _LENGTH.unpack_from(data)
+            head = orjson.loads(data[_LENGTH.size : _LENGTH.size + length])
+            if head["v"] != SCHEMA_VERSION:
+                return None
+            refusal = head["refusal"]
+            return cls(
+                stored_at=head["at"],
+                ttl_s=head["ttl"],
+                stale_s=head["stale"],
+                retrieved_at=head["retrieved_at"],
+                photos=tuple(head["photos"]),
+                refusal=(ToolErrorKind(refusal[0]), refusal[1]) if refusal else None,
+                observation=None if refusal else _observation(head, data[_LENGTH.size + length :]),
+            )
+        except (struct.error, orjson.JSONDecodeError, KeyError, TypeError, IndexError, ValueError, ValidationError):
+            return None
+
+
+def _observation(head: dict[str, Any], blobs: bytes) -> Observation:
+    attachments: list[Attachment] = []
+    at = 0
+    for sha256, media_type, size in head["blobs"]:
+        data = blobs[at : at + size]
+        if len(data) != size:
+            raise ValueError("a picture is cut off")
+        attachments.append(Attachment(sha256=sha256, media_type=media_type, data=data))
+        at += size
+    return Observation(
+        text=head["text"],
+        facts=_FACTS.validate_python(head["facts"]),
+        images=_IMAGES.validate_python(head["images"]),
+        attachments=tuple(attachments),
+    )

@@ -1,0 +1,49 @@
+"""Single flight in one process: whoever asks for what is already being fetched waits for that fetch.
+
+The work belongs to no caller: one that goes away does not end it for the others, and the last one that goes away does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from tts.aio import cancel_and_wait, spawn
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Flight(Generic[T]):
+    task: asyncio.Task[T]
+    waiting: int = 0
+
+
+class Flights(Generic[T]):
+    def __init__(self) -> None:
+        self._open: dict[str, _Flight[T]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    async def join(self, key: str, work: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
+        """The result of the work under `key`, and whether somebody else had started it."""
+        flight = self._open.get(key)
+        joined = flight is not None
+        if flight is None:
+            flight = self._open[key] = _Flight(spawn(work(), name="flight"))
+            flight.task.add_done_callback(lambda _: self._landed(key, flight))
+        flight.waiting += 1
+        try:
+            return await asyncio.shield(flight.task), joined
+        finally:
+            flight.waiting -= 1
+            if not flight.waiting and not flight.task.done():
+                self._landed(key, flight)
+                await cancel_and_wait(flight.task)
+
+    def _landed(self, key: str, flight: _Flight[T]) -> None:
+        if self._open.get(key) is flight:
+            del self._open[key]

@@ -1,0 +1,43 @@
+"""The name of a call: two calls that mean the same have the same key, on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from typing import Any
+
+import orjson
+
+from tts.ports import ToolContext
+from tts.toolkit.spec import Arguments, Tool
+
+_VERSION = "1"
+_DECIMALS = 6  # a tenth of a metre
+
+
+def call_key(tool: Tool, arguments: Arguments, context: ToolContext) -> str:
+    """Hex digest over provider, tool, normalised arguments, the area asked for and, where it matters, the photos."""
+    spec = tool.spec
+    stated = {
+        name: value if name in spec.exact else _normal(value)
+        for name, value in arguments.model_dump(mode="json", exclude_none=True).items()
+    }
+    within = context.within.model_dump(mode="json") if context.within is not None else None
+    photos = context.photo_hashes() if spec.of_photo else ()
+    parts = [_VERSION, spec.provider, spec.name, stated, within, photos]
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _normal(value: Any) -> Any:
+    if isinstance(value, str):
+        return normal_text(value)
+    if isinstance(value, float):
+        return round(value, _DECIMALS)
+    if isinstance(value, list):
+        return [_normal(item) for item in value]
+    return value
+
+
+def normal_text(text: str) -> str:
+    """Case, width and white space make no difference to a search."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,30 @@
+"""The store a URL names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tts.errors import ConfigError
+from tts.toolkit.broker.sqlite_store import SqliteStore
+from tts.toolkit.broker.store import CacheStore, MemoryStore
+
+
+def open_store(url: str) -> CacheStore:
+    """`memory:` for one process, `sqlite:///path` for one node, `redis://…` or `rediss://…` for a cluster.
+
+    Raises:
+        ConfigError: another URL, or the `redis` extra is not installed.
+        StoreError: the file cannot be used.
+    """
+    scheme, _, rest = url.partition(":")
+    if scheme == "memory":
+        return MemoryStore()
+    if scheme == "sqlite" and rest.startswith("///"):
+        return SqliteStore(Path(rest[3:]).expanduser() if rest.startswith("///~") else Path(rest[2:]))
+    if scheme in ("redis", "rediss"):
+        try:
+            from tts.toolkit.broker.redis_store import RedisStore  # noqa: PLC0415  an extra
+        except ImportError:
+            raise ConfigError("a Redis tool cache needs the extra: pip install 'geotts[redis]'") from None
+        return RedisStore(url)
+    raise ConfigError(f"tools.cache must be memory:, sqlite:///path or redis://host; not {scheme}:…")

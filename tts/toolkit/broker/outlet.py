@@ -1,0 +1,261 @@
+"""The polite way to one provider: slots, rate, keys, retries and a breaker around the safe client.
+
+Every request of a provider goes through its `Outlet`. What comes out is a judged reply or a `ToolError` whose text is
+scrubbed of keys. Order: a fair slot, a place in the shared rate, a key, the request; a reply that says "too often" or
+"out of quota" is waited for or tried with another key; passing faults are tried again with jitter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from tts.domain.request import RequestContext
+from tts.domain.value import Value
+from tts.errors import FetchError, FetchErrorKind, ToolError, ToolErrorKind
+from tts.net.client import Fetched, SafeClient, retry_after_s
+from tts.net.secret import Credential, Secret
+from tts.toolkit.broker.breaker import Breaker, BreakerConfig
+from tts.toolkit.broker.fair import FairLimiter
+from tts.toolkit.broker.keypool import KeyPool
+from tts.toolkit.broker.stats import ProviderFigures
+from tts.toolkit.broker.store import CacheStore, Rate, StoreError
+
+
+class Manners(Value):
+    """How one provider is treated. `quota_rest_s` is how long a key without quota is left alone."""
+
+    per_s: Annotated[float, Field(gt=0)] = 10.0
+    burst: Annotated[float, Field(ge=1)] = 10.0
+    max_running: Annotated[int, Field(ge=1)] = 8
+    max_queued: Annotated[int, Field(ge=0)] = 256
+    timeout_s: Annotated[float, Field(gt=0)] = 10.0
+    retries: Annotated[int, Field(ge=0, le=5)] = 2
+    backoff_s: Annotated[float, Field(gt=0)] = 0.25
+    quota_rest_s: Annotated[float, Field(gt=0)] = 3600.0
+    breaker: BreakerConfig = BreakerConfig()
+
+
+Trouble = Literal["rate", "quota", "key", "passing", "late", "refused", "not_found"]
+_FAULTS = ("passing", "late")  # the provider's: they count for the breaker and are worth another try
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What a reply says went wrong. `detail` is for the model; `retry_after_s` where the provider names a time."""
+
+    trouble: Trouble
+    detail: str = ""
+    retry_after_s: float | None = None
+
+
+Judge = Callable[[Fetched], Complaint | None]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlace:
+    """Where this provider wants its key."""
+
+    where: Literal["query", "header"]
+    name: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request to a provider. `idempotent` ones may be sent again."""
+
+    url: str
+    params: Mapping[str, str] | None = None
+    headers: Mapping[str, str] | None = None
+    method: Literal["GET", "POST"] = "GET"
+    json: Any = None
+    content: bytes | None = None
+    content_types: Sequence[str] = ("application/json",)
+    max_bytes: int | None = None
+    idempotent: bool = True
+
+
+def judge_status(reply: Fetched) -> Complaint | None:
+    """What an HTTP status alone tells; providers add what their bodies say."""
+    status = reply.status
+    if status < 400:
+        return None
+    after = retry_after_s(reply.headers.get("retry-after", ""))
+    if status == 429:
+        return Complaint("rate", "the service asks to slow down", after)
+    if status in (401, 403):
+        return Complaint("key", "the service refuses the key")
+    if status == 402:
+        return Complaint("quota", "the quota is used up")
+    if status == 404:
+        return Complaint("not_found", "the service knows nothing of it")
+    if status >= 500 or status == 408:
+        return Complaint("passing", f"the service failed with {status}", after)
+    return Complaint("refused", f"the service refused the request with {status}")
+
+
+class Outlet:
+    """One provider's way out. `ask` raises ToolError only."""
+
+    def __init__(
+        self,
+        name: str,
+        client: SafeClient,
+        store: CacheStore,
+        manners: Manners,
+        *,
+        keys: Sequence[Secret] = (),
+        key_place: KeyPlace | None = None,
+        now: Callable[[], float] = time.monotonic,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self.name = name
+        self._client, self._store, self._manners = client, store, manners
+        self._keys = KeyPool(keys, now) if key_place is not None else None
+        self._key_place = key_place
+        self._slots = FairLimiter(manners.max_running, manners.max_queued)
+        self._breaker = Breaker(manners.breaker, now, draw)
+        self._now, self._draw = now, draw
+        self._paused_until = 0.0
+        self._requests = self._retried = 0
+        for key in keys:
+            client.scrubber.learn(key)
+
+    async def ask(self, ask: Ask, context: RequestContext, judge: Judge = judge_status) -> Fetched:
+        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `manners`."""
+        tries = self._manners.retries if ask.idempotent else 0
+        async with self._slots.slot(context.id):
+            while True:
+                outcome = await self._attempt(ask, context, judge)
+                if isinstance(outcome, Fetched):
+                    return outcome
+                if outcome.trouble in ("quota", "key") and self._keys is not None and self._keys.left:
+                    continue  # ends: every round has taken a key out of the pool
+                tried = self._manners.retries - tries
+                if tries == 0 or not await self._worth_another(outcome, tried, context):
+                    raise self._error(outcome)
+                tries -= 1
+                self._retried += 1
+
+    def figures(self) -> ProviderFigures:
+        return ProviderFigures(
+            requests=self._requests,
+            retries=self._retried,
+            running=self._slots.running,
+            queued=self._slots.queued,
+            breaker=self._breaker.state,
+            opened=self._breaker.opened,
+            keys_left=None if self._keys is None else self._keys.left,
+        )
+
+    async def _attempt(self, ask: Ask, context: RequestContext, judge: Judge) -> Fetched | Complaint:
+        if self._breaker.state == "open":
+            self._breaker.enter()  # raises before anything is waited for
+        await self._rate(context)
+        self._breaker.enter()
+        told = False
+        try:
+            key = self._keys.take() if self._keys is not None else None
+            outcome = await self._send(ask, context, key, judge)
+            told = True
+        finally:
+            if not told:
+                self._breaker.left()
+        if isinstance(outcome, Complaint) and outcome.trouble in _FAULTS:
+            self._breaker.failed()
+        else:
+            self._breaker.succeeded()
+        if isinstance(outcome, Complaint) and key is not None and self._keys is not None:
+            if outcome.trouble == "quota":
+                self._keys.set_aside(key, outcome.retry_after_s or self._manners.quota_rest_s)
+            elif outcome.trouble == "key":
+                self._keys.drop(key)
+        return outcome
+
+    async def _send(self, ask: Ask, context: RequestContext, key: Secret | None, judge: Judge) -> Fetched | Complaint:
+        self._requests += 1
+        try:
+            reply = await self._client.fetch(
+                ask.url,
+                method=ask.method,
+                params=ask.params,
+                headers=ask.headers,
+                json=ask.json,
+                content=ask.content,
+                credential=self._credential(key),
+                content_types=ask.content_types,
+                max_bytes=ask.max_bytes,
+                timeout_s=self._manners.timeout_s,
+                any_status=True,
+                request_id=context.id,
+            )
+            return judge(reply) or reply
+        except FetchError as error:
+            return _complaint(error)
+
+    def _credential(self, key: Secret | None) -> Credential | None:
+        place = self._key_place
+        return None if key is None or place is None else Credential(place.where, place.name, key, place.prefix)
+
+    async def _rate(self, context: RequestContext) -> None:
+        """Wait for a pause the provider asked for, then for a place in the rate all replicas share."""
+        if (pause_s := self._paused_until - self._now()) > 0:
+            if pause_s > context.remaining_s:
+                raise _too_often(pause_s)
+            await asyncio.sleep(pause_s)
+        rate = Rate(per_s=self._manners.per_s, burst=self._manners.burst)
+        try:
+            wait_s = await self._store.take(self.name, rate, max_wait_s=context.remaining_s)
+        except StoreError:
+            wait_s = 1.0 / self._manners.per_s  # without the shared count: no burst
+        if wait_s < 0:
+            raise _too_often(-wait_s)
+        if wait_s:
+            await asyncio.sleep(wait_s)
+
+    async def _worth_another(self, complaint: Complaint, tried: int, context: RequestContext) -> bool:
+        """Whether to try again, after waiting as the complaint demands."""
+        if complaint.trouble == "rate":
+            wait_s = complaint.retry_after_s or self._manners.backoff_s * 2.0**tried
+            self._paused_until = max(self._paused_until, self._now() + wait_s)
+            return wait_s <= context.remaining_s
+        if complaint.trouble not in _FAULTS or self._breaker.state == "open":
+            return False
+        backoff_s = self._manners.backoff_s * 2.0**tried * (0.5 + self._draw())
+        await asyncio.sleep(max(backoff_s, complaint.retry_after_s or 0.0))
+        return True
+
+    def _error(self, complaint: Complaint) -> ToolError:
+        kind = {
+            "rate": ToolErrorKind.RATE_LIMITED,
+            "quota": ToolErrorKind.QUOTA,
+            "key": ToolErrorKind.QUOTA,
+            "passing": ToolErrorKind.UNAVAILABLE,
+            "late": ToolErrorKind.TIMEOUT,
+            "refused": ToolErrorKind.BLOCKED,
+            "not_found": ToolErrorKind.NOT_FOUND,
+        }[complaint.trouble]
+        detail = self._client.scrubber.scrub(f"{self.name}: {complaint.detail}")
+        return ToolError(detail, kind=kind, retry_after_s=complaint.retry_after_s)
+
+
+def _too_often(wait_s: float) -> ToolError:
+    detail = "this service may not be asked that often"
+    return ToolError(detail, kind=ToolErrorKind.RATE_LIMITED, retry_after_s=round(wait_s, 1))
+
+
+_OUR_FAULT = frozenset({FetchErrorKind.BAD_URL, FetchErrorKind.REFUSED, FetchErrorKind.REDIRECTS})
+
+
+def _complaint(error: FetchError) -> Complaint:
+    trouble: Trouble = "late" if error.kind is FetchErrorKind.TIMEOUT else "passing"
+    if error.kind in _OUR_FAULT:
+        trouble = "refused"
+    return Complaint(trouble, error.detail, error.retry_after_s)

@@ -1,0 +1,96 @@
+"""The store of a cluster: Redis, shared by every Tools replica.
+
+Entries expire by themselves; leases are keys that only their holder deletes; rates are booked by a script on the
+server's clock, so that machines need not agree on the time.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import redis.asyncio as redis
+from redis.exceptions import RedisError
+
+from tts.toolkit.broker.entry import Entry
+from tts.toolkit.broker.store import Rate, StoreError
+
+_RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+_TAKE = """
+local t = redis.call('TIME')
+local now = tonumber(t[1]) + tonumber(t[2]) / 1000000
+local interval = 1 / tonumber(ARGV[1])
+local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
+local wait = math.max(0, arrival - (tonumber(ARGV[2]) - 1) * interval - now)
+if wait > tonumber(ARGV[3]) then return tostring(-wait) end
+local ends = arrival + interval
+redis.call('SET', KEYS[1], string.format('%.6f', ends), 'PX', math.ceil((ends - now) * 1000) + 1000)
+return string.format('%.6f', wait)
+"""
+
+
+class RedisStore:
+    def __init__(self, url: str, *, prefix: str = "geotts:tools:1:") -> None:
+        self._prefix = prefix
+        self._redis = redis.Redis.from_url(
+            url, socket_timeout=2.0, socket_connect_timeout=2.0, health_check_interval=30, max_connections=128
+        )
+        self._release = self._redis.register_script(_RELEASE)
+        self._take = self._redis.register_script(_TAKE)
+
+    async def get(self, key: str) -> Entry | None:
+        with _mapped():
+            data = await self._redis.get(self._name("c", key))
+        return Entry.decode(data) if isinstance(data, bytes) else None
+
+    async def put(self, key: str, entry: Entry) -> None:
+        with _mapped():
+            async with self._redis.pipeline(transaction=True) as pipe:
+                pipe.set(self._name("c", key), entry.encode(), px=max(1, int(entry.kept_s * 1000)))
+                for photo in entry.photos:
+                    pipe.sadd(self._name("p", photo), key)
+                    pipe.pexpire(self._name("p", photo), max(1, int(entry.kept_s * 1000)))
+                await pipe.execute()
+
+    async def lease(self, key: str, ttl_s: float) -> str | None:
+        token = secrets.token_hex(8)
+        with _mapped():
+            took = await self._redis.set(self._name("l", key), token, nx=True, px=max(1, int(ttl_s * 1000)))
+        return token if took else None
+
+    async def release(self, key: str, token: str) -> None:
+        with _mapped():
+            await self._release(keys=[self._name("l", key)], args=[token])
+
+    async def take(self, bucket: str, rate: Rate, *, max_wait_s: float) -> float:
+        with _mapped():
+            return float(await self._take(keys=[self._name("b", bucket)], args=[rate.per_s, rate.burst, max_wait_s]))
+
+    async def forget(self, photo_sha256: str) -> int:
+        index = self._name("p", photo_sha256)
+        with _mapped():
+            keys = await cast(Awaitable[set[bytes]], self._redis.smembers(index))
+            gone = await self._redis.delete(*(self._name("c", key.decode()) for key in keys)) if keys else 0
+            await self._redis.delete(index)
+        return int(gone)
+
+    async def aclose(self) -> None:
+        await self._redis.aclose()
+
+    def _name(self, kind: str, key: str) -> str:
+        return f"{self._prefix}{kind}:{key}"
+
+
+@contextmanager
+def _mapped() -> Iterator[None]:
+    """Redis's own errors and those of its socket; the message may hold the URL's password and is dropped."""
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise StoreError(f"the tool cache failed: {type(error).__name__}") from _bare(error)
+
+
+def _bare(error: Any) -> Exception:
+    return RedisError(type(error).__name__)

@@ -1,0 +1,81 @@
+"""Counts and latencies of tools, for `/metrics` and for people."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from tts.domain.value import Value
+from tts.errors import ToolErrorKind
+
+BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+Source = Literal["hit", "joined", "stale", "call"]
+
+
+class ToolFigures(Value):
+    """One tool since start. `latency` counts calls up to each bound of `BUCKETS_S`, and beyond, in that order."""
+
+    calls: int = 0
+    hits: int = 0
+    joined: int = 0
+    stale: int = 0
+    failures: dict[str, int] = {}
+    latency: tuple[int, ...] = ()
+    latency_sum_s: float = 0.0
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of calls that cost no call to the provider."""
+        return (self.hits + self.joined + self.stale) / self.calls if self.calls else 0.0
+
+
+class ProviderFigures(Value):
+    """One provider since start."""
+
+    requests: int = 0
+    retries: int = 0
+    running: int = 0
+    queued: int = 0
+    breaker: Literal["closed", "open", "trial"] = "closed"
+    opened: int = 0
+    keys_left: int | None = None
+
+
+class BrokerSnapshot(Value):
+    tools: dict[str, ToolFigures] = {}
+    providers: dict[str, ProviderFigures] = {}
+    store_errors: int = 0
+
+
+@dataclass(slots=True)
+class ToolCounter:
+    """Counts one tool."""
+
+    sources: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
+    latency: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_S) + 1))
+    latency_sum_s: float = 0.0
+    calls: int = 0
+
+    def took(self, elapsed_s: float) -> None:
+        self.calls += 1
+        self.latency[bisect_left(BUCKETS_S, elapsed_s)] += 1
+        self.latency_sum_s += elapsed_s
+
+    def came_from(self, source: Source) -> None:
+        self.sources[source] = self.sources.get(source, 0) + 1
+
+    def failed(self, kind: ToolErrorKind) -> None:
+        self.failures[kind.value] = self.failures.get(kind.value, 0) + 1
+
+    def figures(self) -> ToolFigures:
+        return ToolFigures(
+            calls=self.calls,
+            hits=self.sources.get("hit", 0),
+            joined=self.sources.get("joined", 0),
+            stale=self.sources.get("stale", 0),
+            failures=dict(self.failures),
+            latency=tuple(self.latency),
+            latency_sum_s=round(self.latency_sum_s, 6),
+        )

@@ -1,0 +1,54 @@
+"""One call of one tool: find it, check its arguments, run it within its time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from tts.domain.tooling import ToolCall
+from tts.errors import ToolCrashed, ToolError, ToolErrorKind, boundary
+from tts.ports import ToolContext
+from tts.toolkit.spec import Arguments, Observation, Tool
+
+
+def tool_named(tools: Mapping[str, Tool], name: str) -> Tool:
+    """Raises ToolError UNKNOWN_TOOL with the names there are."""
+    tool = tools.get(name)
+    if tool is None:
+        known = ", ".join(sorted(tools))
+        raise ToolError(f"there is no tool {name!r}; there are: {known}", kind=ToolErrorKind.UNKNOWN_TOOL)
+    return tool
+
+
+def parse_arguments(tool: Tool, call: ToolCall) -> Arguments:
+    """Raises ToolError INVALID_ARGUMENTS that says what to change."""
+    try:
+        return tool.arguments.model_validate(call.arguments)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(p) for p in e['loc']) or 'arguments'}: {e['msg']}" for e in error.errors()[:4]
+        )
+        raise ToolError(f"{call.name}: {problems}", kind=ToolErrorKind.INVALID_ARGUMENTS) from error
+
+
+async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Observation:
+    """Run within the tool's own time and what is left of the request.
+
+    Raises:
+        ToolError: TIMEOUT, or what the tool raised.
+        ToolCrashed: for anything that is not a `ToolError`.
+    """
+    limit = min(tool.spec.timeout_s, context.request.remaining_s)
+    with boundary(ToolCrashed, f"tool {tool.spec.name}"):
+        try:
+            async with asyncio.timeout(limit):
+                return await tool.run(arguments, context)
+        except TimeoutError:
+            raise timed_out(tool, limit) from None
+
+
+def timed_out(tool: Tool, limit_s: float) -> ToolError:
+    return ToolError(f"{tool.spec.name} took longer than {limit_s:.0f} s", kind=ToolErrorKind.TIMEOUT)
