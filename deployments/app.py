@@ -7,6 +7,7 @@ serve.run(build(AppArgs()))                    from Python
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -16,8 +17,9 @@ from ray.serve.config import AutoscalingConfig
 from ray.serve.handle import DeploymentHandle
 
 from deployments.gateway import Gateway
-from deployments.handles import PhotoRefs, RemoteLocator, RemoteRollouts, RemoteVerifier, replica_name
+from deployments.handles import PhotoRefs, RemoteLocator, RemoteRollouts, RemoteVerifier, remote_call, replica_name
 from deployments.http import create_app
+from deployments.metrics import Metrics
 from deployments.parts import make_identity
 from deployments.ray_env import wait_for_ingress_port
 from deployments.workers import Locatability, Rollout, Tools, Verifier
@@ -51,10 +53,16 @@ class GatewayIngress:
             identity=make_identity(args),
         )
         self._args = args
-        self._gateway = Gateway(args, ports)
+        self._metrics = Metrics()
+        self._gateway = Gateway(args, ports, observers=[self._metrics])
+        self._checks = {
+            "locatability": partial(remote_call, locatability.ready),
+            "rollout": partial(remote_call, rollout.ready),
+            "verifier": partial(remote_call, verifier.ready),
+        }
 
     def __serve_build_asgi_app__(self) -> FastAPI:
-        return create_app(self._gateway, self._args)
+        return create_app(self._gateway, self._args, metrics=self._metrics, checks=self._checks)
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and requests in flight on it."""

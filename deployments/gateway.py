@@ -1,125 +1,203 @@
-"""The gateway: starts requests, keeps their event logs, streams them to readers, and cancels what nobody waits for.
+"""The gateway: takes requests in, hands their event logs to readers, and cancels what nobody waits for.
 
-A request is one task that runs `solve` and appends to its log; readers follow the log. A reader that goes away cancels
-its request unless the caller asked for a grace time.
+The work itself is the `Runner`'s; the log is in the run store, so readers may follow it here or in any other gateway
+that shares the store. A reader that goes away cancels its request unless the caller asked for a grace time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
-from deployments.runstore import LogEntry, MemoryRunStore
-from tts.aio import cancel_and_wait, closing, spawn
+from deployments.access import Caller, TooManyRequests
+from deployments.admission import Admission
+from deployments.observer import Observer, Observers
+from deployments.runner import ATTENDED_S, Runner
+from deployments.runstore import Claim, LogEntry, RunMeta, RunStore, open_store
+from tts.aio import closing, spawn
 from tts.config import AppArgs
-from tts.domain.answer import StopReason
-from tts.domain.events import Done, Failed, parse_event
+from tts.domain.events import parse_event
 from tts.domain.exif import file_claim
-from tts.domain.photo import load_photo
+from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.domain.trajectory import Run, fold
-from tts.errors import FatalError, Overloaded, boundary
-from tts.pipeline import solve
-from tts.ports import Attachment, Ports
+from tts.errors import NotFound, RequestError
+from tts.ports import Ports
+from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
+_STOP_PATIENCE_S = 3.0
+
+
+class KeyReused(RequestError):
+    """The same Idempotency-Key came with another request."""
+
+    code = "idempotency-key-reused"
+    status = 422
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """`replayed`: the same request was sent before under the same key; this is its id."""
+
+    request_id: str
+    replayed: bool = False
 
 
 class Gateway:
     """One per gateway replica. `in_flight` counts requests that are being read or whose work has not ended."""
 
-    def __init__(self, args: AppArgs, ports: Ports) -> None:
+    def __init__(
+        self, args: AppArgs, ports: Ports, *, store: RunStore | None = None, observers: Sequence[Observer] = ()
+    ) -> None:
         self._config = args.gateway
         self._ports = ports
-        self.store = MemoryRunStore(args.gateway.retention_s)
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._admitted = 0
+        self._observers = Observers(observers)
+        self.store: RunStore = store or open_store(args.gateway.run_store, args.gateway.retention_s)
+        self.admission = Admission(args.gateway)
+        self._runner = Runner(args.gateway, ports, self.store, self._observers, self.admission)
 
     @property
     def in_flight(self) -> int:
-        return len(self._tasks) + self._admitted
+        return self.admission.in_flight
 
     @property
     def ports(self) -> Ports:
         return self._ports
 
-    async def start(self, raw_photos: list[bytes], options: LocateOptions, *, traceparent: str | None = None) -> str:
-        """Check and clean the photos, start the work, return the request id.
+    async def start(
+        self,
+        raw_photos: Sequence[bytes],
+        options: LocateOptions,
+        *,
+        caller: Caller | None = None,
+        key: str | None = None,
+        attended: bool = True,
+        traceparent: str | None = None,
+    ) -> Started:
+        """Check and clean the photos, start the work. Unless `attended`, it goes on without readers.
 
         Raises:
             PhotoError: for bytes that are not an acceptable photo.
-            Overloaded: when too many requests are in flight.
+            KeyReused: `key` stands for another request.
+            TooManyRequests: the caller has too many requests at work.
+            StoreUnavailable: the run store does not answer.
         """
-        if self.in_flight >= self._config.max_in_flight:
-            raise Overloaded(f"{self.in_flight} requests are in flight", retry_after_s=2.0)
-        self._admitted += 1
+        caller = caller or Caller()
+        photos = await self.admission.photos(raw_photos)
+        file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
+        request = LocateRequest(new_request_id(), photos, options, traceparent=traceparent, file_claims=file_claims)
+        meta = RunMeta(
+            request_id=request.id,
+            tenant=caller.name,
+            include=options.include,
+            grace_s=options.resume_grace_s if attended else 0.0,
+            photos=tuple(photo.sha256 for photo in photos),
+            claim=f"{caller.name}:{key}" if key else "",
+            started_at=now_rfc3339(),
+        )
+        if meta.claim:
+            mine = _claim(request.id, photos, options)
+            earlier = await self.store.claim(meta.claim, mine)
+            if earlier is not None and earlier.fingerprint != mine.fingerprint:
+                raise KeyReused("this Idempotency-Key was used for another request; use a new one")
+            if earlier is not None:
+                return Started(earlier.request_id, replayed=True)
+        if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
+            if meta.claim:
+                await self.store.release(meta.claim)
+            raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
+        self._runner.launch(request, meta)
+        return Started(request.id)
+
+    async def cancel(self, request_id: str) -> bool:
+        """Stop the work of a request, wherever it is, and wait until it has stopped. False when none was at work."""
+        if self._runner.is_running(request_id):
+            await self._runner.stopped(request_id)
+            return True
+        if not await self.store.is_open(request_id):
+            return False
+        await self.store.ask_cancel(request_id)
         try:
-            photos = [await asyncio.to_thread(load_photo, raw, self._config.photo) for raw in raw_photos]
-        finally:
-            self._admitted -= 1
-        claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
-        request = LocateRequest(new_request_id(), tuple(photos), options, traceparent=traceparent, file_claims=claims)
-        self.store.open(request.id)
-        task = spawn(self._work(request), name=f"solve {request.id}")
-        self._tasks[request.id] = task
-        task.add_done_callback(lambda _: self._ended(request.id))
-        return request.id
+            async with asyncio.timeout(_STOP_PATIENCE_S):
+                while await self.store.is_open(request_id):
+                    await self._runner.end_orphan(request_id)
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            _log.warning("a request did not stop in time", extra={"request_id": request_id})
+        return True
 
-    async def _work(self, request: LocateRequest) -> None:
-        deadline_s = min(request.options.deadline_s or self._config.default_deadline_s, self._config.max_deadline_s)
-        last_seq = 0
-        try:
-            with boundary(FatalError, f"request {request.id}"):
-                async with closing(solve(request, self._ports, deadline_s=deadline_s)) as items:
-                    async for item in items:
-                        if isinstance(item, Attachment):
-                            self.store.attach(request.id, item)
-                        else:
-                            last_seq = item.seq
-                            self.store.append(request.id, item)
-        except FatalError:
-            problem = Failed(code="internal", status=500, detail="the request failed unexpectedly", seq=last_seq + 1)
-            self.store.append(request.id, problem)
-            self.store.append(request.id, Done(stop_reason=StopReason.FAILED, seq=last_seq + 2))
-        except asyncio.CancelledError:
-            self.store.append(request.id, Done(stop_reason=StopReason.CANCELLED, seq=last_seq + 1))
-            raise
+    async def erase(self, request_id: str) -> bool:
+        """Stop the work of a request and remove every trace of it. False when there was none."""
+        meta = await self.store.meta(request_id)
+        await self.cancel(request_id)
+        if meta is None or not await self.store.erase(request_id):
+            return False
+        self._observers.erased(meta)
+        return True
 
-    def _ended(self, request_id: str) -> None:
-        self._tasks.pop(request_id, None)
-        self.store.close(request_id)
-
-    async def cancel(self, request_id: str) -> None:
-        """Stop the work of a request and wait until everything it started has stopped."""
-        task = self._tasks.get(request_id)
-        if task is not None:
-            await cancel_and_wait(task)
+    async def meta(self, request_id: str, caller: Caller) -> RunMeta:
+        """Raises NotFound for requests that are unknown, erased, or of another key."""
+        meta = await self.store.meta(request_id)
+        if meta is None or meta.tenant != caller.name:
+            raise NotFound(f"there is no request {request_id[:40]}: it never was, or it was erased")
+        return meta
 
     @asynccontextmanager
     async def attended(self, request_id: str, grace_s: float) -> AsyncIterator[None]:
-        """While a reader is inside, the work goes on; when it leaves early, the work is cancelled after `grace_s`."""
+        """While a reader is inside, the work goes on; when it leaves early, the work is cancelled after `grace_s`.
+
+        Leaving only starts things: a reader that is cancelled by its server gets no chance to wait for anything.
+        """
+        reader = spawn(self._attend(request_id, grace_s), name=f"attend {request_id}") if grace_s > 0 else None
         try:
             yield
         finally:
-            if request_id in self._tasks:
-                if grace_s > 0:
-                    spawn(self._cancel_later(request_id, grace_s), name=f"grace {request_id}")
-                else:
-                    self._tasks[request_id].cancel()
+            if reader is not None:
+                reader.cancel()
+            else:
+                self._runner.stop(request_id)
 
-    async def _cancel_later(self, request_id: str, grace_s: float) -> None:
-        await asyncio.sleep(grace_s)
-        await self.cancel(request_id)
+    async def _attend(self, request_id: str, grace_s: float) -> None:
+        while True:
+            await self.store.attend(request_id, grace_s + ATTENDED_S)
+            await asyncio.sleep(ATTENDED_S / 2)
 
     async def follow(self, request_id: str, *, after: int = 0) -> AsyncIterator[LogEntry | None]:
         """The log from `after` on; None is a heartbeat."""
-        async with closing(self.store.read(request_id, after=after, idle_s=self._config.heartbeat_s)) as entries:
+        idle_s = min(self._config.heartbeat_s, self._config.lease_s)
+        async with closing(self.store.read(request_id, after=after, idle_s=idle_s)) as entries:
             async for entry in entries:
+                if entry is None:
+                    await self._runner.end_orphan(request_id)
                 yield entry
 
     async def result(self, request_id: str) -> Run:
         """Wait until the request is done and fold its log."""
-        events = [parse_event(entry.payload) async for entry in self.store.read(request_id) if entry is not None]
+        async with closing(self.follow(request_id)) as entries:
+            return fold([parse_event(entry.payload) async for entry in entries if entry is not None])
+
+    async def so_far(self, request_id: str) -> Run:
+        """The fold of what there is now."""
+        await self._runner.end_orphan(request_id)
+        events = []
+        async with closing(self.store.read(request_id, idle_s=0.0)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    break
+                events.append(parse_event(entry.payload))
         return fold(events)
+
+    async def aclose(self) -> None:
+        """Cancel what runs and let go of the store."""
+        await self._runner.aclose()
+        await self.store.aclose()
+
+
+def _claim(request_id: str, photos: Sequence[Photo], options: LocateOptions) -> Claim:
+    content = "\n".join([*(photo.source_sha256 for photo in photos), options.model_dump_json()])
+    return Claim(request_id=request_id, fingerprint=hashlib.sha256(content.encode()).hexdigest())

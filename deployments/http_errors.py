@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from http import HTTPStatus
+from typing import Any
 
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tts.api.schema import PROBLEM_BASE, Problem
+from tts.api.schema import problem_of
 from tts.errors import GeoTTSError, Overloaded, RequestError
 
 PROBLEM_TYPE = "application/problem+json"
+OPENAI_PATH = "/v1/"
 
 
 def problem(
@@ -21,23 +28,55 @@ def problem(
     errors: tuple[dict[str, str], ...] = (),
     headers: dict[str, str] | None = None,
 ) -> Response:
-    body = Problem(
-        type=PROBLEM_BASE + code,
-        title=HTTPStatus(status).phrase,
-        status=status,
-        detail=detail,
-        instance=instance,
-        errors=errors,
-    )
-    return Response(body.json_bytes(), status, headers, media_type=PROBLEM_TYPE)
+    """Under /v1 the body also has the `error` object that OpenAI's clients look for (an extension member)."""
+    told: dict[str, Any] = problem_of(code, status, detail, instance=instance, errors=errors).jsonable()
+    if instance is not None and instance.startswith(OPENAI_PATH):
+        told["error"] = {"message": detail, "type": code, "code": code, "param": errors[0]["field"] if errors else None}
+    return Response(orjson.dumps(told), status, headers, media_type=PROBLEM_TYPE)
 
 
 def problem_for(error: GeoTTSError, *, instance: str | None = None) -> Response:
     """Our own errors; those that are not the caller's doing keep their detail to the log."""
+    headers: dict[str, str] = {}
     if isinstance(error, Overloaded):
-        headers = {"Retry-After": str(max(1, round(error.retry_after_s)))}
-        return problem(error.code, error.status, error.detail, instance=instance, headers=headers)
-    detail = (
-        error.detail if isinstance(error, RequestError) or error.status < 500 else "the request could not be served"
-    )
-    return problem(error.code, error.status, detail, instance=instance, errors=tuple(error.fields.get("errors", ())))
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_s)))
+    elif error.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = "2"
+    elif error.status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    ours = isinstance(error, RequestError | Overloaded) or error.status < 500
+    detail = error.detail if ours else "the request could not be served"
+    errors = tuple(error.fields.get("errors", ()))
+    return problem(error.code, error.status, detail, instance=instance, errors=errors, headers=headers)
+
+
+def install_errors(app: FastAPI) -> None:
+    """Whatever is raised becomes a problem; a stack never leaves the process."""
+
+    async def ours(request: Request, error: Exception) -> Response:
+        assert isinstance(error, GeoTTSError)
+        return problem_for(error, instance=request.url.path)
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
+        headers = dict(error.headers) if error.headers else None
+        return problem(code, error.status_code, str(error.detail), instance=request.url.path, headers=headers)
+
+    async def validation(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        errors = tuple(
+            {"field": ".".join(str(part) for part in e["loc"][1:])[:100], "problem": str(e["msg"])[:300]}
+            for e in error.errors()
+        )
+        summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
+        detail = f"the request is not valid: {summary}"
+        return problem("invalid-request", 422, detail, instance=request.url.path, errors=errors)
+
+    async def unexpected(request: Request, error: Exception) -> Response:
+        return problem("internal", 500, "something went wrong here; the log has the details", instance=request.url.path)
+
+    app.add_exception_handler(GeoTTSError, ours)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, validation)
+    app.add_exception_handler(Exception, unexpected)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import ValidationError
@@ -18,6 +19,7 @@ from tts.config import GatewayConfig
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
 
+T = TypeVar("T")
 _IMAGE_FIELD = "image"
 _MAX_FIELDS = 32
 _MAX_FIELD_BYTES = 64 * 1024
@@ -44,8 +46,13 @@ class Malformed(RequestError):
     status = 400
 
 
-async def read_request(request: Request, config: GatewayConfig) -> tuple[LocateOptions, list[bytes]]:
-    """Options and the bytes of one to eight photos.
+Fetch = Callable[[str], Awaitable[bytes]]
+
+
+async def read_request(
+    request: Request, config: GatewayConfig, fetch: Fetch | None = None
+) -> tuple[LocateOptions, list[bytes]]:
+    """Options and the bytes of one to eight photos; `fetch` gets those that are sent as a URL.
 
     Raises:
         RequestError: any of its kinds, with what to change.
@@ -56,7 +63,7 @@ async def read_request(request: Request, config: GatewayConfig) -> tuple[LocateO
             if kind == "multipart/form-data":
                 return await _from_form(request, config)
             if kind == "application/json":
-                return await _from_json(request, config)
+                return await _from_json(request, config, fetch)
     except TimeoutError:
         raise BodyTimeout(f"the body did not arrive within {config.body_timeout_s:.0f} s") from None
     except ClientDisconnect:
@@ -68,7 +75,7 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
     limit = config.photo.max_bytes
     parser = MultiPartParser(
         request.headers,
-        _bounded(request, MAX_PHOTOS * limit + _MAX_FIELDS * _MAX_FIELD_BYTES),
+        _bounded(request, config.max_body_bytes),
         max_files=MAX_PHOTOS,
         max_fields=_MAX_FIELDS,
         max_part_size=_MAX_FIELD_BYTES,
@@ -93,21 +100,27 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
                 fields[name] = _structured(name, value)
     finally:
         await form.close()
-    return _options(fields), _checked(photos)
+    return options_from(fields), _checked(photos)
 
 
-async def _from_json(request: Request, config: GatewayConfig) -> tuple[LocateOptions, list[bytes]]:
-    limit = MAX_PHOTOS * config.photo.max_bytes * 4 // 3 + _MAX_FIELDS * _MAX_FIELD_BYTES
-    body = b"".join([chunk async for chunk in _bounded(request, limit)])
+async def _from_json(request: Request, config: GatewayConfig, fetch: Fetch | None) -> tuple[LocateOptions, list[bytes]]:
+    fields = await read_json(request, config)
+    images = fields.pop(_IMAGE_FIELD, None)
+    options = options_from(fields)
+    sources = _checked(images if isinstance(images, list) else [images] if images else [])
+    return options, [await photo_from(image, fetch) for image in sources]
+
+
+async def read_json(request: Request, config: GatewayConfig) -> dict[str, Any]:
+    """The body as a JSON object, bounded in size. Raises RequestError."""
+    body = b"".join([chunk async for chunk in _bounded(request, config.max_body_bytes)])
     try:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Malformed(f"the body is not JSON: {error.msg} at character {error.pos}") from error
     if not isinstance(fields, dict):
         raise Malformed("the body must be a JSON object")
-    images = fields.pop(_IMAGE_FIELD, None)
-    photos = [_decode(image) for image in (images if isinstance(images, list) else [images] if images else [])]
-    return _options(fields), _checked(photos)
+    return fields
 
 
 async def _bounded(request: Request, limit: int) -> Any:
@@ -123,12 +136,23 @@ async def _bounded(request: Request, limit: int) -> Any:
         yield chunk
 
 
-def _decode(image: Any) -> bytes:
-    if not isinstance(image, dict) or set(image) != {"base64"} or not isinstance(image["base64"], str):
-        raise _wrong(_IMAGE_FIELD, 'must be {"base64": "…"}')
-    text = image["base64"]
-    if text.startswith("data:"):
-        text = text.partition(",")[2]
+async def photo_from(image: Any, fetch: Fetch | None) -> bytes:
+    """The bytes behind `{"base64": "…"}` or `{"url": "…"}`; a data URL is read, not fetched. Raises RequestError."""
+    if not isinstance(image, dict) or len(image) != 1:
+        raise _wrong(_IMAGE_FIELD, 'must be {"base64": "…"} or {"url": "…"}')
+    (kind, text), *_ = image.items()
+    if kind not in ("base64", "url") or not isinstance(text, str):
+        raise _wrong(_IMAGE_FIELD, 'must be {"base64": "…"} or {"url": "…"}')
+    if text[:5].lower() == "data:":
+        return _decode(text.partition(",")[2])
+    if kind == "base64":
+        return _decode(text)
+    if fetch is None:
+        raise _wrong(_IMAGE_FIELD, "is a URL; this service fetches none (gateway.fetch_urls): send the bytes")
+    return await fetch(text)
+
+
+def _decode(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
@@ -147,7 +171,8 @@ def _structured(name: str, value: str) -> Any:
         raise _wrong(name, "must hold JSON") from error
 
 
-def _options(fields: dict[str, Any]) -> LocateOptions:
+def options_from(fields: dict[str, Any]) -> LocateOptions:
+    """Raises RequestError with every wrong field; empty fields count as absent."""
     try:
         return LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
@@ -158,7 +183,7 @@ def _options(fields: dict[str, Any]) -> LocateOptions:
         raise RequestError(f"the request is not valid: {summary}", errors=errors) from error
 
 
-def _checked(photos: list[bytes]) -> list[bytes]:
+def _checked(photos: list[T]) -> list[T]:
     if not photos:
         raise PhotoError.because("missing", "there is no photo: send it in the field `image`")
     if len(photos) > MAX_PHOTOS:

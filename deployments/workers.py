@@ -54,6 +54,10 @@ class Locatability:
         self._perception = LocalPerception()
         self._locator = make_locator(args, self._perception)
 
+    async def ready(self) -> bool:
+        """Answers when a request would be served."""
+        return True
+
     async def rate(self, photo_refs: Sequence[Any], context: RequestContext) -> Routing:
         with span("locatability", parent=context.traceparent):
             return await self._locator.rate(await self._refs.fetch(photo_refs), context)
@@ -88,6 +92,11 @@ class Rollout:
                     yield batch
         finally:
             self._running -= len(group.tasks)
+
+    async def ready(self) -> bool:
+        """Answers when a request would be served, the broker included."""
+        await remote_call(self._tools.schemas)
+        return True
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and rollouts in flight on it."""
@@ -131,6 +140,10 @@ class Verifier:
         configure_telemetry(args.telemetry, "verifier")
         self._refs = PhotoRefs()
         self._verifier = make_verifier(args)
+
+    async def ready(self) -> bool:
+        """Answers when a request would be served."""
+        return True
 
     async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[VerdictText | Verdict]:
         photos = await self._refs.fetch(photo_refs)

@@ -119,6 +119,20 @@ class DeploymentsConfig(Value):
     verifier: DeploymentConfig = DeploymentConfig()
 
 
+class AccessConfig(Value):
+    """Who may use the service. Keys are kept as SHA-256 only, in a file or in GEOTTS_API_KEYS: `geotts keys new`."""
+
+    mode: Literal["off", "keys"] = Field(default="off", description="off is for loopback addresses only")
+    keys_file: str | None = Field(default=None, description="one key a line: name sha256 [requests/min [concurrent]]")
+    requests_per_minute: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="for keys that state no rate of their own"
+    )
+    burst: Annotated[int, Field(ge=1)] = 10
+    max_concurrent: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="requests at work at once, for keys that state no number of their own"
+    )
+
+
 class GatewayConfig(Value):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8000
@@ -128,7 +142,31 @@ class GatewayConfig(Value):
     heartbeat_s: Seconds = 10.0
     body_timeout_s: Seconds = 30.0
     max_in_flight: Annotated[int, Field(ge=1)] = 64
-    retention_s: Annotated[float, Field(ge=0)] = 24 * 3600.0
+    max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
+        default=96 * 2**20, description="a whole request, however many photos it has"
+    )
+    max_decoding: Annotated[int, Field(ge=1)] = Field(
+        default=4, description="photos decoded at once: each may take max_pixels times 4 bytes"
+    )
+    retention_s: Annotated[float, Field(ge=0)] = Field(
+        default=24 * 3600.0, description="after this, logs, photos and crops of a request are erased"
+    )
+    run_store: str = Field(
+        default="memory",
+        description="memory or sqlite:///path for one gateway, redis://host:port/0 for several; a password comes from "
+        "GEOTTS_REDIS_PASSWORD",
+    )
+    lease_s: Seconds = Field(default=10.0, description="a gateway silent for this long has lost its requests")
+    access: AccessConfig = AccessConfig()
+    cors_origins: tuple[str, ...] = Field(default=(), description="web origins that may call, or one `*`")
+    allowed_hosts: tuple[str, ...] = Field(default=(), description="further Host names that a loopback service answers")
+    audit_log: str | None = Field(
+        default=None, description="JSON lines: who asked, what left this machine, what was erased"
+    )
+
+    @property
+    def on_loopback(self) -> bool:
+        return self.host in ("localhost", "::1") or self.host.startswith("127.")
 
 
 class TelemetryConfig(Value):
@@ -158,6 +196,24 @@ class AppArgs(Value):
     coalesce_s: Annotated[float, Field(ge=0, le=1)] = 0.025
     data_dir: str | None = Field(default=None, description="built data; a per-user cache directory when absent")
 
+    @model_validator(mode="after")
+    def _possible(self) -> AppArgs:
+        gateway = self.deployments.gateway
+        gateways = gateway.autoscale.max_replicas if gateway.autoscale else gateway.replicas
+        store = self.gateway.run_store
+        if gateways > 1 and not store.startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError(
+                f"{gateways} gateway replicas cannot share a run store in {store.partition(':')[0]}: "
+                "set gateway.run_store to redis://…, or one replica"
+            )
+        if "@" in store.partition("://")[2].partition("/")[0]:
+            raise ValueError("gateway.run_store holds a password: give it in GEOTTS_REDIS_PASSWORD")
+        if self.gateway.access.mode == "off" and not self.gateway.on_loopback:
+            raise ValueError(
+                f"gateway.host {self.gateway.host} can be reached from other machines: set gateway.access.mode to keys"
+            )
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def _known_version(cls, data: Any) -> Any:
@@ -184,11 +240,20 @@ def load_config(path: Path | None, overrides: dict[str, Any] | None = None) -> A
             tree = (tree["applications"] or [{}])[0].get("args") or {}
     if not isinstance(tree, dict):
         raise ConfigError(f"{path}: expected a mapping at the top")
+    return _validated(_deep_merge(tree, overrides or {}), str(path or "configuration"))
+
+
+def checked(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
+    """`args` with some top-level nodes replaced, and checked again. Raises ConfigError."""
+    return _validated({**args.model_dump(), **changes}, "configuration")
+
+
+def _validated(tree: dict[str, Any], name: str) -> AppArgs:
     try:
-        return AppArgs.model_validate(_deep_merge(tree, overrides or {}))
+        return AppArgs.model_validate(tree)
     except ValidationError as error:
         lines = [f"  {'.'.join(str(p) for p in e['loc']) or '(top)'}: {e['msg']}" for e in error.errors()]
-        raise ConfigError("\n".join([f"{path or 'configuration'} is not valid:", *lines])) from error
+        raise ConfigError("\n".join([f"{name} is not valid:", *lines])) from error
 
 
 def _deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
 _COMMANDS = {
     "locate": ("deployments.cli.locate", "Where were these photos taken?"),
     "serve": ("deployments.cli.serve", "Run the service."),
+    "keys": ("deployments.cli.keys", "Make keys for the service."),
     "doctor": ("deployments.cli.doctor", "What is installed, what is missing, and what that costs."),
     "tools": ("deployments.cli.tools", "List the tools, or call one by hand."),
     "data": ("deployments.cli.data", "Build, inspect or remove the embedded data."),

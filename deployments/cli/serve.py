@@ -9,7 +9,7 @@ import click
 
 from deployments.cli.console import STDERR, config_option, progress_bar
 from deployments.ray_env import prepare_to_join
-from tts.config import AppArgs
+from tts.config import AppArgs, checked
 from tts.geodata.store import DataStore
 
 
@@ -22,7 +22,7 @@ from tts.geodata.store import DataStore
 def command(args: AppArgs, host: str | None, port: int | None, address: str | None, verbose: bool) -> None:
     """Run the service until Ctrl-C. Builds missing data first."""
     changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    args = args.model_copy(update={"gateway": args.gateway.model_copy(update=changes)})
+    args = checked(args, {"gateway": {**args.gateway.model_dump(), **changes}})
     if address is not None:
         prepare_to_join()
     from deployments.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported

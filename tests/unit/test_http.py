@@ -40,7 +40,7 @@ async def gateway(args, the_ports):
 @pytest.fixture
 async def http(gateway, args):
     transport = httpx.ASGITransport(create_app(gateway, args), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://geotts") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client
 
 
@@ -182,7 +182,7 @@ async def test_emoji_and_right_to_left_hints_are_fine(http):
 
 
 async def test_a_reader_that_leaves_cancels_the_work(gateway, args):
-    id_ = await gateway.start([PHOTO], _options(n_parallel=4))
+    id_ = (await gateway.start([PHOTO], _options(n_parallel=4))).request_id
     async with gateway.attended(id_, 0):
         async for entry in gateway.follow(id_):
             if entry is not None and entry.kind == "text":
@@ -198,7 +198,7 @@ async def test_a_reader_that_leaves_cancels_the_work(gateway, args):
 
 
 async def test_a_grace_time_lets_the_work_finish(gateway):
-    id_ = await gateway.start([PHOTO], _options(n_parallel=1))
+    id_ = (await gateway.start([PHOTO], _options(n_parallel=1))).request_id
     async with gateway.attended(id_, 5.0):
         pass
     run = await gateway.result(id_)
@@ -209,7 +209,7 @@ async def test_too_many_requests_are_told_to_come_back(args, the_ports):
     small = args.model_copy(update={"gateway": args.gateway.model_copy(update={"max_in_flight": 1})})
     gateway = Gateway(small, the_ports)
     transport = httpx.ASGITransport(create_app(gateway, small))
-    async with httpx.AsyncClient(transport=transport, base_url="http://geotts") as http:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
         replies = await asyncio.gather(*(http.post("/locate", files={"image": PHOTO}) for _ in range(4)))
     refused = [reply for reply in replies if reply.status_code == 503]
     assert refused
@@ -220,14 +220,14 @@ async def test_too_many_requests_are_told_to_come_back(args, the_ports):
 async def test_a_quiet_stream_has_heartbeats(args, the_ports):
     slow = args.model_copy(update={"engine": ScriptedEngine(turns=1, tokens_per_turn=1, turn_s=0.5)})
     gateway = Gateway(slow, local_ports(slow))
-    id_ = await gateway.start([PHOTO], _options(n_parallel=1))
+    id_ = (await gateway.start([PHOTO], _options(n_parallel=1))).request_id
     seen = [entry async for entry in gateway.follow(id_)]
     assert seen.count(None) >= 3
 
 
 async def test_health_and_schema(http):
     assert (await http.get("/healthz")).json()["status"] == "ok"
-    assert (await http.get("/readyz")).json() == {"status": "ready"}
+    assert (await http.get("/readyz")).json() == {"status": "ready", "checks": {"store": "ok"}}
     schema = (await http.get("/openapi.json")).json()
     form = schema["paths"]["/locate"]["post"]["requestBody"]["content"]["multipart/form-data"]["schema"]
     assert {"image", "n_parallel", "depth", "seed", "deadline_s", "include"} <= set(form["properties"])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from http import HTTPStatus
+from typing import Any, Literal
 
 from pydantic import Field
 
-from tts.domain.answer import Answer
+from tts.domain.answer import Answer, StopReason
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.value import Value
 
@@ -32,6 +33,36 @@ class Problem(Value):
     errors: tuple[dict[str, str], ...] = Field(default=(), description="which fields are wrong, and how")
 
 
+class Accepted202(Value):
+    """The reply to `Prefer: respond-async`: where to ask, and where to listen."""
+
+    request_id: str
+    status: Literal["running"] = "running"
+    location: str
+    events: str
+
+
+class RunStatus(Value):
+    """How far a request is. `answer` is there when it is done, `problem` when it failed."""
+
+    request_id: str
+    status: Literal["running", "done", "failed", "cancelled"]
+    last_seq: int = 0
+    rollouts_finished: int = 0
+    stop_reason: StopReason | None = None
+    answer: Answer | None = None
+    problem: Problem | None = None
+    trajectories: tuple[Trajectory, ...] = ()
+
+
+class Cancelled(Value):
+    """The reply to `DELETE`."""
+
+    request_id: str
+    was_running: bool
+    erased: bool = False
+
+
 def trajectories_for(run: Run, include: Literal["none", "summary", "full"]) -> tuple[Trajectory, ...]:
     """none: nothing. summary: answers and usage without what was said and seen. full: everything."""
     if include == "none":
@@ -39,3 +70,30 @@ def trajectories_for(run: Run, include: Literal["none", "summary", "full"]) -> t
     if include == "full":
         return run.trajectories
     return tuple(trajectory.model_copy(update={"turns": ()}) for trajectory in run.trajectories)
+
+
+def status_of(request_id: str, run: Run, include: Literal["none", "summary", "full"]) -> RunStatus:
+    """What the fold of a request says about it."""
+    state: Literal["running", "done", "failed", "cancelled"] = "running"
+    if run.answer is not None:
+        state = "done"
+    elif run.failure is not None:
+        state = "failed"
+    elif run.stop_reason is not None:
+        state = "cancelled"
+    failure = run.failure
+    return RunStatus(
+        request_id=request_id,
+        status=state,
+        last_seq=run.last_seq,
+        rollouts_finished=sum(trajectory.stop_reason is not None for trajectory in run.trajectories),
+        stop_reason=run.stop_reason,
+        answer=run.answer,
+        problem=failure and problem_of(failure.code, failure.status, failure.detail),
+        trajectories=trajectories_for(run, include),
+    )
+
+
+def problem_of(code: str, status: int, detail: str, **members: Any) -> Problem:
+    """Problem details with the title that belongs to the status."""
+    return Problem(type=PROBLEM_BASE + code, title=HTTPStatus(status).phrase, status=status, detail=detail, **members)

@@ -1,0 +1,139 @@
+"""Who asks. A key is a long random token; only its SHA-256 is ever stored, so a stolen file opens nothing.
+
+With access off the service listens on loopback only, and still refuses what a web page in a browser on the same machine
+could send it: another site's `Origin`, and names that were made to resolve to loopback (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+
+from starlette.datastructures import Headers
+
+from tts.config import AccessConfig, GatewayConfig
+from tts.domain.value import Value
+from tts.errors import ConfigError, Overloaded, RequestError
+
+_VARIABLE = "GEOTTS_API_KEYS"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+
+
+class Unauthorized(RequestError):
+    code = "unauthorized"
+    status = 401
+
+
+class Forbidden(RequestError):
+    code = "forbidden"
+    status = 403
+
+
+class TooManyRequests(Overloaded):
+    code = "too-many-requests"
+    status = 429
+
+
+class Caller(Value):
+    """Who asks, and how much they may. The empty name is everyone, while access is off."""
+
+    name: str = ""
+    requests_per_minute: float | None = None
+    max_concurrent: int | None = None
+
+
+class Keyring:
+    """The keys of an installation. Reading it is the start of the service: what is wrong with it is told then."""
+
+    def __init__(self, config: GatewayConfig) -> None:
+        self._config = config
+        self._keys = _read(config.access) if config.access.mode == "keys" else {}
+
+    def caller(self, headers: Headers) -> Caller:
+        """Raises Unauthorized without a known key, Forbidden for a browser that was sent here by another site."""
+        self._check_origin(headers)
+        if self._config.access.mode == "off":
+            return Caller(
+                requests_per_minute=self._config.access.requests_per_minute,
+                max_concurrent=self._config.access.max_concurrent,
+            )
+        key = _presented(headers)
+        if not key:
+            raise Unauthorized("send an API key: Authorization: Bearer …")
+        digest = fingerprint(key)
+        found = [caller for known, caller in self._keys.items() if hmac.compare_digest(known, digest)]
+        if not found:
+            raise Unauthorized("this API key is not known here")
+        return found[0]
+
+    def _check_origin(self, headers: Headers) -> None:
+        config = self._config
+        if config.access.mode == "keys":
+            return
+        host = headers.get("host", "")
+        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        if (
+            "." in name
+            and name not in _LOOPBACK
+            and not name.endswith(".localhost")
+            and name not in config.allowed_hosts
+        ):
+            raise Forbidden("this service answers local names only; add others to gateway.allowed_hosts")
+        origin = headers.get("origin")
+        if origin is None or origin in config.cors_origins or "*" in config.cors_origins:
+            return
+        if origin.partition("://")[2] != host:
+            raise Forbidden(f"pages of {origin[:100]} may not call this service; add it to gateway.cors_origins")
+
+
+def new_key() -> str:
+    """A key with 256 bits of chance; shown once, never stored."""
+    return "gt_" + secrets.token_urlsafe(32)
+
+
+def fingerprint(key: str) -> str:
+    """What is stored of a key. Plain SHA-256 suffices because keys are random, not chosen by people."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _presented(headers: Headers) -> str:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
+
+
+def _read(config: AccessConfig) -> dict[str, Caller]:
+    lines: list[str] = []
+    if config.keys_file is not None:
+        try:
+            lines += Path(config.keys_file).expanduser().read_text().splitlines()
+        except OSError as error:
+            raise ConfigError(f"gateway.access.keys_file cannot be read: {error.strerror}") from error
+    lines += os.environ.get(_VARIABLE, "").replace(";", "\n").splitlines()
+    keys = dict(_parsed(lines, config))
+    if not keys:
+        raise ConfigError(
+            f"access needs a key: make one with `geotts keys new NAME`, store its line in a file or {_VARIABLE}"
+        )
+    if len({caller.name for caller in keys.values()}) < len(keys):
+        raise ConfigError("two API keys have the same name")
+    return keys
+
+
+def _parsed(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[str, Caller]]:
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        name, digest, *limits = [*words, ""] if len(words) == 1 else words
+        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef") or len(limits) > 2:
+            raise ConfigError(f"key {number}: expected `name sha256 [requests/min [concurrent]]`")
+        try:
+            per_minute = float(limits[0]) if limits else config.requests_per_minute
+            concurrent = int(limits[1]) if len(limits) > 1 else config.max_concurrent
+        except ValueError:
+            raise ConfigError(f"key {number}: its limits are not numbers") from None
+        yield digest, Caller(name=name, requests_per_minute=per_minute, max_concurrent=concurrent)

@@ -1,0 +1,60 @@
+"""What is let in: so many requests at once, so many photos decoded at once. What is over is told when to come back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from tts.aio import Limiter
+from tts.config import GatewayConfig
+from tts.domain.photo import Photo, load_photo
+from tts.errors import Overloaded
+
+_TYPICAL_S = 4.0
+_LONGEST_WAIT_S = 30.0
+
+
+class Admission:
+    """Counts requests from the first byte of their body until their work has ended."""
+
+    def __init__(self, config: GatewayConfig) -> None:
+        self._config = config
+        self._decoding = Limiter(config.max_decoding, max_queued=config.max_in_flight * 8)
+        self._mean_s = _TYPICAL_S
+        self.reading = 0
+        self.working = 0
+
+    @property
+    def in_flight(self) -> int:
+        return self.reading + self.working
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Around reading a request. Raises Overloaded when there is no room."""
+        if self.in_flight >= self._config.max_in_flight:
+            # by the time the next of them is expected to end
+            wait = self._mean_s / max(1, self.in_flight)
+            raise Overloaded(
+                f"{self.in_flight} requests are in flight", retry_after_s=min(_LONGEST_WAIT_S, max(1.0, wait))
+            )
+        self.reading += 1
+        try:
+            yield
+        finally:
+            self.reading -= 1
+
+    def started(self) -> None:
+        self.working += 1
+
+    def ended(self, seconds: float) -> None:
+        self.working -= 1
+        self._mean_s += 0.1 * (seconds - self._mean_s)
+
+    async def photos(self, raw_photos: Sequence[bytes]) -> tuple[Photo, ...]:
+        """Decode and clean. Raises PhotoError."""
+        return tuple([await self._photo(raw) for raw in raw_photos])
+
+    async def _photo(self, raw: bytes) -> Photo:
+        async with self._decoding.slot():
+            return await asyncio.to_thread(load_photo, raw, self._config.photo)

@@ -1,0 +1,174 @@
+"""What FastAPI cannot see by itself: bodies that the handlers read and bound themselves, streams, examples, problems.
+
+Every `$ref` resolves, every example validates: the tests check both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from tts.api.schema import Accepted202, Problem
+from tts.domain.events import EVENT
+from tts.domain.request import MAX_PHOTOS, LocateOptions
+
+_REF = "#/components/schemas/{model}"
+Json = dict[str, Any]
+
+_OPTIONS: Json = LocateOptions.model_json_schema(ref_template=_REF)
+_EVENT: Json = EVENT.json_schema(ref_template=_REF, mode="serialization")
+_TINY = "/9j/4AAQSkZJRgABAQAAAQABAAD…"
+
+_SOURCE: Json = {
+    "oneOf": [
+        {
+            "type": "object",
+            "properties": {"base64": {"type": "string", "description": "the bytes, or a data: URL"}},
+            "required": ["base64"],
+            "additionalProperties": False,
+        },
+        {
+            "type": "object",
+            "properties": {"url": {"type": "string", "format": "uri", "description": "fetched here, if enabled"}},
+            "required": ["url"],
+            "additionalProperties": False,
+        },
+    ]
+}
+_FILE: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
+
+
+def _several(one: Json) -> Json:
+    many = {"type": "array", "items": one, "minItems": 1, "maxItems": MAX_PHOTOS}
+    return {"description": f"one photo, or up to {MAX_PHOTOS} of one place", "oneOf": [one, many]}
+
+
+def _body(image: Json) -> Json:
+    properties = {"image": _several(image), **_OPTIONS["properties"]}
+    return {"type": "object", "required": ["image"], "properties": properties, "additionalProperties": False}
+
+
+def _header(name: str, description: str, schema: Json | None = None) -> Json:
+    return {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": description,
+        "schema": schema or {"type": "string"},
+    }
+
+
+_STREAMS: Json = {
+    "text/event-stream": {
+        "schema": {
+            "type": "string",
+            "description": "frames of `id` (seq), `event` (type) and `data` (an Event)",
+        },
+        "example": 'id: 1\nevent: accepted\ndata: {"seq": 1, "t_s": 0.0, "type": "accepted", "…": "…"}\n\n',
+    },
+    "application/x-ndjson": {"schema": {"$ref": "#/components/schemas/Event"}},
+}
+
+LOCATE: Json = {
+    "parameters": [
+        _header("Idempotency-Key", "1 to 200 visible characters; the same key and request never run twice"),
+        _header("Prefer", "`respond-async`: 202 at once, the work goes on without you"),
+        _header("traceparent", "W3C trace context; the request joins your trace"),
+    ],
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {"schema": _body(_FILE), "encoding": {"image": {"contentType": "image/*"}}},
+            "application/json": {
+                "schema": _body(_SOURCE),
+                "examples": {
+                    "one photo": {"value": {"image": {"base64": _TINY}, "n_parallel": 4}},
+                    "two photos, in Italy or France, by a deadline": {
+                        "value": {
+                            "image": [{"base64": _TINY}, {"url": "https://photos.example/street.jpg"}],
+                            "within": {"kind": "countries", "codes": ["IT", "FR"]},
+                            "deadline_s": 20,
+                            "hint": "taken on a school trip",
+                            "resume_grace_s": 30,
+                        }
+                    },
+                },
+            },
+        },
+    },
+    "responses": {
+        "200": {
+            "content": {
+                **_STREAMS,
+                "application/geo+json": {"schema": {"type": "object", "description": "RFC 7946 FeatureCollection"}},
+            },
+            "headers": {
+                "X-Request-Id": {"schema": {"type": "string"}, "description": "names the request everywhere"},
+                "Idempotency-Replayed": {"schema": {"type": "string"}, "description": "`true`: it ran before"},
+            },
+        },
+        "202": {
+            "description": "Accepted (`Prefer: respond-async`): ask at `Location`",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Accepted202"}}},
+        },
+    },
+}
+
+EVENTS: Json = {
+    "parameters": [_header("Last-Event-ID", "the `id` of the last event you have", {"type": "integer", "minimum": 0})],
+    "responses": {"200": {"description": "The events", "content": _STREAMS}},
+}
+
+FILE: Json = {
+    "responses": {"200": {"description": "The picture", "content": {"image/*": {"schema": _FILE}}}},
+}
+
+_WORDS = {
+    400: "Malformed",
+    401: "No known API key",
+    403: "Not from this origin",
+    404: "No such request, file or page; or it was erased",
+    408: "The body did not arrive in time",
+    413: "Too large",
+    415: "Not a photo, or not a content type that is read",
+    422: "Understood, but not valid: `errors` names the fields",
+    429: "Too many requests of this key: `Retry-After`",
+    500: "Our fault; the log knows more",
+    503: "Busy, or a part does not answer: `Retry-After`",
+}
+PROBLEMS: dict[int | str, Json] = {
+    status: {
+        "description": words,
+        "content": {"application/problem+json": {"schema": {"$ref": _REF.format(model="Problem")}}},
+    }
+    for status, words in _WORDS.items()
+}
+
+_ABOUT = """Where was this photo taken? Parallel agents with maps and search tools, verified: an answer with coordinates, a
+radius it can be trusted within, and the evidence for it.
+
+Errors are RFC 9457 problem details with a stable `type` (`urn:geotts:problem:…`). Every reply carries `X-Request-
+Id`."""
+
+
+def install_openapi(app: FastAPI, *, keys: bool) -> None:
+    """Complete the schema with the components above; `keys`: requests need one."""
+    app.description = _ABOUT
+    generate = app.openapi
+
+    def complete() -> Json:
+        schema = generate()
+        components = schema.setdefault("components", {})
+        models = components.setdefault("schemas", {})
+        event = dict(_EVENT)
+        for name, model in {**_OPTIONS["$defs"], **event.pop("$defs"), "Event": event}.items():
+            models.setdefault(name, model)
+        for model in (Accepted202, Problem):
+            models.setdefault(model.__name__, model.model_json_schema(ref_template=_REF))
+        if keys:
+            components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+            schema["security"] = [{"key": []}]
+        return schema
+
+    app.openapi = complete  # type: ignore[method-assign]

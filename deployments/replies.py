@@ -1,0 +1,68 @@
+"""Replies made from an event log: a stream, or the fold of it. One log, every form."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Literal, cast
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from deployments.gateway import Gateway
+from deployments.http_errors import problem
+from tts.aio import closing
+from tts.api.schema import LocateResponse, trajectories_for
+from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
+from tts.domain.trajectory import Run
+
+SSE, NDJSON, GEOJSON, JSON = "text/event-stream", "application/x-ndjson", "application/geo+json", "application/json"
+NO_STORE = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+Include = Literal["none", "summary", "full"]
+
+
+def event_stream(
+    gateway: Gateway,
+    request_id: str,
+    accept: str,
+    *,
+    after: int = 0,
+    attended: AbstractAsyncContextManager[None],
+    headers: Mapping[str, str],
+) -> Response:
+    """The log from `after` on, as server-sent events or, if asked for, JSON lines."""
+    ndjson = NDJSON in accept and SSE not in accept
+    body = _frames(gateway, request_id, after, attended, ndjson=ndjson)
+    return StreamingResponse(body, media_type=NDJSON if ndjson else SSE, headers={**NO_STORE, **headers})
+
+
+async def _frames(
+    gateway: Gateway, request_id: str, after: int, attended: AbstractAsyncContextManager[None], *, ndjson: bool
+) -> AsyncIterator[bytes]:
+    async with attended, closing(gateway.follow(request_id, after=after)) as entries:
+        async for entry in entries:
+            if entry is not None:
+                yield ndjson_line(entry.payload) if ndjson else sse_frame(entry.seq, entry.kind, entry.payload)
+            else:
+                yield b"\n" if ndjson else HEARTBEAT
+
+
+def wants_stream(accept: str) -> bool:
+    return SSE in accept or NDJSON in accept
+
+
+def reply(request_id: str, run: Run, include: str, accept: str, headers: Mapping[str, str]) -> Response:
+    """The answer as JSON or GeoJSON, or the problem that came instead of one."""
+    sent = {**NO_STORE, **headers}
+    if run.failure is not None or run.answer is None:
+        failure = run.failure
+        if failure is None:
+            return problem("cancelled", 503, "the request was cancelled", headers={**sent, "Retry-After": "1"})
+        retry = {"Retry-After": "1"} if failure.status == 503 else {}
+        return problem(failure.code, failure.status, failure.detail, headers={**sent, **retry})
+    if GEOJSON in accept:
+        return Response(orjson.dumps(run.answer.geojson()), media_type=GEOJSON, headers=sent)
+    told = LocateResponse(
+        request_id=request_id, answer=run.answer, trajectories=trajectories_for(run, cast(Include, include))
+    )
+    return Response(told.json_bytes(), media_type=JSON, headers=sent)

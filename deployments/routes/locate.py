@@ -1,0 +1,88 @@
+"""`POST /locate`."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from deployments.disconnect import while_connected
+from deployments.intake import Malformed, read_request
+from deployments.openapi import LOCATE, PROBLEMS
+from deployments.replies import JSON, event_stream, reply, wants_stream
+from deployments.service import Service
+from tts.api.schema import Accepted202, LocateResponse
+
+_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+def add_locate(app: FastAPI, service: Service) -> None:
+    router = APIRouter(tags=["locate"], responses=PROBLEMS)
+    gateway = service.gateway
+
+    @router.post("/locate", response_model=LocateResponse, openapi_extra=LOCATE, operation_id="locate")
+    async def locate(request: Request) -> Response:
+        """Where was this photo taken?
+
+        The answer as JSON or GeoJSON, or everything on the way to it as SSE or NDJSON: `Accept` chooses. With
+        `Prefer: respond-async` the reply is a 202 at once and the work goes on without you. The same `Idempotency-
+        Key` with the same request never runs twice.
+        """
+        caller = await service.worker(request)
+        key = _idempotency_key(request)
+        accept = request.headers.get("accept", "")
+        alone = "respond-async" in preferences(request)
+        with gateway.admission.entered():
+            options, photos = await read_request(request, service.args.gateway, service.fetch)
+            started = await gateway.start(
+                photos,
+                options,
+                caller=caller,
+                key=key,
+                attended=not alone,
+                traceparent=request.headers.get("traceparent"),
+            )
+        id_ = started.request_id
+        headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
+        if alone:
+            return _accepted(id_, headers)
+        # whoever replays joins a request that has a reader of its own already
+        joins = started.replayed and not options.resume_grace_s
+        attended = nullcontext() if joins else gateway.attended(id_, options.resume_grace_s)
+        if wants_stream(accept):
+            return event_stream(gateway, id_, accept, attended=attended, headers=headers)
+        async with attended:
+            run = await while_connected(request, gateway.result(id_))
+        return reply(id_, run, options.include, accept, headers)
+
+    async def gone(request: Request, error: Exception) -> Response:
+        return Response(status_code=499)  # nobody reads it; the access log does
+
+    app.add_exception_handler(ClientDisconnect, gone)
+    app.include_router(router)
+
+
+def preferences(request: Request) -> dict[str, str]:
+    """`Prefer` (RFC 7240) as name → value."""
+    words = (word.strip().partition("=") for word in request.headers.get("prefer", "").split(","))
+    return {name.strip().lower(): value.strip().strip('"') for name, _, value in words if name}
+
+
+def _idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is None:
+        return None
+    key = key.strip('"')
+    if not _KEY.fullmatch(key):
+        raise Malformed("Idempotency-Key must be 1 to 200 visible ASCII characters")
+    return key
+
+
+def _accepted(request_id: str, headers: dict[str, str]) -> Response:
+    location = f"/locate/{request_id}"
+    told = Accepted202(request_id=request_id, location=location, events=f"{location}/events")
+    headers |= {"Location": location, "Preference-Applied": "respond-async", "Retry-After": "1"}
+    return Response(told.json_bytes(), 202, media_type=JSON, headers=headers)

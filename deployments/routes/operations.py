@@ -1,0 +1,38 @@
+"""What operators and their machines ask: is it alive, is it ready, how is it doing."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import JSONResponse, Response
+
+from deployments.http_errors import PROBLEM_TYPE
+from deployments.metrics import CONTENT_TYPE
+from deployments.service import Service
+from tts.api.schema import problem_of
+
+
+def add_operations(app: FastAPI, service: Service) -> None:
+    router = APIRouter(tags=["operations"])
+    gateway = service.gateway
+
+    @router.get("/healthz", operation_id="healthz")
+    async def healthz() -> dict[str, str | int]:
+        """The process is alive and its event loop runs."""
+        return {"status": "ok", "version": gateway.ports.identity.version, "in_flight": gateway.in_flight}
+
+    @router.get("/readyz", operation_id="readyz")
+    async def readyz() -> Response:
+        """A request would be served: the run store and all behind the gateway answer. 503 with what does not."""
+        checks = await service.health()
+        if all(found == "ok" for found in checks.values()):
+            return JSONResponse({"status": "ready", "checks": checks})
+        told = problem_of("not-ready", 503, "not everything answers", instance="/readyz").jsonable()
+        return JSONResponse({**told, "checks": checks}, 503, {"Retry-After": "2"}, media_type=PROBLEM_TYPE)
+
+    @router.get("/metrics", operation_id="metrics", response_class=Response)
+    async def metrics(request: Request) -> Response:
+        """Prometheus text format, of this gateway replica. Needs a key when access does."""
+        service.caller(request)
+        return Response(service.metrics.exposition(), media_type=CONTENT_TYPE)
+
+    app.include_router(router)

@@ -1,0 +1,197 @@
+"""The requests this gateway works on: one task each, from the first event to the closed log.
+
+Whatever happens to a request, its log ends with `done` and is closed: here when it answers, fails or is cancelled,
+and by whichever gateway looks next when this one dies (`end_orphan`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from deployments.admission import Admission
+from deployments.observer import Observers
+from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
+from tts.aio import cancel_and_wait, closing, coalesce, spawn
+from tts.config import GatewayConfig
+from tts.domain.answer import StopReason
+from tts.domain.events import Done, Event, Failed
+from tts.domain.request import LocateRequest
+from tts.errors import FatalError, GeoTTSError, boundary
+from tts.pipeline import solve
+from tts.ports import Attachment, Ports
+
+_log = logging.getLogger("geotts.gateway")
+ATTENDED_S = 3.0  # a reader says twice in this time that it is there
+
+
+@dataclass(slots=True)
+class _Job:
+    """`last_seq` is set before an entry is written: after a cancelled write nobody knows how far it came."""
+
+    request: LocateRequest
+    meta: RunMeta
+    last_seq: int = 0
+    began: bool = False
+    started: float = field(default_factory=time.perf_counter)
+    task: asyncio.Task[None] | None = None
+
+
+class Runner:
+    """Works on requests, and says to the store that it still does."""
+
+    def __init__(
+        self, config: GatewayConfig, ports: Ports, store: RunStore, observers: Observers, admission: Admission
+    ) -> None:
+        self._config, self._ports, self._store = config, ports, store
+        self._observers, self._admission = observers, admission
+        self._jobs: dict[str, _Job] = {}
+        self._duties: list[asyncio.Task[None]] = []
+
+    def launch(self, request: LocateRequest, meta: RunMeta) -> None:
+        """Start the work of a request whose log is open."""
+        self._ensure_duties()
+        self._admission.started()
+        self._observers.accepted(meta)
+        job = self._jobs[request.id] = _Job(request, meta)
+        job.task = spawn(self._work(job), name=f"solve {request.id}")
+        job.task.add_done_callback(lambda _: self._ended(job))
+
+    def is_running(self, request_id: str) -> bool:
+        return request_id in self._jobs
+
+    def stop(self, request_id: str) -> None:
+        """Cancel without waiting; nothing when it does not run here."""
+        job = self._jobs.get(request_id)
+        if job is not None and job.task is not None:
+            job.task.cancel()
+
+    async def stopped(self, request_id: str) -> None:
+        """Cancel and wait until everything has stopped and the log is closed."""
+        job = self._jobs.get(request_id)
+        if job is not None and job.task is not None:
+            await cancel_and_wait(job.task)
+            if not job.began:
+                await self._end(job.meta, [Done(stop_reason=StopReason.CANCELLED)], 0)
+
+    def _ended(self, job: _Job) -> None:
+        del self._jobs[job.meta.request_id]
+        seconds = time.perf_counter() - job.started
+        self._admission.ended(seconds)
+        self._observers.ended(job.meta, seconds)
+        if not job.began:  # cancelled before its first step: its own handlers never ran
+            spawn(self._end(job.meta, [Done(stop_reason=StopReason.CANCELLED)], 0), name="end unstarted")
+
+    async def _work(self, job: _Job) -> None:
+        job.began = True
+        request, meta = job.request, job.meta
+        watcher = spawn(self._watch(meta), name=f"watch {request.id}") if meta.grace_s > 0 else None
+        try:
+            with boundary(FatalError, f"request {request.id}"):
+                await self._solve(job)
+        except GeoTTSError as error:
+            _log.error("request failed: %s", error.detail, extra={"request_id": request.id})
+            told = error if isinstance(error, StoreUnavailable) else FatalError("the request failed unexpectedly")
+            code = "internal" if isinstance(told, FatalError) else told.code
+            failed = Failed(code=code, status=told.status, detail=told.detail)
+            await self._end(meta, [failed, Done(stop_reason=StopReason.FAILED)], job.last_seq)
+        except asyncio.CancelledError:
+            await self._end(meta, [Done(stop_reason=StopReason.CANCELLED)], job.last_seq)
+            raise
+        else:
+            await self._store.close(meta)
+        finally:
+            if watcher is not None:
+                watcher.cancel()
+
+    async def _solve(self, job: _Job) -> None:
+        for photo in job.request.photos:
+            await self._store.attach(
+                job.request.id, Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
+            )
+        wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
+        items = solve(job.request, self._ports, deadline_s=min(wanted_s, self._config.max_deadline_s))
+        async with closing(coalesce(items, window_s=0.0)) as batches:
+            async for batch in batches:
+                await self._record(job, batch)
+
+    async def _record(self, job: _Job, batch: Sequence[Event | Attachment]) -> None:
+        events: list[Event] = []
+        for item in batch:
+            if isinstance(item, Attachment):
+                await self._store.attach(job.request.id, item)
+            else:
+                events.append(item)
+        if events:
+            job.last_seq = events[-1].seq
+            await self._write(job.meta, events)
+
+    async def _write(self, meta: RunMeta, events: Sequence[Event]) -> None:
+        await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in events])
+        for event in events:
+            self._observers.saw(meta, event)
+
+    async def _end(self, meta: RunMeta, ends: Sequence[Event], last_seq: int) -> None:
+        """Close a log that did not come to its own end. Its key is given back: the same request may be tried again."""
+        await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
+        await self._store.close(meta)
+        if meta.claim:
+            await self._store.release(meta.claim)
+
+    async def end_orphan(self, request_id: str) -> None:
+        """End a request whose gateway was lost; nothing for any other."""
+        if request_id in self._jobs or (last_seq := await self._store.orphaned(request_id)) is None:
+            return
+        meta = await self._store.meta(request_id)
+        if meta is not None:
+            lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
+            await self._end(meta, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
+
+    async def _watch(self, meta: RunMeta) -> None:
+        """Stop the work once nobody has read for its grace time."""
+        await self._store.attend(meta.request_id, meta.grace_s + ATTENDED_S)
+        left_s = meta.grace_s
+        while left_s > 0:
+            await asyncio.sleep(left_s)
+            left_s = await self._store.attended_s(meta.request_id)
+        self.stop(meta.request_id)
+
+    def _ensure_duties(self) -> None:
+        if not self._duties or any(task.done() for task in self._duties):
+            for task in self._duties:
+                task.cancel()
+            duties = (self._hear_cancels(), self._renew_leases(), self._purge())
+            self._duties = [spawn(duty, name="gateway duty") for duty in duties]
+
+    async def _hear_cancels(self) -> None:
+        async with closing(self._store.cancels()) as asked:
+            async for request_id in asked:
+                self.stop(request_id)
+
+    async def _renew_leases(self) -> None:
+        while True:
+            await asyncio.sleep(self._config.lease_s / 4)
+            metas = [job.meta for job in self._jobs.values()]
+            try:
+                for request_id in await self._store.renew(metas, lease_s=self._config.lease_s):
+                    self.stop(request_id)
+            except StoreUnavailable as error:
+                _log.warning("leases were not renewed: %s", error.detail)
+
+    async def _purge(self) -> None:
+        while True:
+            try:
+                await self._store.purge()
+            except StoreUnavailable as error:
+                _log.warning("nothing was purged: %s", error.detail)
+            await asyncio.sleep(min(60.0, max(1.0, self._config.retention_s / 4)))
+
+    async def aclose(self) -> None:
+        """Stop everything."""
+        for request_id in list(self._jobs):
+            await self.stopped(request_id)
+        for duty in self._duties:
+            await cancel_and_wait(duty)

@@ -1,0 +1,31 @@
+"""The run store: one port, three implementations, chosen by URL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deployments.runstore.memory import MemoryRunStore
+from deployments.runstore.port import Claim, LogEntry, RunMeta, RunStore, StoreUnavailable
+from deployments.runstore.sqlite import SQLiteRunStore
+from tts.errors import ConfigError
+
+__all__ = ["Claim", "LogEntry", "MemoryRunStore", "RunMeta", "RunStore", "StoreUnavailable", "open_store"]
+
+
+def open_store(url: str, retention_s: float) -> RunStore:
+    """`memory`, `sqlite:///path/to/file` or `redis://host:port/0`. Nothing is connected before the first use.
+
+    Raises:
+        ConfigError: for any other URL, and when the package for it is not installed.
+    """
+    if url == "memory":
+        return MemoryRunStore(retention_s)
+    if url.startswith("sqlite:///"):
+        return SQLiteRunStore(Path(url.removeprefix("sqlite:///")).expanduser(), retention_s)
+    if url.startswith(("redis://", "rediss://", "unix://")):
+        try:
+            from deployments.runstore.redis import RedisRunStore  # noqa: PLC0415  an optional package
+        except ImportError as error:
+            raise ConfigError("a run store in Redis needs the package: pip install 'geotts[redis]'") from error
+        return RedisRunStore(url, retention_s)
+    raise ConfigError(f"{url!r} is no run store: use memory, sqlite:///path or redis://host:port/0")

@@ -1,0 +1,135 @@
+"""The run store in memory: for one gateway, gone with the process. The default."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+
+from deployments.runstore.following import PAGE, Page, follow
+from deployments.runstore.port import Claim, LogEntry, RunMeta
+from deployments.runstore.single import SingleGateway
+from tts.ports import Attachment
+
+
+@dataclass(slots=True)
+class _Log:
+    meta: RunMeta
+    touched: float
+    entries: list[LogEntry] = field(default_factory=list)
+    seqs: list[int] = field(default_factory=list)
+    files: dict[str, Attachment] = field(default_factory=dict)
+    size: int = 0
+    closed: bool = False
+
+
+class MemoryRunStore(SingleGateway):
+    """`retention_s` after it closed a log is forgotten; the oldest earlier, when all take more than `max_bytes`."""
+
+    def __init__(
+        self, retention_s: float, *, max_bytes: int = 256 * 2**20, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(clock)
+        self._retention_s = retention_s
+        self._max_bytes = max_bytes
+        self._size = 0
+        self._logs: dict[str, _Log] = {}
+        self._claims: dict[str, tuple[Claim, float]] = {}
+
+    async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
+        if not self._admit(meta, lease_s, max_open):
+            return False
+        await self.purge()
+        self._logs[meta.request_id] = _Log(meta, self._clock())
+        return True
+
+    async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
+        log = self._logs.get(request_id)
+        if log is None or log.closed:
+            return
+        for entry in entries:
+            if not log.seqs or entry.seq > log.seqs[-1]:
+                log.entries.append(entry)
+                log.seqs.append(entry.seq)
+                self._grow(log, len(entry.payload))
+        self._bells.ring(request_id)
+
+    async def attach(self, request_id: str, attachment: Attachment) -> None:
+        log = self._logs.get(request_id)
+        if log is not None and attachment.sha256 not in log.files:
+            log.files[attachment.sha256] = attachment
+            self._grow(log, len(attachment.data))
+
+    async def close(self, meta: RunMeta) -> None:
+        log = self._logs.get(meta.request_id)
+        if log is not None:
+            log.closed, log.touched = True, self._clock()
+        self._forget(meta.request_id)
+
+    async def meta(self, request_id: str) -> RunMeta | None:
+        log = self._logs.get(request_id)
+        return None if log is None else log.meta
+
+    async def is_open(self, request_id: str) -> bool:
+        log = self._logs.get(request_id)
+        return log is not None and not log.closed
+
+    async def orphaned(self, request_id: str) -> int | None:
+        log = self._logs.get(request_id)
+        if log is None or log.closed or self._leased(request_id):
+            return None
+        return log.seqs[-1] if log.seqs else 0
+
+    async def file(self, request_id: str, sha256: str) -> Attachment | None:
+        log = self._logs.get(request_id)
+        return None if log is None else log.files.get(sha256)
+
+    async def erase(self, request_id: str) -> bool:
+        log = self._logs.pop(request_id, None)
+        if log is None:
+            return False
+        self._size -= log.size
+        self._claims.pop(log.meta.claim, None)
+        self._forget(request_id)
+        return True
+
+    def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
+        async def page(position: int) -> Page:
+            log = self._logs.get(request_id)
+            if log is None:
+                return Page((), final=True)
+            start = bisect_right(log.seqs, position)
+            return Page(log.entries[start : start + PAGE], final=log.closed)
+
+        return follow(page, self._bells, request_id, after=after, idle_s=idle_s)
+
+    async def claim(self, key: str, claim: Claim) -> Claim | None:
+        held = self._claims.get(key)
+        if held is not None and held[1] > self._clock():
+            return held[0]
+        self._claims[key] = (claim, self._clock() + self._retention_s)
+        return None
+
+    async def release(self, key: str) -> None:
+        self._claims.pop(key, None)
+
+    async def ping(self) -> None:
+        return
+
+    async def purge(self) -> None:
+        now = self._clock()
+        closed = sorted((log.touched, request_id) for request_id, log in self._logs.items() if log.closed)
+        for touched, request_id in closed:
+            if now - touched <= self._retention_s and self._size <= self._max_bytes:
+                break
+            await self.erase(request_id)
+        self._claims = {key: held for key, held in self._claims.items() if held[1] > now}
+        self._buckets = {name: empty_at for name, empty_at in self._buckets.items() if empty_at > now}
+
+    async def aclose(self) -> None:
+        self._bells.ring_all()
+
+    def _grow(self, log: _Log, size: int) -> None:
+        log.size += size
+        self._size += size

@@ -1,0 +1,134 @@
+"""Where the state of requests lives between the moment it is made and the moment it is erased.
+
+One port for everything gateways share: event logs, files, cancel flags, idempotency keys, leases and rate counters.
+The log is the only buffer between a request and its readers: every reader keeps a position in it, so a stalled reader
+costs nothing and a resumed one misses nothing. Three implementations pass one contract suite: memory and SQLite for
+exactly one gateway, Redis for several.
+
+Invariants: `seq` decides; an entry whose `seq` is not above the log's last is dropped, so a gateway that was thought
+dead cannot write over the end another one gave its request. What was erased stays erased: late appends and files are
+dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tts.domain.value import Value
+from tts.errors import GeoTTSError
+from tts.ports import Attachment
+
+STORE_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One event as it goes over the wire."""
+
+    seq: int
+    kind: str
+    payload: bytes
+
+
+class RunMeta(Value):
+    """What must be known about a request besides its events. `tenant` is the name of the key that started it."""
+
+    request_id: str
+    tenant: str = ""
+    include: str = "summary"
+    grace_s: float = 0.0
+    photos: tuple[str, ...] = ()
+    claim: str = ""
+    started_at: str = ""
+
+
+class Claim(Value):
+    """Who holds an idempotency key: the request, and a fingerprint of what it asked."""
+
+    request_id: str
+    fingerprint: str
+
+
+class StoreUnavailable(GeoTTSError):
+    """The store cannot be reached; the request is not accepted, or its state cannot be told now."""
+
+    code = "store-unavailable"
+    status = 503
+
+
+class RunStore(Protocol):
+    """Async, and safe to call from many tasks. Every method may raise StoreUnavailable."""
+
+    async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
+        """Start a log that this gateway keeps alive. False, and nothing is kept, when the tenant has `max_open`
+        already.
+        """
+        ...
+
+    async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None: ...
+
+    async def attach(self, request_id: str, attachment: Attachment) -> None: ...
+
+    async def close(self, meta: RunMeta) -> None:
+        """No entry will follow: readers end, and the time of retention begins."""
+        ...
+
+    async def meta(self, request_id: str) -> RunMeta | None: ...
+
+    def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
+        """Entries with a `seq` above `after`, then new ones until the log closes; None after `idle_s` of silence."""
+        ...
+
+    async def is_open(self, request_id: str) -> bool: ...
+
+    async def file(self, request_id: str, sha256: str) -> Attachment | None: ...
+
+    async def erase(self, request_id: str) -> bool:
+        """Remove every trace of a request, its idempotency key too. False when there was none."""
+        ...
+
+    async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
+        """Say that these requests are being worked on. Returns those that somebody wants cancelled."""
+        ...
+
+    async def orphaned(self, request_id: str) -> int | None:
+        """The last `seq` of an open log whose gateway has not renewed its lease in time; None for any other."""
+        ...
+
+    async def attend(self, request_id: str, seconds: float) -> None:
+        """Somebody reads: the work must go on for at least `seconds`. Never shortens what was promised before."""
+        ...
+
+    async def attended_s(self, request_id: str) -> float:
+        """Seconds for which the work was promised to go on."""
+        ...
+
+    async def ask_cancel(self, request_id: str) -> None:
+        """Ask the gateway that works on it to stop, wherever it is."""
+        ...
+
+    def cancels(self) -> AsyncIterator[str]:
+        """Requests that were asked to stop, as the asking comes in. For one consumer a gateway."""
+        ...
+
+    async def claim(self, key: str, claim: Claim) -> Claim | None:
+        """Take an idempotency key for the time of retention. Returns who holds it already, or None: it is taken now."""
+        ...
+
+    async def release(self, key: str) -> None: ...
+
+    async def take(self, name: str, *, per_minute: float, burst: int) -> float:
+        """Take one token of a named bucket. Returns 0.0, or the seconds until there is one."""
+        ...
+
+    async def ping(self) -> None:
+        """Raises StoreUnavailable when the store does not answer."""
+        ...
+
+    async def purge(self) -> None:
+        """Erase what is past its retention. Stores that forget by themselves do nothing."""
+        ...
+
+    async def aclose(self) -> None: ...

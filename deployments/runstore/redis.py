@@ -1,0 +1,310 @@
+"""The run store in Redis: for several gateways, on one node or many.
+
+A log is a stream whose entry ids are the events' own `seq`, so Redis itself refuses an entry that is not above the
+last; `NOMKSTREAM` keeps what was erased from coming back. Appends ring a bell on one channel that every gateway
+listens to with one connection; readers that missed it look by themselves. Clocks are Redis's own. Everything has an
+expiry, also while a request runs, so that nothing outlives its retention even when every gateway is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from deployments.runstore.following import PAGE, Bells, Page, follow
+from deployments.runstore.port import STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
+from tts.aio import cancel_and_wait, spawn
+from tts.ports import Attachment
+
+_log = logging.getLogger("geotts.runstore")
+_POLL_S = 1.0
+_RUNNING_EXTRA_S = 3600.0  # a running request may take this long on top of its retention
+
+_OPEN = """
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1] - 3600)
+if tonumber(ARGV[3]) >= 0 then
+  if redis.call('ZCOUNT', KEYS[1], '(' .. redis.call('TIME')[1], '+inf') >= tonumber(ARGV[3]) then return 0 end
+end
+local t = redis.call('TIME')
+redis.call('ZADD', KEYS[1], t[1] + t[2] / 1e6 + tonumber(ARGV[2]), ARGV[1])
+redis.call('HSET', KEYS[2], 'meta', ARGV[4], 'closed', '0')
+redis.call('EXPIRE', KEYS[2], ARGV[5])
+redis.call('XADD', KEYS[3], '0-1', 'kind', '')
+redis.call('EXPIRE', KEYS[3], ARGV[5])
+return 1
+"""
+_ATTACH = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSETNX', KEYS[2], ARGV[1] .. ':type', ARGV[2])
+redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[3])
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+return 1
+"""
+_CLOSE = """
+redis.call('ZREM', KEYS[1], ARGV[1])
+if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
+redis.call('HSET', KEYS[2], 'closed', '1')
+for i = 2, 4 do redis.call('EXPIRE', KEYS[i], ARGV[2]) end
+return 1
+"""
+_TAKE = """
+local t = redis.call('TIME')
+local now, each = t[1] + t[2] / 1e6, tonumber(ARGV[1])
+local empty_at = math.max(now, tonumber(redis.call('GET', KEYS[1]) or now))
+local wait = empty_at - now - each * (tonumber(ARGV[2]) - 1)
+if wait > 0 then return tostring(wait) end
+empty_at = empty_at + each
+redis.call('SET', KEYS[1], string.format('%.6f', empty_at), 'PX', math.ceil((empty_at - now) * 1000) + 1000)
+return '0'
+"""
+
+
+class RedisRunStore:
+    """`url` as redis-py reads it (redis://, rediss://, unix://); `prefix` keeps installations apart."""
+
+    def __init__(self, url: str, retention_s: float, *, prefix: str = "geotts") -> None:
+        retry = Retry(ExponentialBackoff(cap=0.5, base=0.02), 4)
+        lost: list[type[Exception]] = [RedisConnectionError, RedisTimeoutError]
+        self._redis: Redis = Redis.from_url(
+            url,
+            password=os.environ.get("GEOTTS_REDIS_PASSWORD"),
+            retry=retry,
+            retry_on_error=lost,
+            socket_connect_timeout=2.0,
+            socket_timeout=10.0,
+        )
+        self._retention_s = max(1, round(retention_s))
+        self._running_s = max(1, round(retention_s + _RUNNING_EXTRA_S))
+        self._prefix = f"{prefix}:v{STORE_VERSION}"
+        self._bells = Bells()
+        self._asked: asyncio.Queue[str] = asyncio.Queue()
+        self._listener: asyncio.Task[None] | None = None
+
+    async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
+        self._listen()
+        id_ = meta.request_id
+        keys = (self._leases(meta.tenant), self._key(id_, "meta"), self._key(id_, "log"))
+        limit = -1 if max_open is None else max_open
+        args = (id_, lease_s, limit, meta.model_dump_json(), self._running_s)
+        return bool(await self._script(_OPEN, keys, args))
+
+    async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
+        key = self._key(request_id, "log")
+        with _reachable():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for entry in entries:
+                    fields: dict[Any, Any] = {"kind": entry.kind, "payload": entry.payload}
+                    pipe.xadd(key, fields, id=f"{entry.seq}-0", nomkstream=True)
+                pipe.publish(self._bell_channel, b"w" + request_id.encode())
+                for outcome in await pipe.execute(raise_on_error=False):
+                    # an id that is not above the last: sent twice by a retry, or by a gateway that was thought dead
+                    if isinstance(outcome, RedisError) and not isinstance(outcome, ResponseError):
+                        raise outcome
+
+    async def attach(self, request_id: str, attachment: Attachment) -> None:
+        keys = (self._key(request_id, "meta"), self._key(request_id, "files"))
+        args = (attachment.sha256, attachment.media_type, attachment.data, self._running_s)
+        await self._script(_ATTACH, keys, args)
+
+    async def close(self, meta: RunMeta) -> None:
+        id_ = meta.request_id
+        keys = (self._leases(meta.tenant), *(self._key(id_, part) for part in ("meta", "log", "files")))
+        await self._script(_CLOSE, keys, (id_, self._retention_s))
+        await self._ring(b"w", id_)
+
+    async def meta(self, request_id: str) -> RunMeta | None:
+        raw = await self._field(request_id, "meta")
+        return None if raw is None else RunMeta.model_validate_json(raw)
+
+    async def is_open(self, request_id: str) -> bool:
+        return await self._field(request_id, "closed") == b"0"
+
+    async def orphaned(self, request_id: str) -> int | None:
+        meta = await self.meta(request_id)
+        if meta is None or not await self.is_open(request_id):
+            return None
+        with _reachable():
+            until = await self._redis.zscore(self._leases(meta.tenant), request_id)
+            if until is not None and until > await self._now():
+                return None
+            last = await self._redis.xrevrange(self._key(request_id, "log"), count=1)
+        return _seq(cast(bytes, last[0][0])) if last else 0
+
+    async def file(self, request_id: str, sha256: str) -> Attachment | None:
+        with _reachable():
+            media, data = await self._redis.hmget(self._key(request_id, "files"), [f"{sha256}:type", sha256])
+        return None if data is None or media is None else Attachment(sha256=sha256, media_type=media, data=data)
+
+    async def erase(self, request_id: str) -> bool:
+        meta = await self.meta(request_id)
+        if meta is None:
+            return False
+        parts = ("meta", "log", "files", "attended", "cancel")
+        with _reachable():
+            await self._redis.zrem(self._leases(meta.tenant), request_id)
+            for key in (
+                *(self._key(request_id, part) for part in parts),
+                *([self._claim(meta.claim)] * bool(meta.claim)),
+            ):
+                await self._redis.delete(key)
+        await self._ring(b"w", request_id)
+        return True
+
+    async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
+        if not metas:
+            return []
+        with _reachable():
+            until = await self._now() + lease_s
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for meta in metas:
+                    pipe.zadd(self._leases(meta.tenant), {meta.request_id: until}, xx=True)
+                for meta in metas:
+                    pipe.exists(self._key(meta.request_id, "cancel"))
+                flags = (await pipe.execute())[len(metas) :]
+        return [meta.request_id for meta, flag in zip(metas, flags, strict=True) if flag]
+
+    async def attend(self, request_id: str, seconds: float) -> None:
+        key = self._key(request_id, "attended")
+        with _reachable():
+            if await self._redis.pttl(key) < seconds * 1000 and await self.is_open(request_id):
+                await self._redis.set(key, b"1", px=max(1, round(seconds * 1000)))
+
+    async def attended_s(self, request_id: str) -> float:
+        with _reachable():
+            return max(0, await self._redis.pttl(self._key(request_id, "attended"))) / 1000
+
+    async def ask_cancel(self, request_id: str) -> None:
+        if await self.is_open(request_id):
+            with _reachable():
+                await self._redis.set(self._key(request_id, "cancel"), b"1", ex=self._running_s)
+            await self._ring(b"c", request_id)
+
+    async def cancels(self) -> AsyncIterator[str]:
+        self._listen()
+        while True:
+            yield await self._asked.get()
+
+    def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
+        self._listen()
+
+        async def page(position: int) -> Page:
+            with _reachable():
+                async with self._redis.pipeline(transaction=False) as pipe:
+                    pipe.hget(self._key(request_id, "meta"), "closed")
+                    pipe.xrange(self._key(request_id, "log"), min=f"{max(position, 0) + 1}-0", count=PAGE)
+                    closed, rows = await pipe.execute()
+            return Page([_entry(row) for row in rows], final=closed != b"0")
+
+        return follow(page, self._bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
+
+    async def claim(self, key: str, claim: Claim) -> Claim | None:
+        with _reachable():
+            name = self._claim(key)
+            while not await self._redis.set(name, claim.model_dump_json(), nx=True, ex=self._retention_s):
+                held = await self._redis.get(name)
+                if held is not None:
+                    return Claim.model_validate_json(held)
+        return None
+
+    async def release(self, key: str) -> None:
+        with _reachable():
+            await self._redis.delete(self._claim(key))
+
+    async def take(self, name: str, *, per_minute: float, burst: int) -> float:
+        return float(await self._script(_TAKE, (f"{self._prefix}:bucket:{name}",), (60.0 / per_minute, burst)))
+
+    async def ping(self) -> None:
+        with _reachable():
+            await self._redis.ping()
+
+    async def purge(self) -> None:
+        return
+
+    async def aclose(self) -> None:
+        if self._listener is not None:
+            await cancel_and_wait(self._listener)
+        self._bells.ring_all()
+        await self._redis.aclose()
+
+    def _listen(self) -> None:
+        if self._listener is None or self._listener.done():
+            self._listener = spawn(self._hear(), name="run store bells")
+
+    async def _hear(self) -> None:
+        """Rings and cancels from every gateway. A lost connection costs readers a second, nothing else."""
+        while True:
+            try:
+                async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
+                    await channel.subscribe(self._bell_channel)
+                    self._bells.ring_all()
+                    while True:
+                        message = await channel.get_message(timeout=5.0)
+                        if message is not None:
+                            self._heard(message["data"])
+            except RedisError as error:
+                _log.warning("the connection to Redis was lost: %s", type(error).__name__)
+                await asyncio.sleep(0.5)
+
+    def _heard(self, data: bytes) -> None:
+        request_id = data[1:].decode()
+        if data[:1] == b"c":
+            self._asked.put_nowait(request_id)
+        else:
+            self._bells.ring(request_id)
+
+    async def _ring(self, kind: bytes, request_id: str) -> None:
+        with _reachable():
+            await self._redis.publish(self._bell_channel, kind + request_id.encode())
+
+    async def _field(self, request_id: str, name: str) -> bytes | None:
+        with _reachable():
+            return cast("bytes | None", await self._redis.hget(self._key(request_id, "meta"), name))
+
+    async def _now(self) -> float:
+        seconds, micros = await self._redis.time()
+        return float(seconds) + float(micros) / 1e6
+
+    async def _script(self, script: str, keys: Sequence[str], args: Sequence[Any]) -> Any:
+        with _reachable():
+            return await self._redis.eval(script, len(keys), *keys, *args)
+
+    @property
+    def _bell_channel(self) -> str:
+        return f"{self._prefix}:bells"
+
+    def _key(self, request_id: str, part: str) -> str:
+        return f"{self._prefix}:run:{request_id}:{part}"
+
+    def _leases(self, tenant: str) -> str:
+        return f"{self._prefix}:leases:{tenant}"
+
+    def _claim(self, key: str) -> str:
+        return f"{self._prefix}:claim:{key}"
+
+
+@contextmanager
+def _reachable() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as error:
+        raise StoreUnavailable(f"the run store cannot be reached: {type(error).__name__}") from error
+
+
+def _seq(entry_id: bytes) -> int:
+    return int(entry_id.partition(b"-")[0])
+
+
+def _entry(row: tuple[bytes, dict[bytes, bytes]]) -> LogEntry:
+    entry_id, fields = row
+    return LogEntry(_seq(entry_id), fields[b"kind"].decode(), fields[b"payload"])

@@ -1,0 +1,79 @@
+"""What a store for exactly one gateway may keep in this process: bells, leases, attendance, cancels and rate counters.
+
+They mean nothing after a restart: a log that is still open then has no lease any more, which is how it is found to be
+orphaned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from deployments.runstore.following import Bells
+from deployments.runstore.port import RunMeta
+
+
+class SingleGateway:
+    """The half of `RunStore` that memory and SQLite share. `clock` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._bells = Bells()
+        self._leases: dict[str, tuple[str, float]] = {}
+        self._attended: dict[str, float] = {}
+        self._asked: asyncio.Queue[str] = asyncio.Queue()
+        self._wanted_stopped: set[str] = set()
+        self._buckets: dict[str, float] = {}
+
+    def _admit(self, meta: RunMeta, lease_s: float, max_open: int | None) -> bool:
+        now = self._clock()
+        if max_open is not None:
+            mine = sum(tenant == meta.tenant and until > now for tenant, until in self._leases.values())
+            if mine >= max_open:
+                return False
+        self._leases[meta.request_id] = (meta.tenant, now + lease_s)
+        return True
+
+    def _leased(self, request_id: str) -> bool:
+        return self._leases.get(request_id, ("", 0.0))[1] > self._clock()
+
+    def _forget(self, request_id: str) -> None:
+        self._leases.pop(request_id, None)
+        self._attended.pop(request_id, None)
+        self._wanted_stopped.discard(request_id)
+        self._bells.ring(request_id)
+
+    async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
+        until = self._clock() + lease_s
+        for meta in metas:
+            if meta.request_id in self._leases:
+                self._leases[meta.request_id] = (meta.tenant, until)
+        return [meta.request_id for meta in metas if meta.request_id in self._wanted_stopped]
+
+    async def attend(self, request_id: str, seconds: float) -> None:
+        until = self._clock() + seconds
+        if request_id in self._leases:
+            self._attended[request_id] = max(until, self._attended.get(request_id, until))
+
+    async def attended_s(self, request_id: str) -> float:
+        return max(0.0, self._attended.get(request_id, 0.0) - self._clock())
+
+    async def ask_cancel(self, request_id: str) -> None:
+        if request_id in self._leases:
+            self._wanted_stopped.add(request_id)
+            self._asked.put_nowait(request_id)
+
+    async def cancels(self) -> AsyncIterator[str]:
+        while True:
+            yield await self._asked.get()
+
+    async def take(self, name: str, *, per_minute: float, burst: int) -> float:
+        """A leaky bucket as one number: the time at which it will be empty again (GCRA)."""
+        now, each = self._clock(), 60.0 / per_minute
+        empty_at = max(now, self._buckets.get(name, now))
+        wait = empty_at - now - each * (burst - 1)
+        if wait > 0:
+            return wait
+        self._buckets[name] = empty_at + each
+        return 0.0

@@ -1,0 +1,242 @@
+"""The run store in one SQLite file: for one gateway, and what is finished survives its restarts.
+
+One connection in one thread; an append is one transaction in the write-ahead log. The file is locked for as long as a
+gateway has it open: a second one is refused. Deleted rows are overwritten (`secure_delete`), and after an erasure the
+write-ahead log is cut, so that nothing of a request stays on the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from deployments.runstore.following import PAGE, Page, follow
+from deployments.runstore.port import STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
+from deployments.runstore.single import SingleGateway
+from tts.errors import ConfigError
+from tts.ports import Attachment
+
+T = TypeVar("T")
+_LOCK_PATIENCE_S = 25.0  # a replaced gateway replica drains for up to 20 s
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    request_id TEXT PRIMARY KEY, meta TEXT NOT NULL, closed INTEGER NOT NULL DEFAULT 0, touched REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS events (
+    request_id TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, payload BLOB NOT NULL,
+    PRIMARY KEY (request_id, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS files (
+    request_id TEXT NOT NULL, sha256 TEXT NOT NULL, media_type TEXT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (request_id, sha256)
+);
+CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, claim TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
+"""
+
+
+class SQLiteRunStore(SingleGateway):
+    """Times in the file are Unix seconds of `wall`, so that retention goes on while nothing runs."""
+
+    def __init__(
+        self,
+        path: Path,
+        retention_s: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(clock)
+        self._path, self._retention_s, self._wall = path, retention_s, wall
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="runstore")
+        self._lock: IO[bytes] | None = None
+        self._db: sqlite3.Connection | None = None
+
+    async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
+        if not self._admit(meta, lease_s, max_open):
+            return False
+        row = (meta.request_id, meta.model_dump_json(), self._wall())
+        await self._write("INSERT OR REPLACE INTO runs (request_id, meta, touched) VALUES (?, ?, ?)", [row])
+        return True
+
+    async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
+        rows = [(request_id, e.seq, e.kind, e.payload, request_id, request_id, e.seq) for e in entries]
+        await self._write(
+            "INSERT INTO events SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE request_id = ? AND NOT closed)"
+            " AND NOT EXISTS (SELECT 1 FROM events WHERE request_id = ? AND seq >= ?)",
+            rows,
+        )
+        self._bells.ring(request_id)
+
+    async def attach(self, request_id: str, attachment: Attachment) -> None:
+        row = (request_id, attachment.sha256, attachment.media_type, attachment.data, request_id)
+        await self._write(
+            "INSERT OR IGNORE INTO files SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE request_id = ?)",
+            [row],
+        )
+
+    async def close(self, meta: RunMeta) -> None:
+        row = (self._wall(), meta.request_id)
+        await self._write("UPDATE runs SET closed = 1, touched = ? WHERE request_id = ?", [row])
+        self._forget(meta.request_id)
+
+    async def meta(self, request_id: str) -> RunMeta | None:
+        row = await self._one("SELECT meta FROM runs WHERE request_id = ?", request_id)
+        return None if row is None else RunMeta.model_validate_json(row[0])
+
+    async def is_open(self, request_id: str) -> bool:
+        return await self._one("SELECT 1 FROM runs WHERE request_id = ? AND NOT closed", request_id) is not None
+
+    async def orphaned(self, request_id: str) -> int | None:
+        if self._leased(request_id) or not await self.is_open(request_id):
+            return None
+        row = await self._one("SELECT coalesce(max(seq), 0) FROM events WHERE request_id = ?", request_id)
+        return int(row[0]) if row is not None else 0
+
+    async def file(self, request_id: str, sha256: str) -> Attachment | None:
+        row = await self._one(
+            "SELECT media_type, data FROM files WHERE request_id = ? AND sha256 = ?", request_id, sha256
+        )
+        return None if row is None else Attachment(sha256=sha256, media_type=row[0], data=row[1])
+
+    async def erase(self, request_id: str) -> bool:
+        meta = await self.meta(request_id)
+        self._forget(request_id)
+        if meta is None:
+            return False
+        await self._in_thread(lambda db: _erase(db, meta))
+        self._bells.ring(request_id)
+        return True
+
+    def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
+        async def page(position: int) -> Page:
+            return await self._in_thread(lambda db: _page(db, request_id, position))
+
+        return follow(page, self._bells, request_id, after=after, idle_s=idle_s)
+
+    async def claim(self, key: str, claim: Claim) -> Claim | None:
+        now = self._wall()
+        return await self._in_thread(lambda db: _claim(db, key, claim, now, now + self._retention_s))
+
+    async def release(self, key: str) -> None:
+        await self._write("DELETE FROM claims WHERE key = ?", [(key,)])
+
+    async def ping(self) -> None:
+        await self._one("SELECT 1")
+
+    async def purge(self) -> None:
+        now = self._wall()
+        old = await self._in_thread(
+            lambda db: db.execute(
+                "SELECT request_id FROM runs WHERE touched < ?", (now - self._retention_s,)
+            ).fetchall()
+        )
+        for (request_id,) in old:
+            if not self._leased(request_id):
+                await self.erase(request_id)
+        await self._write("DELETE FROM claims WHERE until < ?", [(now,)])
+
+    async def aclose(self) -> None:
+        self._bells.ring_all()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._close_files)
+        self._thread.shutdown()
+
+    async def _one(self, sql: str, *values: Any) -> Any:
+        return await self._in_thread(lambda db: db.execute(sql, values).fetchone())
+
+    async def _write(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        def write(db: sqlite3.Connection) -> None:
+            with db:
+                db.executemany(sql, rows)
+
+        await self._in_thread(write)
+
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        def run() -> T:
+            try:
+                return work(self._opened())
+            except sqlite3.Error as error:
+                raise StoreUnavailable(f"the run store failed: {type(error).__name__}") from error
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, run)
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._db is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(self._path.with_suffix(".lock"))
+            self._db = _connect(self._path)
+        return self._db
+
+    def _close_files(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """Hold the file's lock. Raises ConfigError when another gateway does not give it up in time."""
+    handle = path.open("ab")
+    give_up = time.monotonic() + _LOCK_PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                handle.close()
+                raise ConfigError(
+                    "another gateway has this run store open: SQLite is for one gateway, use redis:// for more"
+                ) from None
+            time.sleep(0.1)
+        else:
+            return handle
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, check_same_thread=False)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("PRAGMA secure_delete = ON")
+    (found,) = db.execute("PRAGMA user_version").fetchone()
+    if found not in (0, STORE_VERSION):
+        db.close()
+        raise ConfigError(
+            f"{path.name} is a run store of version {found}, this release reads {STORE_VERSION}: remove it"
+        )
+    with db:
+        db.executescript(_SCHEMA)
+        db.execute(f"PRAGMA user_version = {STORE_VERSION}")
+    return db
+
+
+def _page(db: sqlite3.Connection, request_id: str, position: int) -> Page:
+    row = db.execute("SELECT closed FROM runs WHERE request_id = ?", (request_id,)).fetchone()
+    if row is None:
+        return Page((), final=True)
+    rows = db.execute(
+        "SELECT seq, kind, payload FROM events WHERE request_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+        (request_id, position, PAGE),
+    ).fetchall()
+    return Page([LogEntry(*found) for found in rows], final=bool(row[0]))
+
+
+def _claim(db: sqlite3.Connection, key: str, claim: Claim, now: float, until: float) -> Claim | None:
+    with db:
+        row = db.execute("SELECT claim FROM claims WHERE key = ? AND until > ?", (key, now)).fetchone()
+        if row is not None:
+            return Claim.model_validate_json(row[0])
+        db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, claim.model_dump_json(), until))
+    return None
+
+
+def _erase(db: sqlite3.Connection, meta: RunMeta) -> None:
+    with db:
+        for table in ("events", "files", "runs"):
+            db.execute(f"DELETE FROM {table} WHERE request_id = ?", (meta.request_id,))
+        db.execute("DELETE FROM claims WHERE key = ?", (meta.claim,))
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

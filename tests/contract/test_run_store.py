@@ -1,0 +1,219 @@
+"""What every run store promises, whatever it is made of."""
+
+import asyncio
+import secrets
+
+import pytest
+from redis_server import running_redis
+from support import leftover_tasks
+
+from deployments.runstore import Claim, LogEntry, MemoryRunStore, RunMeta, open_store
+from deployments.runstore.redis import RedisRunStore
+from deployments.runstore.sqlite import SQLiteRunStore
+from tts.errors import ConfigError
+from tts.ports import Attachment
+
+KINDS = ("memory", "sqlite", "redis")
+PICTURE = Attachment(sha256="ab" * 32, media_type="image/png", data=b"\x89PNG" + secrets.token_bytes(64))
+
+
+@pytest.fixture(scope="module")
+def redis_url(tmp_path_factory):
+    with running_redis(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture(params=KINDS)
+async def store(request, tmp_path):
+    if request.param == "memory":
+        made = MemoryRunStore(3600)
+    elif request.param == "sqlite":
+        made = SQLiteRunStore(tmp_path / "runs.sqlite", 3600)
+    else:
+        made = RedisRunStore(request.getfixturevalue("redis_url"), 3600, prefix=secrets.token_hex(4))
+    yield made
+    await made.aclose()
+    assert leftover_tasks() == []
+
+
+def a_run(name="loc_1", **fields):
+    return RunMeta(request_id=name, **fields)
+
+
+def entries(*seqs):
+    return [LogEntry(seq, "text", b'{"seq":%d}' % seq) for seq in seqs]
+
+
+async def seqs_of(store, name, **how):
+    return [entry.seq async for entry in store.read(name, **how) if entry is not None]
+
+
+async def test_what_is_appended_is_read_in_order(store):
+    assert await store.open(a_run(), lease_s=5)
+    await store.append("loc_1", entries(1, 2))
+    await store.append("loc_1", entries(3))
+    await store.close(a_run())
+    found = [entry async for entry in store.read("loc_1")]
+    assert found == entries(1, 2, 3)
+    assert await seqs_of(store, "loc_1", after=2) == [3]
+    assert await seqs_of(store, "loc_1", after=99) == []
+    assert await seqs_of(store, "loc_unknown") == []
+
+
+async def test_long_logs_come_whole(store):
+    await store.open(a_run(), lease_s=5)
+    await store.append("loc_1", entries(*range(1, 1001)))
+    await store.close(a_run())
+    assert await seqs_of(store, "loc_1") == list(range(1, 1001))
+
+
+async def test_readers_see_what_comes_while_they_wait(store):
+    await store.open(a_run(), lease_s=5)
+
+    async def write():
+        for seq in range(1, 21):
+            await store.append("loc_1", entries(seq))
+            await asyncio.sleep(0.002)
+        await store.close(a_run())
+
+    async with asyncio.TaskGroup() as group:
+        readers = [group.create_task(seqs_of(store, "loc_1")) for _ in range(5)]
+        group.create_task(write())
+    assert all(reader.result() == list(range(1, 21)) for reader in readers)
+
+
+async def test_silence_is_told(store):
+    await store.open(a_run(), lease_s=5)
+    reader = store.read("loc_1", idle_s=0.02)
+    assert await anext(reader) is None
+    await store.append("loc_1", entries(1))
+    assert (await anext(reader)).seq == 1
+    assert await anext(reader) is None
+    await reader.aclose()
+
+
+async def test_an_entry_that_is_not_above_the_last_is_dropped(store):
+    await store.open(a_run(), lease_s=5)
+    await store.append("loc_1", entries(1, 2, 3))
+    await store.append("loc_1", [LogEntry(2, "late", b"{}"), *entries(4)])
+    await store.close(a_run())
+    assert [entry.kind async for entry in store.read("loc_1")] == ["text"] * 4
+
+
+async def test_files(store):
+    await store.open(a_run(), lease_s=5)
+    await store.attach("loc_1", PICTURE)
+    assert await store.file("loc_1", PICTURE.sha256) == PICTURE
+    assert await store.file("loc_1", "00" * 32) is None
+    assert await store.file("loc_2", PICTURE.sha256) is None
+
+
+async def test_meta_says_whose_it_is(store):
+    meta = a_run(tenant="desk", grace_s=2.5, photos=("aa",), claim="k")
+    await store.open(meta, lease_s=5)
+    assert await store.meta("loc_1") == meta
+    assert await store.is_open("loc_1")
+    await store.close(meta)
+    assert not await store.is_open("loc_1")
+    assert await store.meta("loc_unknown") is None
+
+
+async def test_erased_is_erased(store):
+    meta = a_run(claim="desk:key")
+    await store.claim("desk:key", Claim(request_id="loc_1", fingerprint="f"))
+    await store.open(meta, lease_s=5)
+    await store.append("loc_1", entries(1))
+    await store.attach("loc_1", PICTURE)
+    assert await store.erase("loc_1")
+    await store.append("loc_1", entries(2))
+    await store.attach("loc_1", PICTURE)
+    await store.close(meta)
+    assert await seqs_of(store, "loc_1") == []
+    assert await store.file("loc_1", PICTURE.sha256) is None
+    assert await store.meta("loc_1") is None
+    assert await store.claim("desk:key", Claim(request_id="loc_2", fingerprint="g")) is None
+    assert not await store.erase("loc_1")
+
+
+async def test_erasing_ends_its_readers(store):
+    await store.open(a_run(), lease_s=5)
+    async with asyncio.TaskGroup() as group:
+        reader = group.create_task(seqs_of(store, "loc_1"))
+        await asyncio.sleep(0.01)
+        await store.erase("loc_1")
+    assert reader.result() == []
+
+
+async def test_a_key_is_claimed_once(store):
+    first, second = (Claim(request_id=f"loc_{i}", fingerprint="f") for i in (1, 2))
+    got = await asyncio.gather(*(store.claim("k", claim) for claim in (first, second)))
+    assert sorted(claim is None for claim in got) == [False, True]
+    held = await store.claim("k", second)
+    assert held == (first if got[0] is None else second)
+    await store.release("k")
+    assert await store.claim("k", second) is None
+
+
+async def test_a_log_without_lease_is_orphaned(store):
+    await store.open(a_run(), lease_s=0.05)
+    assert await store.orphaned("loc_1") is None
+    await store.append("loc_1", entries(1, 2))
+    await asyncio.sleep(0.1)
+    assert await store.orphaned("loc_1") == 2
+    await store.renew([a_run()], lease_s=5)
+    assert await store.orphaned("loc_1") is None
+    await store.close(a_run())
+    assert await store.orphaned("loc_1") is None
+    assert await store.orphaned("loc_unknown") is None
+
+
+async def test_a_tenant_has_so_many_requests_open(store):
+    for i in range(2):
+        assert await store.open(a_run(f"loc_{i}", tenant="a"), lease_s=5, max_open=2)
+    assert not await store.open(a_run("loc_2", tenant="a"), lease_s=5, max_open=2)
+    assert await store.meta("loc_2") is None
+    assert await store.open(a_run("loc_3", tenant="b"), lease_s=5, max_open=2)
+    await store.close(a_run("loc_0", tenant="a"))
+    assert await store.open(a_run("loc_2", tenant="a"), lease_s=5, max_open=2)
+
+
+async def test_attendance_is_extended_and_never_shortened(store):
+    await store.open(a_run(), lease_s=5)
+    assert await store.attended_s("loc_1") == 0
+    await store.attend("loc_1", 10)
+    await store.attend("loc_1", 1)
+    assert 9 < await store.attended_s("loc_1") <= 10
+    await store.attend("loc_unknown", 10)
+    assert await store.attended_s("loc_unknown") == 0
+
+
+async def test_a_cancel_reaches_the_gateway_that_works(store):
+    await store.open(a_run(), lease_s=5)
+    asked = store.cancels()
+    async with asyncio.TaskGroup() as group:
+        heard = group.create_task(anext(asked))
+        await asyncio.sleep(0.05)
+        await store.ask_cancel("loc_1")
+        assert await asyncio.wait_for(heard, 2) == "loc_1"
+    assert list(await store.renew([a_run(), a_run("loc_2")], lease_s=5)) == ["loc_1"]
+    await asked.aclose()
+
+
+async def test_a_bucket_gives_its_burst_and_then_its_rate(store):
+    waits = [await store.take("desk", per_minute=600, burst=3) for _ in range(4)]
+    assert waits[:3] == [0, 0, 0]
+    assert 0 < waits[3] <= 0.1
+    assert await store.take("other", per_minute=600, burst=3) == 0
+    await asyncio.sleep(waits[3] + 0.01)
+    assert await store.take("desk", per_minute=600, burst=3) == 0
+
+
+async def test_it_answers(store):
+    await store.ping()
+    await store.purge()
+
+
+@pytest.mark.parametrize("url", ["", "mysql://x", "sqlite:runs.db"])
+def test_other_urls_are_refused(url):
+    with pytest.raises(ConfigError, match="no run store"):
+        open_store(url, 1)
