@@ -14,6 +14,7 @@ from deployments.gateway import Gateway
 from deployments.http_errors import install_errors
 from deployments.metrics import Metrics
 from deployments.openapi import install_openapi
+from deployments.photo_fetcher import PhotoFetcher
 from deployments.routes.locate import add_locate
 from deployments.routes.operations import add_operations
 from deployments.routes.runs import add_runs
@@ -32,19 +33,24 @@ def create_app(
     checks: Mapping[str, Check] | None = None,
     fetch: Fetch | None = None,
 ) -> FastAPI:
-    """Every route. `metrics` should also be among the gateway's observers; `checks` are what readiness asks.
+    """Every route. `metrics` should also be among the gateway's observers; `checks` are what readiness asks;
+    `fetch` replaces the client that gets photos by URL.
 
     Raises:
         ConfigError: access needs keys and there are none, or they cannot be read.
     """
     metrics = metrics or Metrics()
     metrics.watch_queue(lambda: gateway.admission.reading, lambda: gateway.admission.working)
+    photos = PhotoFetcher(args.gateway) if args.gateway.fetch_urls else None
+    fetch = fetch or (photos.fetch if photos is not None else None)
     service = Service(gateway, args, Keyring(args.gateway), metrics, checks or {}, fetch)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await gateway.aclose()
+        if photos is not None:
+            await photos.aclose()
 
     app = FastAPI(
         title="GeoTTS", version=gateway.ports.identity.version, docs_url=None, redoc_url=None, lifespan=lifespan

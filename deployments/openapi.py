@@ -148,7 +148,7 @@ PROBLEMS: dict[int | str, Json] = {
 _ABOUT = """Where was this photo taken? Parallel agents with maps and search tools, verified: an answer with coordinates,
 a radius it can be trusted within, and the evidence for it.
 
-Errors are RFC 9457 problem details with a stable `type` (`urn:geotts:problem:…`). Every reply has an `X-Request-Id`."""
+Errors are RFC 9457 problem details with a stable `type` (`urn:geotts:problem:…`). Every reply has `X-Request-Id`."""
 
 
 def install_openapi(app: FastAPI, *, keys: bool) -> None:

@@ -148,6 +148,8 @@ class GatewayConfig(Value):
     max_decoding: Annotated[int, Field(ge=1)] = Field(
         default=4, description="photos decoded at once: each may take max_pixels times 4 bytes"
     )
+    fetch_urls: bool = Field(default=True, description="photos may be sent as URLs, which this machine fetches")
+    fetch_hosts: tuple[str, ...] = Field(default=(), description="host:port pairs in private networks to fetch from")
     retention_s: Annotated[float, Field(ge=0)] = Field(
         default=24 * 3600.0, description="after this, logs, photos and crops of a request are erased"
     )
