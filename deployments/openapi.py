@@ -145,8 +145,8 @@ PROBLEMS: dict[int | str, Json] = {
     for status, words in _WORDS.items()
 }
 
-_ABOUT = """Where was this photo taken? Parallel agents with maps and search tools, verified: an answer with coordinates,
-a radius it can be trusted within, and the evidence for it.
+_ABOUT = """Where was this photo taken? Parallel agents with maps and search tools, verified: an answer with
+coordinates, a radius it can be trusted within, and the evidence for it.
 
 Errors are RFC 9457 problem details with a stable `type` (`urn:geotts:problem:…`). Every reply has `X-Request-Id`."""
 
