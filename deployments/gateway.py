@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from deployments.access import Caller, TooManyRequests
@@ -147,8 +147,8 @@ class Gateway:
             raise NotFound(f"there is no request {request_id[:40]}: it never was, or it was erased")
         return meta
 
-    @asynccontextmanager
-    async def attended(self, request_id: str, grace_s: float) -> AsyncIterator[None]:
+    @contextmanager
+    def attended(self, request_id: str, grace_s: float) -> Iterator[None]:
         """While a reader is inside, the work goes on; when it leaves early, the work is cancelled after `grace_s`.
 
         Leaving only starts things: a reader that is cancelled by its server gets no chance to wait for anything.

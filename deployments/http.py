@@ -16,6 +16,7 @@ from deployments.metrics import Metrics
 from deployments.openapi import install_openapi
 from deployments.photo_fetcher import PhotoFetcher
 from deployments.routes.locate import add_locate
+from deployments.routes.openai import add_openai
 from deployments.routes.operations import add_operations
 from deployments.routes.runs import add_runs
 from deployments.service import Check, Fetch, Service
@@ -58,6 +59,7 @@ def create_app(
     install_errors(app)
     add_locate(app, service)
     add_runs(app, service)
+    add_openai(app, service)
     add_operations(app, service)
     install_openapi(app, keys=args.gateway.access.mode == "keys")
     app.add_middleware(AccessLog, metrics=metrics)

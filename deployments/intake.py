@@ -176,11 +176,16 @@ def options_from(fields: dict[str, Any]) -> LocateOptions:
     try:
         return LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
-        errors = tuple(
-            {"field": ".".join(str(part) for part in e["loc"])[:100], "problem": e["msg"][:300]} for e in error.errors()
-        )
-        summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
-        raise RequestError(f"the request is not valid: {summary}", errors=errors) from error
+        raise refused(error) from error
+
+
+def refused(error: ValidationError) -> RequestError:
+    """Every wrong field by name, in words for the caller."""
+    errors = tuple(
+        {"field": ".".join(str(part) for part in e["loc"])[:100], "problem": e["msg"][:300]} for e in error.errors()
+    )
+    summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
+    return RequestError(f"the request is not valid: {summary}", errors=errors)
 
 
 def _checked(photos: list[T]) -> list[T]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from tts.api.openai import ChatRequest
 from tts.api.schema import Accepted202, Problem
 from tts.domain.events import EVENT
 from tts.domain.request import MAX_PHOTOS, LocateOptions
@@ -163,8 +164,10 @@ def install_openapi(app: FastAPI, *, keys: bool) -> None:
         event = dict(_EVENT)
         for name, model in {**_OPTIONS["$defs"], **event.pop("$defs"), "Event": event}.items():
             models.setdefault(name, model)
-        for model in (Accepted202, Problem):
-            models.setdefault(model.__name__, model.model_json_schema(ref_template=_REF))
+        for model in (Accepted202, Problem, ChatRequest):
+            described = model.model_json_schema(ref_template=_REF)
+            models.update({name: inner for name, inner in described.pop("$defs", {}).items() if name not in models})
+            models.setdefault(model.__name__, described)
         if keys:
             components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{"key": []}]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractContextManager
 from typing import Literal, cast
 
 import orjson
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from deployments.gateway import Gateway
 from deployments.http_errors import problem
@@ -21,25 +22,44 @@ NO_STORE = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Include = Literal["none", "summary", "full"]
 
 
+class AttendedStream(StreamingResponse):
+    """A stream that is attended from the moment it is made: also a client that is gone before its first byte is
+    noticed.
+    """
+
+    def __init__(
+        self,
+        body: AsyncIterator[bytes],
+        attended: AbstractContextManager[None],
+        *,
+        media_type: str,
+        headers: Mapping[str, str],
+    ) -> None:
+        super().__init__(body, media_type=media_type, headers=headers)
+        self._attended = attended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._attended:
+            await super().__call__(scope, receive, send)
+
+
 def event_stream(
     gateway: Gateway,
     request_id: str,
     accept: str,
     *,
     after: int = 0,
-    attended: AbstractAsyncContextManager[None],
+    attended: AbstractContextManager[None],
     headers: Mapping[str, str],
 ) -> Response:
     """The log from `after` on, as server-sent events or, if asked for, JSON lines."""
     ndjson = NDJSON in accept and SSE not in accept
-    body = _frames(gateway, request_id, after, attended, ndjson=ndjson)
-    return StreamingResponse(body, media_type=NDJSON if ndjson else SSE, headers={**NO_STORE, **headers})
+    body = _frames(gateway, request_id, after, ndjson=ndjson)
+    return AttendedStream(body, attended, media_type=NDJSON if ndjson else SSE, headers={**NO_STORE, **headers})
 
 
-async def _frames(
-    gateway: Gateway, request_id: str, after: int, attended: AbstractAsyncContextManager[None], *, ndjson: bool
-) -> AsyncIterator[bytes]:
-    async with attended, closing(gateway.follow(request_id, after=after)) as entries:
+async def _frames(gateway: Gateway, request_id: str, after: int, *, ndjson: bool) -> AsyncIterator[bytes]:
+    async with closing(gateway.follow(request_id, after=after)) as entries:
         async for entry in entries:
             if entry is not None:
                 yield ndjson_line(entry.payload) if ndjson else sse_frame(entry.seq, entry.kind, entry.payload)

@@ -54,7 +54,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
         attended = nullcontext() if joins else gateway.attended(id_, options.resume_grace_s)
         if wants_stream(accept):
             return event_stream(gateway, id_, accept, attended=attended, headers=headers)
-        async with attended:
+        with attended:
             run = await while_connected(request, gateway.result(id_))
         return reply(id_, run, options.include, accept, headers)
 

@@ -1,0 +1,151 @@
+"""`/v1`: the same pipeline for everything that already speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, FastAPI, Request
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from deployments.disconnect import while_connected
+from deployments.gateway import Gateway
+from deployments.http_errors import problem
+from deployments.intake import options_from, photo_from, read_json, refused
+from deployments.openapi import PROBLEMS
+from deployments.replies import JSON, NO_STORE, SSE, AttendedStream
+from deployments.service import Service
+from tts.aio import closing
+from tts.api.openai import MODELS, ChatRequest, Completion
+from tts.api.sse import HEARTBEAT
+from tts.domain.events import Done, Event, Failed, parse_event
+from tts.domain.request import MAX_PHOTOS
+from tts.domain.trajectory import fold
+from tts.errors import NotFound, RequestError
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}}},
+    },
+    "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
+}
+
+
+def add_openai(app: FastAPI, service: Service) -> None:
+    router = APIRouter(prefix="/v1", tags=["openai"], responses=PROBLEMS)
+    gateway = service.gateway
+
+    @router.get("/models", operation_id="models", response_class=Response)
+    async def models(request: Request) -> Response:
+        """`geotts` plans its depth by itself; the others fix it."""
+        service.caller(request)
+        return _json({"object": "list", "data": [_model(name) for name in MODELS]})
+
+    @router.get("/models/{name}", operation_id="model", response_class=Response)
+    async def model(request: Request, name: str) -> Response:
+        """One model."""
+        service.caller(request)
+        if name not in MODELS:
+            raise NotFound(f"there is no model {name[:60]!r}")
+        return _json(_model(name))
+
+    @router.post("/chat/completions", openapi_extra=_BODY, operation_id="chat", response_class=Response)
+    async def chat(request: Request) -> Response:
+        """Where were the images of this conversation taken? The content is the answer as JSON; what led to it is
+        `reasoning_content`. Options of `/locate` go into `geotts`."""
+        caller = await service.worker(request)
+        with gateway.admission.entered():
+            asked = await _asked(request, service)
+            options = options_from(asked.fields())
+            photos = [await photo_from({"url": url}, service.fetch) for url in _bounded(asked.images())]
+            started = await gateway.start(
+                photos, options, caller=caller, traceparent=request.headers.get("traceparent")
+            )
+        id_ = started.request_id
+        made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)
+        attended = gateway.attended(id_, options.resume_grace_s)
+        headers = {**NO_STORE, "X-Request-Id": id_}
+        if asked.stream:
+            usage = asked.stream_options is not None and asked.stream_options.include_usage
+            body = _chunks(gateway, id_, made, include_usage=usage)
+            return AttendedStream(body, attended, media_type=SSE, headers=headers)
+        with attended:
+            events = await while_connected(request, _events(gateway, id_))
+        return _whole(made, events, request, headers)
+
+    app.include_router(router)
+
+
+async def _asked(request: Request, service: Service) -> ChatRequest:
+    fields = await read_json(request, service.args.gateway)
+    try:
+        return ChatRequest.model_validate(fields)
+    except ValidationError as error:
+        raise refused(error) from error
+
+
+def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:
+    if len(urls) > MAX_PHOTOS:
+        raise RequestError(f"{len(urls)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+    return urls
+
+
+async def _events(gateway: Gateway, request_id: str) -> list[Event]:
+    async with closing(gateway.follow(request_id)) as entries:
+        return [parse_event(entry.payload) async for entry in entries if entry is not None]
+
+
+def _whole(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
+    run = fold(events)
+    if run.answer is not None:
+        return _json(made.whole(events, run.answer), headers)
+    failure = run.failure or Failed(code="cancelled", status=503, detail="the request was cancelled")
+    headers |= {"Retry-After": "1"} if failure.status == 503 else {}
+    return problem(failure.code, failure.status, failure.detail, instance=request.url.path, headers=headers)
+
+
+async def _chunks(
+    gateway: Gateway,
+    request_id: str,
+    made: Completion,
+    *,
+    include_usage: bool,
+) -> AsyncIterator[bytes]:
+    yield _frame(made.first())
+    async with closing(gateway.follow(request_id)) as entries:
+        async for entry in entries:
+            if entry is None:
+                yield HEARTBEAT
+                continue
+            event = parse_event(entry.payload)
+            for chunk in made.chunks(event):
+                yield _frame(chunk)
+            if isinstance(event, Failed) or (isinstance(event, Done) and made.usage is None):
+                yield _frame({"error": _error(event)})
+                return
+    for chunk in made.last(include_usage=include_usage):
+        yield _frame(chunk)
+    yield b"data: [DONE]\n\n"
+
+
+def _error(event: Failed | Done) -> dict[str, Any]:
+    code, detail = (
+        (event.code, event.detail) if isinstance(event, Failed) else ("cancelled", "the request was cancelled")
+    )
+    return {"message": detail, "type": code, "code": code, "param": None}
+
+
+def _frame(chunk: dict[str, Any]) -> bytes:
+    return b"data: " + orjson.dumps(chunk) + b"\n\n"
+
+
+def _json(told: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(told), media_type=JSON, headers=headers)
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "geotts"}

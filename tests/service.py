@@ -1,0 +1,69 @@
+"""A real gateway and pipeline in this process, with or without a real server, for tests of the HTTP face."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import uvicorn
+from support import sign_bytes
+
+from deployments.gateway import Gateway
+from deployments.http import create_app
+from deployments.local import local_ports
+from deployments.metrics import Metrics
+from deployments.runstore import RunStore
+from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.ports import Ports
+
+PHOTO = sign_bytes("Rue de Rivoli")
+
+
+def an_app(engine: ScriptedEngine | None = None, **gateway: Any) -> AppArgs:
+    """Scripted rollouts of 2 turns in 0.1 s."""
+    engine = engine or ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.05)
+    config = GatewayConfig(**{"body_timeout_s": 1.0, "heartbeat_s": 0.05, **gateway})
+    return AppArgs(engine=engine, routing=RoutingConfig(method="fixed"), gateway=config)
+
+
+@functools.lru_cache(maxsize=8)
+def ports_of(args: AppArgs) -> Ports:
+    """Made once for each engine: opening the gazetteer takes a while."""
+    return local_ports(args)
+
+
+def a_gateway(args: AppArgs, store: RunStore | None = None) -> tuple[Gateway, Metrics]:
+    metrics = Metrics()
+    ports = ports_of(args.model_copy(update={"gateway": GatewayConfig()}))
+    return Gateway(args, ports, store=store, observers=[metrics]), metrics
+
+
+@asynccontextmanager
+async def talking_to(args: AppArgs, store: RunStore | None = None, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an application in this process, without sockets: replies come whole."""
+    gateway, metrics = a_gateway(args, store)
+    transport = httpx.ASGITransport(create_app(gateway, args, metrics=metrics), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
+        yield client
+    await gateway.aclose()
+
+
+@asynccontextmanager
+async def serving(args: AppArgs, store: RunStore | None = None, **options: Any) -> AsyncIterator[tuple[str, Gateway]]:
+    """A real server on a free port: its URL and its gateway."""
+    gateway, metrics = a_gateway(args, store)
+    app = create_app(gateway, args, metrics=metrics, **options)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=1, ws="none"))
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(server.serve())
+        try:
+            while not server.started and not serving.done():
+                await asyncio.sleep(0.005)
+            port = server.servers[0].sockets[0].getsockname()[1]
+            yield f"http://127.0.0.1:{port}", gateway
+        finally:
+            server.should_exit = True

@@ -1,0 +1,178 @@
+"""The shapes of OpenAI's chat completions, as far as locating a photo can fill them; pure.
+
+Images of the conversation are the photos of one place, the text of the last user message is the hint. What the rollouts
+and the verifier write is reasoning; the content is the answer as JSON. Unknown fields are ignored, as servers of this
+interface do; an `n` above 1 is refused, because answers are already made of several rollouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tts.domain.answer import Answer
+from tts.domain.events import Answered, Event, RolloutFinished, Text, ToolCalled, ToolResulted, VerifierText
+from tts.domain.plan import Depth
+from tts.domain.usage import Usage
+from tts.errors import NotFound, RequestError
+
+MODEL = "geotts"
+MODELS: dict[str, Depth] = {MODEL: Depth.AUTO, **{f"{MODEL}-{d.value}": d for d in Depth if d is not Depth.AUTO}}
+_LONGEST_RESULT = 400
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ImageUrl(_Open):
+    url: str
+
+
+class Part(_Open):
+    type: str
+    text: str = ""
+    image_url: ImageUrl | str | None = None
+
+    @property
+    def url(self) -> str | None:
+        return self.image_url.url if isinstance(self.image_url, ImageUrl) else self.image_url
+
+
+class ChatMessage(_Open):
+    role: str
+    content: str | tuple[Part, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content or () if part.type in ("text", "input_text"))
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        parts = () if isinstance(self.content, str) or self.content is None else self.content
+        return tuple(part.url for part in parts if part.url is not None)
+
+
+class StreamOptions(_Open):
+    include_usage: bool = False
+
+
+class ChatRequest(_Open):
+    """The body of `POST /v1/chat/completions`. `geotts` holds any further option of `POST /locate`."""
+
+    model: str = Field(default=MODEL, examples=[MODEL])
+    messages: Annotated[tuple[ChatMessage, ...], Field(min_length=1, max_length=256)]
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    n: Literal[1] | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    geotts: dict[str, Any] = {}
+
+    def images(self) -> tuple[str, ...]:
+        """URLs (data: too) of the photos. Raises RequestError when there are none."""
+        found = tuple(url for message in self.messages if message.role == "user" for url in message.images)
+        if not found:
+            error = {"field": "messages", "problem": "no image_url in any user message"}
+            raise RequestError("there is no photo: send one as an image_url part of a user message", errors=(error,))
+        return found
+
+    def fields(self) -> dict[str, Any]:
+        """The options of `POST /locate` that this asks for. Raises NotFound for an unknown model."""
+        if self.model not in MODELS:
+            raise NotFound(f"there is no model {self.model[:60]!r}; there are: {', '.join(MODELS)}")
+        hint = next((m.text for m in reversed(self.messages) if m.role == "user" and m.text.strip()), None)
+        limit = self.max_completion_tokens or self.max_tokens
+        implied = {"depth": MODELS[self.model].value, "hint": hint, "seed": self.seed, "max_tokens_total": limit}
+        return {**{name: value for name, value in implied.items() if value is not None}, **self.geotts}
+
+
+class Narrator:
+    """Events as reasoning text. Rollouts talk at once: a heading says who goes on whenever that changes."""
+
+    def __init__(self) -> None:
+        self._speaker = ""
+
+    def tell(self, event: Event) -> str:
+        """The text to append for an event; empty for those that say nothing."""
+        if isinstance(event, Text):
+            return self._from(f"rollout {event.rollout_id}", event.text)
+        if isinstance(event, VerifierText):
+            return self._from("verifier", event.text)
+        if isinstance(event, ToolCalled):
+            return self._from(f"rollout {event.rollout_id}", f"\n→ {event.call.name} {event.call.arguments}\n")
+        if isinstance(event, ToolResulted):
+            return self._from(f"rollout {event.rollout_id}", f"\n← {event.result.text[:_LONGEST_RESULT]}\n")
+        if isinstance(event, RolloutFinished):
+            return self._from(f"rollout {event.rollout_id}", f"\n({event.stop_reason.value})\n")
+        return ""
+
+    def _from(self, speaker: str, text: str) -> str:
+        heading = f"\n[{speaker}] " if speaker != self._speaker else ""
+        self._speaker = speaker
+        return heading + text
+
+
+def content_of(answer: Answer) -> str:
+    """The answer as the content of the message: JSON."""
+    return answer.json_bytes().decode()
+
+
+def usage_of(usage: Usage) -> dict[str, Any]:
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+    }
+
+
+class Completion:
+    """The chunks of one streamed completion, and the whole of an unstreamed one."""
+
+    def __init__(self, request_id: str, model: str, created: int, version: str) -> None:
+        self._frame = {"id": f"chatcmpl-{request_id}", "created": created, "model": model}
+        self._version = version
+        self._narrator = Narrator()
+        self.usage: Usage | None = None
+
+    def chunks(self, event: Event) -> Iterator[dict[str, Any]]:
+        """What a stream says for one event."""
+        if said := self._narrator.tell(event):
+            yield self._chunk({"reasoning_content": said})
+        if isinstance(event, Answered):
+            self.usage = event.answer.usage
+            yield self._chunk({"content": content_of(event.answer)})
+
+    def first(self) -> dict[str, Any]:
+        return self._chunk({"role": "assistant", "content": ""})
+
+    def last(self, *, include_usage: bool) -> Iterator[dict[str, Any]]:
+        yield self._chunk({}, finish_reason="stop")
+        if include_usage:
+            yield {**self._chunk({}), "choices": [], "usage": usage_of(self.usage or Usage())}
+
+    def whole(self, events: list[Event], answer: Answer) -> dict[str, Any]:
+        reasoning = "".join(self._narrator.tell(event) for event in events)
+        message = {"role": "assistant", "content": content_of(answer), "reasoning_content": reasoning, "refusal": None}
+        return {
+            **self._frame,
+            "object": "chat.completion",
+            "system_fingerprint": self._version,
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+            "usage": usage_of(answer.usage),
+        }
+
+    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
+        return {
+            **self._frame,
+            "object": "chat.completion.chunk",
+            "system_fingerprint": self._version,
+            "choices": [choice],
+        }
