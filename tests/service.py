@@ -61,8 +61,8 @@ async def serving(args: AppArgs, store: RunStore | None = None, **options: Any) 
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve())
         try:
-            while not server.started and not serving.done():
-                await asyncio.sleep(0.005)
+            while not server.started and not serving.done():  # noqa: ASYNC110
+                await asyncio.sleep(0.005)  # uvicorn has nothing to wait on
             port = server.servers[0].sockets[0].getsockname()[1]
             yield f"http://127.0.0.1:{port}", gateway
         finally:

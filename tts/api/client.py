@@ -1,32 +1,46 @@
 """A client of the service: events as they come, or the folded run at the end.
 
     async with Client("http://127.0.0.1:8000") as client:
-        async for event in client.stream(photo_bytes, LocateOptions(n_parallel=4)):
-            ...
         run = await client.locate(photo_bytes, LocateOptions(depth="deep"))
+        async with aclosing(client.stream(photo_bytes)) as events:
+            async for event in events:
+                ...
 
-Leaving a stream early cancels the request on the server.
+A stream that is cut goes on where it was, without a gap and without a repetition: the server keeps working for
+`resume_s` and the client asks for what it has not seen. A request that may not have arrived is sent again under the
+same key and still runs once. Leaving a stream early cancels the request on the server. `tts.api.sync_client` is the
+same without async.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 import orjson
 from pydantic import ValidationError
 
-from tts.api.schema import Problem
+from tts.api.schema import Accepted202, Cancelled, Problem, RunStatus
 from tts.api.sse import parse_sse
 from tts.domain.events import Event
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run, fold
-from tts.errors import GeoTTSError, Overloaded, RequestError
+from tts.errors import DeadlineExceeded, GeoTTSError, NotFound, Overloaded, RequestError
 
+_log = logging.getLogger("geotts.client")
 _CONNECT_S = 5.0
 _QUIET_S = 60.0  # the server sends heartbeats every 10 s
+_CANCEL_S = 3.0
+_ARRIVE_S = 2.0  # how long a request is sent again that has never been answered
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
+_SSE = {"Accept": "text/event-stream"}
+Photos = bytes | Sequence[bytes]
+T = TypeVar("T")
 
 
 class ServerUnreachable(GeoTTSError):
@@ -35,7 +49,9 @@ class ServerUnreachable(GeoTTSError):
 
 
 class Client:
-    """Async client. `timeout_s` bounds a whole request; `api_key` is sent as a bearer token."""
+    """Async client. `timeout_s` bounds a whole request; `api_key` is sent as a bearer token; `resume_s` 0 never
+    resumes.
+    """
 
     def __init__(
         self,
@@ -43,9 +59,11 @@ class Client:
         *,
         api_key: str | None = None,
         timeout_s: float | None = None,
+        resume_s: float = 30.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._url = url.rstrip("/")
+        self._timeout_s, self._resume_s = timeout_s, resume_s
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         timeout = httpx.Timeout(timeout_s, connect=_CONNECT_S, read=_QUIET_S)
         self._http = httpx.AsyncClient(headers=headers, timeout=timeout, transport=transport)
@@ -56,34 +74,154 @@ class Client:
     async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
-    async def stream(self, photo: bytes, options: LocateOptions | None = None) -> AsyncIterator[Event]:
+    async def stream(self, photos: Photos, options: LocateOptions | None = None) -> AsyncGenerator[Event, None]:
         """Events of one request, to its end.
 
         Raises:
             RequestError: the request was refused (4xx); says why.
             Overloaded: the service is busy; `retry_after_s` says when to come back.
-            ServerUnreachable: there is no service at the address, or it went away.
+            ServerUnreachable: there is no service at the address, or it went away for longer than `resume_s`.
+            DeadlineExceeded: `timeout_s` passed.
         """
-        request = self._http.stream(
+        asked = options or LocateOptions()
+        asked = asked.model_copy(update={"resume_grace_s": max(asked.resume_grace_s, self._resume_s)})
+        sent = self._post(photos, asked, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
+        async with aclosing(_Resumed(self, sent, self._timeout_s, self._resume_s).events()) as events:
+            async for event in events:
+                yield event
+
+    async def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
+        """The whole request folded. Check `failure` before `answer`."""
+        async with aclosing(self.stream(photos, options)) as events:
+            return fold([event async for event in events])
+
+    async def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
+        """Start a request that needs no reader; returns its id. The same `key` never starts it twice."""
+        headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
+        reply = await self._sent(self._post(photos, options or LocateOptions(), headers))
+        return Accepted202.model_validate_json(reply.content).request_id
+
+    async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
+        """Events of a request that was started before, from its start or after a `seq`. Leaving does not cancel it."""
+        asked = self._get_events(request_id, after)
+        async with aclosing(_Resumed(self, asked, self._timeout_s, self._resume_s, owned=False).events()) as events:
+            async for event in events:
+                yield event
+
+    async def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
+        """How far a request is; waits up to `wait_s` (at most 60) for its end. Raises NotFound."""
+        headers = {"Prefer": f"wait={round(wait_s)}"} if wait_s else {}
+        reply = await self._sent(self._http.build_request("GET", self._at(request_id), headers=headers))
+        return RunStatus.model_validate_json(reply.content)
+
+    async def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
+        """Stop a request; `erase` also removes every trace of it. Raises NotFound."""
+        params = {"erase": "true"} if erase else {}
+        reply = await self._sent(self._http.build_request("DELETE", self._at(request_id), params=params))
+        return Cancelled.model_validate_json(reply.content)
+
+    async def file(self, request_id: str, sha256: str) -> bytes:
+        """A picture that an event names. Raises NotFound."""
+        return (await self._sent(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
+
+    def _post(self, photos: Photos, options: LocateOptions, headers: dict[str, str]) -> httpx.Request:
+        several = [photos] if isinstance(photos, bytes) else photos
+        return self._http.build_request(
             "POST",
             f"{self._url}/locate",
-            files={"image": photo},
-            data=form_fields(options or LocateOptions()),
-            headers={"Accept": "text/event-stream"},
+            files=[("image", photo) for photo in several],
+            data=form_fields(options),
+            headers=headers,
         )
-        try:
-            async with request as response:
-                if response.status_code != httpx.codes.OK:
-                    raise _refusal(response.status_code, await response.aread(), response.headers)
-                async for event in parse_sse(response.aiter_lines()):
-                    yield event
-        except httpx.HTTPError as error:
-            raise ServerUnreachable(f"{self._url} did not answer: {error or type(error).__name__}") from error
 
-    async def locate(self, photo: bytes, options: LocateOptions | None = None) -> Run:
-        """The whole request folded. Check `failure` before `answer`."""
-        async with aclosing(self.stream(photo, options)) as events:  # type: ignore[type-var]
-            return fold([event async for event in events])
+    def _get_events(self, request_id: str, after: int) -> httpx.Request:
+        headers = {**_SSE, "Last-Event-ID": str(after)}
+        return self._http.build_request("GET", f"{self._at(request_id)}/events", headers=headers)
+
+    def _at(self, request_id: str) -> str:
+        return f"{self._url}/locate/{request_id}"
+
+    async def _sent(self, request: httpx.Request) -> httpx.Response:
+        try:
+            reply = await self._http.send(request)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+        if not reply.is_success:
+            raise refusal(reply.status_code, reply.content, reply.headers)
+        return reply
+
+    def _unreachable(self, error: Exception) -> ServerUnreachable:
+        return ServerUnreachable(f"{self._url} did not answer: {error or type(error).__name__}")
+
+
+class _Resumed:
+    """One request read over as many connections as it takes."""
+
+    def __init__(
+        self, client: Client, request: httpx.Request, timeout_s: float | None, resume_s: float, *, owned: bool = True
+    ) -> None:
+        self._client, self._request, self._owned = client, request, owned
+        self._resume_s = resume_s
+        self._now = asyncio.get_running_loop().time
+        self._deadline = None if timeout_s is None else self._now() + timeout_s
+        self._id = ""
+        self._last_seq = 0
+        self._done = False
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        lost_at: float | None = None
+        pause_s = _FIRST_PAUSE_S
+        try:
+            while not self._done:
+                try:
+                    async with aclosing(self._connection()) as events:
+                        async for event in events:
+                            lost_at, pause_s = None, _FIRST_PAUSE_S
+                            yield event
+                except httpx.HTTPError as error:
+                    lost_at = self._now() if lost_at is None else lost_at
+                    patience_s = self._resume_s if self._id else min(self._resume_s, _ARRIVE_S)
+                    if self._now() - lost_at >= patience_s:
+                        raise self._client._unreachable(error) from error
+                    _log.info("the stream was cut after event %d: %s", self._last_seq, type(error).__name__)
+                    await asyncio.sleep(pause_s)
+                    pause_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
+        finally:
+            if not self._done and self._owned and self._id:
+                await self._cancel()
+
+    async def _connection(self) -> AsyncGenerator[Event, None]:
+        """Events of one connection. Raises httpx.HTTPError when it is cut, also politely."""
+        request = self._client._get_events(self._id, self._last_seq) if self._id else self._request
+        response = await self._in_time(self._client._http.send(request, stream=True))
+        try:
+            if not response.is_success:
+                raise refusal(response.status_code, await response.aread(), response.headers)
+            self._id = self._id or response.headers.get("x-request-id", "")
+            async with aclosing(parse_sse(response.aiter_lines())) as events:
+                while (event := await self._in_time(anext(events, None))) is not None:
+                    self._last_seq = event.seq
+                    self._done = event.type == "done"
+                    yield event
+        finally:
+            await response.aclose()
+        if not self._done:
+            raise httpx.RemoteProtocolError("the stream ended before its end")
+
+    async def _in_time(self, waiting: Awaitable[T]) -> T:
+        """The time limit is around the waiting only: nothing may be yielded inside a timeout."""
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                return await waiting
+        except TimeoutError:
+            raise DeadlineExceeded("the request took longer than the client's timeout_s") from None
+
+    async def _cancel(self) -> None:
+        try:
+            async with asyncio.timeout(_CANCEL_S):
+                await self._client.cancel(self._id)
+        except (GeoTTSError, TimeoutError) as error:
+            _log.info("the request could not be cancelled: %s", error)
 
 
 def form_fields(options: LocateOptions) -> dict[str, str]:
@@ -96,14 +234,25 @@ def form_fields(options: LocateOptions) -> dict[str, str]:
     }
 
 
-def _refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
+def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
+    """The error that a reply stands for."""
     try:
         problem = Problem.model_validate_json(body)
         detail, errors = problem.detail, problem.errors
     except ValidationError:
         detail, errors = f"the server answered {status}", ()
     if status in (429, 503):
-        return Overloaded(detail, retry_after_s=float(headers.get("retry-after", "1")))
-    refusal: GeoTTSError = RequestError(detail, errors=errors) if status < 500 else GeoTTSError(detail)
-    refusal.status = status
-    return refusal
+        overloaded = Overloaded(detail, retry_after_s=_seconds(headers.get("retry-after", "")))
+        overloaded.status = status
+        return overloaded
+    kind = NotFound if status == 404 else RequestError if status < 500 else GeoTTSError
+    told = kind(detail, errors=errors)
+    told.status = status
+    return told
+
+
+def _seconds(stated: str) -> float:
+    try:
+        return max(0.0, float(stated))
+    except ValueError:
+        return 1.0

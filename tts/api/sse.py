@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 from tts.domain.events import Event, parse_event
 
@@ -18,7 +18,7 @@ def ndjson_line(payload: bytes) -> bytes:
     return payload + b"\n"
 
 
-async def parse_sse(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
+async def parse_sse(lines: AsyncIterator[str]) -> AsyncGenerator[Event, None]:
     """Events from the lines of a stream; comments and unknown fields are skipped, an unfinished frame is dropped.
 
     Raises pydantic.ValidationError when a frame is not an event of this schema version.

@@ -1,0 +1,148 @@
+"""Who may use the service, how much, and from where."""
+
+import asyncio
+
+import pytest
+from click.testing import CliRunner
+from service import PHOTO, an_app, talking_to
+from starlette.datastructures import Headers
+
+from deployments.access import Keyring, fingerprint
+from deployments.cli.keys import command as keys_command
+from tts.config import AccessConfig, AppArgs, GatewayConfig, ScriptedEngine, load_config
+from tts.errors import ConfigError
+
+FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
+DESK, PRESS = "gt_desk", "gt_press"
+
+
+@pytest.fixture
+def keys(tmp_path):
+    path = tmp_path / "keys"
+    path.write_text(f"# who  key\ndesk {fingerprint(DESK)} 60 1\n\npress {fingerprint(PRESS)}\n")
+    return AccessConfig(mode="keys", keys_file=str(path), burst=3)
+
+
+def bearing(key):
+    return {"Authorization": f"Bearer {key}"}
+
+
+async def test_without_a_key_nothing_but_health(data_store, keys):
+    async with talking_to(an_app(access=keys)) as http:
+        for path in ("/metrics", "/v1/models", "/locate/loc_" + "0" * 20):
+            reply = await http.get(path)
+            assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer")
+        for wrong in ({}, bearing("nope"), {"Authorization": "Basic x"}, {"X-Api-Key": DESK + " " * 3 + "x"}):
+            assert (await http.post("/locate", **FORM, headers=wrong)).status_code == 401
+        assert (await http.get("/healthz")).status_code == 200
+        assert (await http.get("/readyz")).status_code == 200
+        assert (await http.post("/locate", **FORM, headers={"X-Api-Key": PRESS})).status_code == 200
+
+
+async def test_requests_belong_to_their_key(data_store, keys):
+    async with talking_to(an_app(access=keys)) as http:
+        where = (await http.post("/locate", **FORM, headers={**bearing(PRESS), "Prefer": "respond-async"})).headers[
+            "location"
+        ]
+        assert (await http.get(where, headers=bearing(DESK))).status_code == 404
+        assert (await http.delete(f"{where}?erase=true", headers=bearing(DESK))).status_code == 404
+        assert (await http.get(where, headers=bearing(PRESS))).status_code == 200
+
+
+async def test_a_key_has_a_rate(data_store, keys):
+    async with talking_to(an_app(access=keys), authorization=f"Bearer {DESK}") as http:
+        replies = [await http.post("/locate", files={"image": b"nonsense"}) for _ in range(4)]
+        assert [reply.status_code for reply in replies] == [415, 415, 415, 429]
+        assert replies[-1].json()["type"] == "urn:geotts:problem:too-many-requests"
+        assert replies[-1].headers["retry-after"] == "1"
+        assert (await http.post("/locate", **FORM, headers=bearing(PRESS))).status_code == 200
+
+
+async def test_a_key_has_so_many_requests_at_once(data_store, keys):
+    slow = ScriptedEngine(turns=1, turn_s=30)
+    async with talking_to(an_app(slow, access=keys), authorization=f"Bearer {DESK}", prefer="respond-async") as http:
+        first = await http.post("/locate", **FORM)
+        second = await http.post("/locate", **FORM)
+        assert (first.status_code, second.status_code) == (202, 429)
+        await http.delete(first.headers["location"])
+        assert (await http.post("/locate", **FORM)).status_code == 202
+
+
+async def test_only_so_much_is_let_in(data_store):
+    async with talking_to(an_app(max_in_flight=2)) as http:
+        replies = await asyncio.gather(*(http.post("/locate", **FORM) for _ in range(6)))
+        refused = [reply for reply in replies if reply.status_code == 503]
+        assert refused
+        assert all(int(reply.headers["retry-after"]) >= 1 for reply in refused)
+        assert (await http.post("/locate", **FORM)).status_code == 200
+
+
+async def test_a_body_has_a_limit_however_many_photos(data_store):
+    async with talking_to(an_app(max_body_bytes=len(PHOTO) + 2000)) as http:
+        assert (await http.post("/locate", **FORM)).status_code == 200
+        assert (await http.post("/locate", files=[("image", PHOTO)] * 2)).status_code == 413
+
+
+async def test_pages_of_other_sites_are_refused(data_store):
+    async with talking_to(an_app()) as http:
+        for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example:8000"}, {"Origin": "null"}):
+            assert (await http.post("/locate", **FORM, headers=headers)).status_code == 403
+        assert (await http.post("/locate", **FORM, headers={"Origin": "http://localhost"})).status_code == 200
+
+
+async def test_named_origins_may_call(data_store):
+    page = "https://desk.example"
+    async with talking_to(an_app(cors_origins=(page,))) as http:
+        ask = {"Origin": page, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "Prefer"}
+        preflight = await http.options("/locate", headers=ask)
+        assert preflight.headers["access-control-allow-origin"] == page
+        reply = await http.post("/locate", **FORM, headers={"Origin": page})
+        assert reply.status_code == 200
+        assert "X-Request-Id" in reply.headers["access-control-expose-headers"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "needs a key"),
+        ("desk secret", "expected `name sha256"),
+        ("desk", "expected `name sha256"),
+        (f"desk {fingerprint('a')} many", "not numbers"),
+        (f"desk {fingerprint('a')}\ndesk {fingerprint('b')}", "same name"),
+    ],
+)
+def test_wrong_keys_are_told_at_the_start(tmp_path, text, complaint):
+    path = tmp_path / "keys"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=complaint):
+        Keyring(GatewayConfig(access=AccessConfig(mode="keys", keys_file=str(path))))
+
+
+def test_a_new_key_is_shown_once_and_its_line_works(monkeypatch):
+    made = CliRunner().invoke(keys_command, ["new", "desk", "--per-minute", "5"])
+    key = next(word for word in made.stderr.split() if word.startswith("gt_"))
+    assert key not in made.stdout
+    monkeypatch.setenv("GEOTTS_API_KEYS", made.stdout.strip())
+    ring = Keyring(GatewayConfig(access=AccessConfig(mode="keys")))
+    assert ring.caller(Headers(bearing(key))).requests_per_minute == 5
+
+
+@pytest.mark.parametrize(
+    ("tree", "complaint"),
+    [
+        ({"gateway": {"host": "0.0.0.0"}}, "can be reached from other machines"),
+        ({"deployments": {"gateway": {"replicas": 2}}}, "cannot share a run store in memory"),
+        ({"deployments": {"gateway": {"replicas": 2}}, "gateway": {"run_store": "sqlite:///x"}}, "in sqlite"),
+        ({"gateway": {"run_store": "redis://:hunter2@host/0"}}, "GEOTTS_REDIS_PASSWORD"),
+    ],
+)
+def test_impossible_combinations_are_refused_at_the_start(tree, complaint):
+    with pytest.raises(ConfigError, match=complaint) as refused:
+        load_config(None, tree)
+    assert "hunter2" not in refused.value.detail
+
+
+def test_possible_ones_are_not():
+    several = {"deployments": {"gateway": {"replicas": 2}}, "gateway": {"run_store": "redis://host:6379/0"}}
+    assert load_config(None, several).deployments.gateway.replicas == 2
+    assert AppArgs().gateway.on_loopback

@@ -1,0 +1,100 @@
+"""The client without async: the same calls, blocking, and iterators instead of async iterators.
+
+    with SyncClient("http://127.0.0.1:8000") as client:
+        run = client.locate(Path("photo.jpg").read_bytes())
+
+One event loop in a thread of its own does the work; every call may come from any thread, but not from a running event
+loop, where it would block it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from tts.api.client import Client, Photos
+from tts.api.schema import Cancelled, RunStatus
+from tts.domain.events import Event
+from tts.domain.request import LocateOptions
+from tts.domain.trajectory import Run
+
+T = TypeVar("T")
+
+
+class SyncClient:
+    """See `Client`; the arguments are the same."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        timeout_s: float | None = None,
+        resume_s: float = 30.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="geotts client", daemon=True)
+        self._thread.start()
+        self._client = Client(url, api_key=api_key, timeout_s=timeout_s, resume_s=resume_s, transport=transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections and stop the thread. Twice is fine."""
+        if self._loop.is_closed():
+            return
+        self._wait(self._client.__aexit__())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def stream(self, photos: Photos, options: LocateOptions | None = None) -> Iterator[Event]:
+        """Events of one request; closing the iterator early cancels it."""
+        return self._iterate(self._client.stream(photos, options))
+
+    def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
+        return self._wait(self._client.locate(photos, options))
+
+    def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
+        return self._wait(self._client.submit(photos, options, key=key))
+
+    def events(self, request_id: str, *, after: int = 0) -> Iterator[Event]:
+        return self._iterate(self._client.events(request_id, after=after))
+
+    def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
+        return self._wait(self._client.status(request_id, wait_s=wait_s))
+
+    def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
+        return self._wait(self._client.cancel(request_id, erase=erase))
+
+    def file(self, request_id: str, sha256: str) -> bytes:
+        return self._wait(self._client.file(request_id, sha256))
+
+    def _iterate(self, events: AsyncGenerator[Event, None]) -> Iterator[Event]:
+        try:
+            while (event := self._wait(_next(events))) is not None:
+                yield event
+        finally:
+            self._wait(events.aclose())
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`; interrupting the wait (Ctrl-C) cancels it."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+
+async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
+    return await anext(events, None)
