@@ -26,7 +26,7 @@ PHOTO = sign_bytes("Rue de Rivoli")
 def an_app(engine: ScriptedEngine | None = None, **gateway: Any) -> AppArgs:
     """Scripted rollouts of 2 turns in 0.1 s."""
     engine = engine or ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.05)
-    config = GatewayConfig(**{"body_timeout_s": 1.0, "heartbeat_s": 0.05, **gateway})
+    config = GatewayConfig(**{"body_timeout_s": 30.0, "heartbeat_s": 0.05, **gateway})
     return AppArgs(engine=engine, routing=RoutingConfig(method="fixed"), gateway=config)
 
 

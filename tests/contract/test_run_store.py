@@ -49,7 +49,7 @@ async def seqs_of(store, name, **how):
 
 
 async def test_what_is_appended_is_read_in_order(store):
-    assert await store.open(a_run(), lease_s=5)
+    assert await store.open(a_run(), lease_s=60)
     await store.append("loc_1", entries(1, 2))
     await store.append("loc_1", entries(3))
     await store.close(a_run())
@@ -61,14 +61,14 @@ async def test_what_is_appended_is_read_in_order(store):
 
 
 async def test_long_logs_come_whole(store):
-    await store.open(a_run(), lease_s=5)
+    await store.open(a_run(), lease_s=60)
     await store.append("loc_1", entries(*range(1, 1001)))
     await store.close(a_run())
     assert await seqs_of(store, "loc_1") == list(range(1, 1001))
 
 
 async def test_readers_see_what_comes_while_they_wait(store):
-    await store.open(a_run(), lease_s=5)
+    await store.open(a_run(), lease_s=60)
 
     async def write():
         for seq in range(1, 21):
@@ -83,7 +83,7 @@ async def test_readers_see_what_comes_while_they_wait(store):
 
 
 async def test_silence_is_told(store):
-    await store.open(a_run(), lease_s=5)
+    await store.open(a_run(), lease_s=60)
     reader = store.read("loc_1", idle_s=0.02)
     assert await anext(reader) is None
     await store.append("loc_1", entries(1))
@@ -93,7 +93,7 @@ async def test_silence_is_told(store):
 
 
 async def test_an_entry_that_is_not_above_the_last_is_dropped(store):
-    await store.open(a_run(), lease_s=5)
+    await store.open(a_run(), lease_s=60)
     await store.append("loc_1", entries(1, 2, 3))
     await store.append("loc_1", [LogEntry(2, "late", b"{}"), *entries(4)])
     await store.close(a_run())
@@ -101,7 +101,7 @@ async def test_an_entry_that_is_not_above_the_last_is_dropped(store):
 
 
 async def test_files(store):
-    await store.open(a_run(), lease_s=5)
+    await store.open(a_run(), lease_s=60)
     await store.attach("loc_1", PICTURE)
     assert await store.file("loc_1", PICTURE.sha256) == PICTURE
     assert await store.file("loc_1", "00" * 32) is None
@@ -110,7 +110,7 @@ async def test_files(store):
 
 async def test_meta_says_whose_it_is(store):
     meta = a_run(tenant="desk", grace_s=2.5, photos=("aa",), claim="k")
-    await store.open(meta, lease_s=5)
+    await store.open(meta, lease_s=60)
     assert await store.meta("loc_1") == meta
     assert await store.is_open("loc_1")
     await store.close(meta)
@@ -121,7 +121,7 @@ async def test_meta_says_whose_it_is(store):
 async def test_erased_is_erased(store):
     meta = a_run(claim="desk:key")
     await store.claim("desk:key", Claim(request_id="loc_1", fingerprint="f"))
-    await store.open(meta, lease_s=5)
+    await store.open(meta, lease_s=60)
     await store.append("loc_1", entries(1))
     await store.attach("loc_1", PICTURE)
     assert await store.erase("loc_1")
@@ -136,7 +136,7 @@ async def test_erased_is_erased(store):
 
 
 async def test_erasing_ends_its_readers(store):
-    await store.open(a_run(), lease_s=5)
+    await store.open(a_run(), lease_s=60)
     async with asyncio.TaskGroup() as group:
         reader = group.create_task(seqs_of(store, "loc_1"))
         await asyncio.sleep(0.01)
@@ -155,12 +155,12 @@ async def test_a_key_is_claimed_once(store):
 
 
 async def test_a_log_without_lease_is_orphaned(store):
-    await store.open(a_run(), lease_s=0.05)
+    await store.open(a_run(), lease_s=1.0)
     assert await store.orphaned("loc_1") is None
     await store.append("loc_1", entries(1, 2))
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(1.05)
     assert await store.orphaned("loc_1") == 2
-    await store.renew([a_run()], lease_s=5)
+    await store.renew([a_run()], lease_s=60)
     assert await store.orphaned("loc_1") is None
     await store.close(a_run())
     assert await store.orphaned("loc_1") is None
@@ -169,43 +169,44 @@ async def test_a_log_without_lease_is_orphaned(store):
 
 async def test_a_tenant_has_so_many_requests_open(store):
     for i in range(2):
-        assert await store.open(a_run(f"loc_{i}", tenant="a"), lease_s=5, max_open=2)
-    assert not await store.open(a_run("loc_2", tenant="a"), lease_s=5, max_open=2)
+        assert await store.open(a_run(f"loc_{i}", tenant="a"), lease_s=60, max_open=2)
+    assert not await store.open(a_run("loc_2", tenant="a"), lease_s=60, max_open=2)
     assert await store.meta("loc_2") is None
-    assert await store.open(a_run("loc_3", tenant="b"), lease_s=5, max_open=2)
+    assert await store.open(a_run("loc_3", tenant="b"), lease_s=60, max_open=2)
     await store.close(a_run("loc_0", tenant="a"))
-    assert await store.open(a_run("loc_2", tenant="a"), lease_s=5, max_open=2)
+    assert await store.open(a_run("loc_2", tenant="a"), lease_s=60, max_open=2)
 
 
 async def test_attendance_is_extended_and_never_shortened(store):
-    await store.open(a_run(), lease_s=5)
+    await store.open(a_run(), lease_s=60)
     assert await store.attended_s("loc_1") == 0
-    await store.attend("loc_1", 10)
+    await store.attend("loc_1", 100)
     await store.attend("loc_1", 1)
-    assert 9 < await store.attended_s("loc_1") <= 10
+    assert 50 < await store.attended_s("loc_1") <= 100
     await store.attend("loc_unknown", 10)
     assert await store.attended_s("loc_unknown") == 0
 
 
 async def test_a_cancel_reaches_the_gateway_that_works(store):
-    await store.open(a_run(), lease_s=5)
+    await store.open(a_run(), lease_s=60)
     asked = store.cancels()
     async with asyncio.TaskGroup() as group:
         heard = group.create_task(anext(asked))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)  # a subscription takes a moment; a cancel that is missed is seen with the next renewal
         await store.ask_cancel("loc_1")
-        assert await asyncio.wait_for(heard, 2) == "loc_1"
-    assert list(await store.renew([a_run(), a_run("loc_2")], lease_s=5)) == ["loc_1"]
+        assert await asyncio.wait_for(heard, 20) == "loc_1"
+    assert list(await store.renew([a_run(), a_run("loc_2")], lease_s=60)) == ["loc_1"]
     await asked.aclose()
 
 
 async def test_a_bucket_gives_its_burst_and_then_its_rate(store):
-    waits = [await store.take("desk", per_minute=600, burst=3) for _ in range(4)]
+    waits = [await store.take("desk", per_minute=1, burst=3) for _ in range(4)]
     assert waits[:3] == [0, 0, 0]
-    assert 0 < waits[3] <= 0.1
-    assert await store.take("other", per_minute=600, burst=3) == 0
-    await asyncio.sleep(waits[3] + 0.01)
-    assert await store.take("desk", per_minute=600, burst=3) == 0
+    assert 0 < waits[3] <= 60
+    assert await store.take("other", per_minute=1, burst=3) == 0
+    for _ in range(5):
+        assert await store.take("quick", per_minute=6000, burst=1) == 0
+        await asyncio.sleep(0.02)
 
 
 async def test_it_answers(store):

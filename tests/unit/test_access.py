@@ -19,7 +19,7 @@ DESK, PRESS = "gt_desk", "gt_press"
 @pytest.fixture
 def keys(tmp_path):
     path = tmp_path / "keys"
-    path.write_text(f"# who  key\ndesk {fingerprint(DESK)} 60 1\n\npress {fingerprint(PRESS)}\n")
+    path.write_text(f"# who  key\ndesk {fingerprint(DESK)} 1 1\n\npress {fingerprint(PRESS)}\n")
     return AccessConfig(mode="keys", keys_file=str(path), burst=3)
 
 
@@ -54,7 +54,7 @@ async def test_a_key_has_a_rate(data_store, keys):
         replies = [await http.post("/locate", files={"image": b"nonsense"}) for _ in range(4)]
         assert [reply.status_code for reply in replies] == [415, 415, 415, 429]
         assert replies[-1].json()["type"] == "urn:geotts:problem:too-many-requests"
-        assert replies[-1].headers["retry-after"] == "1"
+        assert 1 <= int(replies[-1].headers["retry-after"]) <= 60
         assert (await http.post("/locate", **FORM, headers=bearing(PRESS))).status_code == 200
 
 
