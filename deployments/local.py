@@ -49,7 +49,7 @@ def local_ports(args: AppArgs) -> Ports:
     return Ports(
         locator=make_locator(args, perception),
         router=DepthRouter(args.limits),
-        rollouts=LocalRollouts(make_model(args.engine), toolbox, coalesce_s=args.coalesce_s),
+        rollouts=LocalRollouts(make_model(args), toolbox, coalesce_s=args.coalesce_s),
         verifier=make_verifier(args),
         identity=make_identity(args),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 
 from tools import broker_tools, local_tools
-from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine
+from tts.clues.reader import ClueReader
+from tts.config import AppArgs, CluesEngine, OpenAIEngine, ScriptedEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, prompt_hash
 from tts.errors import ConfigError
@@ -22,9 +23,11 @@ from tts.verify.consensus import ConsensusVerifier
 from tts.verify.world import World
 
 
-def make_model(engine: Engine) -> ModelClient:
+def make_model(args: AppArgs) -> ModelClient:
+    engine = args.engine
     if isinstance(engine, CluesEngine):
-        return CluesModel(engine)
+        store = DataStore(args.data_dir)
+        return CluesModel(engine, ClueReader(store.gazetteer(), store.lexicon(), Countries()))
     if isinstance(engine, ScriptedEngine):
         return ScriptedModel(engine)
     if isinstance(engine, OpenAIEngine):

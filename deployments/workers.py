@@ -75,7 +75,7 @@ class Rollout:
         configure_telemetry(args.telemetry, "rollout")
         self._args = args
         self._refs = PhotoRefs()
-        self._model = make_model(args.engine)
+        self._model = make_model(args)
         self._local = make_local_toolbox(RemotePerception(locatability, self._refs))
         self._tools = tools
         self._toolbox: JoinedToolbox | None = None

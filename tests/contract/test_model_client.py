@@ -6,19 +6,21 @@ import pytest
 from endpoint import chunk, saying, serving
 from support import a_context
 
+from tts.clues.reader import ClueReader
 from tts.config import CluesEngine, OpenAIEngine, ScriptedEngine
 from tts.dialects.base import Task
 from tts.dialects.generic import GenericDialect
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
+from tts.geodata.countries import Countries
 from tts.inference.clues_engine import CluesModel
 from tts.inference.openai_client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
 from tts.ports import ModelRequest, Sampling, ToolSchema
 
 ENGINES = {
-    "clues": lambda: CluesModel(CluesEngine()),
-    "scripted": lambda: ScriptedModel(ScriptedEngine(turns=2, tokens_per_turn=12)),
+    "clues": lambda store: CluesModel(CluesEngine(), ClueReader(store.gazetteer(), store.lexicon(), Countries())),
+    "scripted": lambda _: ScriptedModel(ScriptedEngine(turns=2, tokens_per_turn=12)),
 }
 SEARCH = ToolSchema(name="poi_keyword_search", description="Find places.", parameters={"type": "object"})
 
@@ -37,9 +39,9 @@ def endpoint_model(body, number):
 
 
 @pytest.fixture(params=[*sorted(ENGINES), "openai"])
-async def engine(request):
+async def engine(request, data_store):
     if request.param in ENGINES:
-        yield ENGINES[request.param]()
+        yield ENGINES[request.param](data_store)
         return
     async with serving(endpoint_model) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="m"))

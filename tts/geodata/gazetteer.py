@@ -169,6 +169,18 @@ class Gazetteer:
         """Latitudes and longitudes of all places, in degrees, in order of importance."""
         return self._a["lat"], self._a["lon"]
 
+    def place(self, number: int) -> Place:
+        """The place at a position in the order of importance."""
+        return self._place(number)
+
+    def columns(self) -> tuple[Ints, Ints, Ints]:
+        """Country numbers (into `country_codes`), kinds (into `KINDS`) and populations, in order of importance."""
+        return self._a["country"], self._a["kind"], self._a["population"]
+
+    @property
+    def country_codes(self) -> tuple[str, ...]:
+        return tuple(self._country_codes)
+
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _filter(self, countries: Iterable[str] | None, kinds: Iterable[str] | None) -> npt.NDArray[np.bool_] | None:

@@ -1,32 +1,45 @@
-"""The embedded engine: no GPU, no key, no download. It sees through perception and thinks by looking names up.
+"""The embedded engine: no GPU, no key, no download. It reads signs, weighs what they say, asks what would help most.
 
-It speaks the `generic` dialect like any model: tool calls and a JSON answer, sampled by temperature and seed. It keeps
-no state: what it has done so far it reads back from the conversation, so a rollout can move between processes.
+It speaks the `generic` dialect like any model: text, tool calls, a JSON answer, sampled by temperature and seed. A turn
+does one of two things: ask the most informative questions (enlarge what is too small to read, look a name up inside the
+likeliest country, check a point), or answer with the point of the highest expected accuracy, or with none.
 """
 
 from __future__ import annotations
 
-import json
-import random
 from collections.abc import AsyncIterator
-from typing import Any
+from dataclasses import dataclass
 
+from tts.clues.belief import Belief
+from tts.clues.mentions import Mention, quieter
+from tts.clues.reader import ClueReader, Leads
 from tts.config import CluesEngine
-from tts.domain.messages import Message
-from tts.domain.reading import TextLine
-from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
+from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
+from tts.inference.clues_answer import explain, write_answer
+from tts.inference.clues_notes import Notes, area_codes, notes
+from tts.inference.clues_questions import questions
 from tts.ports import Delta, ModelRequest
 
-_NAMES_A_TURN = 3
 _CHUNK = 24
+_NOISE = 0.6  # standard deviation of the log-rates of names at temperature 1
+_LAST_QUESTIONS = 2  # turns in which it asks; then it answers
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What a turn makes of the notes: leads, and the belief they add up to."""
+
+    notes: Notes
+    leads: Leads
+    belief: Belief
 
 
 class CluesModel:
     """The `ModelClient` that reads signs. Deterministic for a reading, a conversation and a seed."""
 
-    def __init__(self, config: CluesEngine) -> None:
-        self._config = config
+    def __init__(self, config: CluesEngine, reader: ClueReader) -> None:
+        self._config, self._reader = config, reader
 
     @property
     def name(self) -> str:
@@ -46,70 +59,24 @@ class CluesModel:
         )
 
     def _decide(self, request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
-        temperature = request.sampling.temperature and self._config.temperature
-        rng = random.Random(request.sampling.seed or 0)
-        lines = [line for reading in request.readings for line in reading.lines]
-        results = [message.result for message in request.messages if message.result is not None]
-        asked = _asked(request.messages)
-        fresh = [line for line in lines if line.text not in asked]
-        may_search = any(tool.name == "poi_keyword_search" for tool in request.tools)
-        if may_search and fresh and (len(asked) < 2 * _NAMES_A_TURN) and not _good(results):
-            chosen = _sample(fresh, rng, temperature)
-            said = (
-                "I can read " + ", ".join(f"“{line.text}”" for line in chosen) + ". Is any of it the name of a place?"
-            )
-            turn = len([m for m in request.messages if m.role == "assistant"])
-            return said, tuple(
-                ToolCall(id=f"call_{turn}_{i}", name="poi_keyword_search", arguments={"query": line.text[:200]})
-                for i, line in enumerate(chosen)
-            )
-        return _answer(lines, results), ()
+        thought = self._think(request)
+        told = explain(thought.notes, thought.leads, thought.belief, self._reader.countries)
+        if thought.notes.turn < _LAST_QUESTIONS:
+            asked = questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
+            if asked.calls:
+                return f"{told}\n{asked.why}", asked.calls
+        return write_answer(told, thought.notes, thought.leads, thought.belief, self._reader), ()
+
+    def _think(self, request: ModelRequest) -> Thought:
+        known = notes(request, self._config.temperature)
+        leads = self._reader.leads(known.texts)
+        mentions = tuple(_heard(mention, known) for mention in leads.mentions)
+        belief = self._reader.weigher.weigh(leads.clues, mentions, area_codes(request))
+        return Thought(known, Leads(leads.clues, mentions), belief)
 
 
-def _asked(messages: tuple[Message, ...]) -> set[str]:
-    return {str(call.arguments.get("query")) for message in messages for call in message.tool_calls}
-
-
-def _sample(lines: list[TextLine], rng: random.Random, temperature: float) -> list[TextLine]:
-    """Prominent lines first; temperature shuffles by adding noise to their prominence."""
-
-    def prominence(line: TextLine) -> float:
-        return line.height_px * line.confidence * (1.0 + temperature * rng.uniform(-0.9, 0.9))
-
-    return sorted(lines, key=prominence, reverse=True)[:_NAMES_A_TURN]
-
-
-def _good(results: list[ToolResult]) -> list[tuple[PlaceFact, ToolResult]]:
-    """Places that bear exactly the name that was read, most populous first."""
-    found = [
-        (fact, result)
-        for result in results
-        for fact in result.facts
-        if isinstance(fact, PlaceFact) and fact.point is not None and (fact.score or 0) >= 0.93
-    ]
-    return sorted(found, key=lambda pair: -(pair[0].population or 0))
-
-
-def _answer(lines: list[TextLine], results: list[ToolResult]) -> str:
-    good = _good(results)
-    answer: dict[str, Any] = {"lat": None, "lon": None, "level": "none", "confidence": 0.0, "evidence": []}
-    if good:
-        place, result = good[0]
-        assert place.point is not None
-        said = f"{place.name} is a {place.place_kind} in {place.country_code}; a sign in the photo carries its name."
-        answer |= {
-            "lat": place.point.lat,
-            "lon": place.point.lon,
-            "radius_km": 25.0,
-            "level": "city",
-            "country_code": place.country_code,
-            "region": place.admin1,
-            "city": place.name,
-            "confidence": 0.4 if len(good) == 1 else 0.25,
-            "evidence": [{"claim": f"a sign names {place.name}", "call": result.call_id, "quote": place.name}],
-        }
-    elif lines:
-        said = "I can read text, but none of it is the name of a place I can find. I do not know where this is."
-    else:
-        said = "I can read no text in this photo, and without text I cannot tell where it is."
-    return said + "\n" + json.dumps(answer, ensure_ascii=False)
+def _heard(mention: Mention, known: Notes) -> Mention:
+    """Rollouts take names more or less seriously; a greedy one takes them as they are."""
+    if known.temperature == 0:
+        return mention
+    return quieter(mention, 2.718 ** known.random(f"name/{mention.name}").gauss(0.0, _NOISE * known.temperature))

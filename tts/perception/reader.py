@@ -22,7 +22,7 @@ from tts.perception.ppocr import Pixels, PpOcr, Quad, cut_out
 from tts.perception.scripts import ForeignReader
 from tts.perception.tesseract import Tesseract
 
-VERSION = "reader-2"
+VERSION = "reader-3"
 _MIN_CONFIDENCE = 0.5
 _SURE = 0.85
 _ZOOM_SIDE = 960
@@ -55,7 +55,7 @@ class SignReader:
         A box is enlarged before it is read, so small text in it becomes legible.
         """
         pixels, origin, scale = _pixels(photo, box)
-        lines = self._foreign_lines(self._latin_lines(pixels))
+        lines = self._foreign_lines(self._latin_lines(pixels), enlarged=box is not None)
         kept: list[TextLine] = []
         unread: list[TextLine] = []
         for line in lines:
@@ -82,10 +82,10 @@ class SignReader:
             lines.append(_Line(quad, crop, text, confidence if text else 0.0))
         return lines
 
-    def _foreign_lines(self, lines: list[_Line]) -> list[_Line]:
+    def _foreign_lines(self, lines: list[_Line], *, enlarged: bool) -> list[_Line]:
         """Replace what PP-OCR could not read; add second readings where letters look alike."""
         doubtful = {i for i, line in enumerate(lines) if line.confidence < _SURE or not line.text}
-        found = self._foreign.read({i: lines[i].crop for i in sorted(doubtful)})
+        found = self._foreign.read({i: lines[i].crop for i in sorted(doubtful)}, enlarged=enlarged)
         for i, reading in found.items():
             kept = (lines[i].text,) if lines[i].confidence >= _MIN_CONFIDENCE else ()
             lines[i] = replace(

@@ -13,7 +13,9 @@ from tts.geodata.names import script_of
 from tts.perception.ppocr import Pixels
 from tts.perception.tesseract import SCRIPTS, Tesseract
 
-_PROBED = 3  # lines that go through every reader
+_PROBED = 3  # lines that go through every reader, on a whole photo …
+_PROBED_IN_A_BOX = 1  # … and on an enlarged part of one
+_CERTAIN = 0.88  # no other reader has to try after this
 _READ = 14  # lines that go through the readers of the scripts that were found
 _FLOOR = 0.62
 _FLOORS = {"ara": 0.45, "khm": 0.5, "mya": 0.5, "ben": 0.55}  # readers that are modest about what they read well
@@ -46,10 +48,11 @@ class ForeignReader:
     def warnings(self) -> tuple[str, ...]:
         return self._tesseract.warnings
 
-    def read(self, crops: dict[int, Pixels]) -> dict[int, ForeignLine]:
+    def read(self, crops: dict[int, Pixels], *, enlarged: bool = False) -> dict[int, ForeignLine]:
         """Readings of those crops that are surely in a foreign script. `crops` come largest first."""
         usable = {i: crop for i, crop in crops.items() if min(crop.shape[:2]) >= _MIN_HEIGHT_PX}
-        probed = list(usable)[:_PROBED]
+        probes = _PROBED_IN_A_BOX if enlarged else _PROBED
+        probed = list(usable)[:probes]
         found: dict[int, ForeignLine] = {}
         for i in probed:
             best = self._best(usable[i], self._tesseract.languages)
@@ -59,7 +62,7 @@ class ForeignReader:
         if not votes:
             return {}
         languages = tuple(language for language, _ in votes.most_common(2))
-        for i in list(usable)[_PROBED:_READ]:
+        for i in list(usable)[probes:_READ]:
             best = self._best(usable[i], languages)
             if best is not None:
                 found[i] = best
@@ -78,7 +81,12 @@ class ForeignReader:
         return twins
 
     def _best(self, crop: Pixels, languages: tuple[str, ...]) -> ForeignLine | None:
-        read = [line for language in languages if (line := self._one(crop, language)) is not None]
+        read: list[ForeignLine] = []
+        for language in languages:
+            line = self._one(crop, language)
+            read += [line] if line is not None else []
+            if line is not None and line.confidence >= _CERTAIN:
+                break
         return max(read, key=lambda line: (line.confidence, line.language), default=None)
 
     def _one(self, crop: Pixels, language: str) -> ForeignLine | None:
@@ -89,7 +97,12 @@ class ForeignReader:
         if own < _MIN_LETTERS or not _varied(text, letters, language):
             return None
         share = own / len(letters)
-        if language in _UNRATED and own >= 4 and share >= 0.9:
+        if (
+            language in _UNRATED
+            and share >= 0.9
+            and len(letters) == len(text.replace(" ", ""))
+            and len(set(letters)) >= 5
+        ):
             confidence = max(confidence, _FLOOR + 0.12)
         confidence = confidence * share - _HANDICAP.get(language, 0.0)
         floor = _FLOORS.get(language, _FLOOR) + (0.15 if own < 4 else 0.0)

@@ -1,0 +1,60 @@
+"""One lead in what was read: what it says about countries, and the words that say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from tts.domain.geo import LatLon
+from tts.domain.value import Value
+
+
+class ClueKind(StrEnum):
+    """What kind of lead it is. The ablation in `docs/clues.md` switches them off one by one."""
+
+    LANGUAGE = "language"
+    SCRIPT = "script"
+    PHONE = "phone"
+    POSTCODE = "postcode"
+    DOMAIN = "domain"
+    CURRENCY = "currency"
+    COMPANY = "company"
+    BRAND = "brand"
+    PLATE = "plate"
+    UNIT = "unit"
+    PLACE = "place"
+    COORDINATES = "coordinates"
+
+
+class Clue(Value):
+    """`weights` are log-likelihoods (nats) by ISO country code, `other` that of every country not named.
+
+    Only differences count: a clue that fits every country alike says nothing. `point` is set where the clue names a
+    position itself (printed coordinates, the exchange of a telephone number), which is right within `point_km`.
+    """
+
+    kind: ClueKind
+    quote: str
+    why: str
+    weights: Mapping[str, float] = {}
+    other: float = 0.0
+    point: LatLon | None = None
+    point_km: float = 0.0
+
+    def weight(self, code: str) -> float:
+        return self.weights.get(code, self.other)
+
+    def trusted(self, share: float) -> Clue:
+        """The same clue, taken as seriously as its reading is sure (`share` in [0, 1])."""
+        if share >= 1.0:
+            return self
+        weights = {code: share * value for code, value in self.weights.items()}
+        return self.model_copy(update={"weights": weights, "other": share * self.other})
+
+
+def pointing(kind: ClueKind, quote: str, why: str, countries: Iterable[str], nats: float) -> Clue | None:
+    """A clue that fits some countries: `nats` stronger for them, a little more the fewer they are. None for nobody."""
+    codes = sorted(set(countries))
+    if not codes:
+        return None
+    return Clue(kind=kind, quote=quote[:120], why=why, weights=dict.fromkeys(codes, 0.0), other=-nats)

@@ -1,0 +1,185 @@
+"""Numbers on signs: telephone numbers, prices, plates, units, coordinates, and the addresses of US letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+import phonenumbers
+import zipcodes
+from phonenumbers import PhoneNumberFormat
+
+from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.signals import phone_signals
+from tts.clues.tables import tables
+from tts.domain.geo import LatLon
+from tts.geodata.countries import Countries
+
+_LOCAL_PHONE = re.compile(r"(?<![\w+])\(?0?\d[\d ().\-/]{6,18}\d(?!\w)")
+_PHONE_WORD = re.compile(
+    r"\b(?:tel|tlf|tél|ph|phone|call|fono|cel|mob|whatsapp|fax|тел|тлф|☎|電話|전화|โทร)\b", re.IGNORECASE
+)
+_DOLLAR = re.compile(r"(?<![\w])\$\s?\d")
+_PLATES = (
+    (re.compile(r"\b[A-Z]{2}[ -]\d{3}[ -][A-Z]{2}\b"), "FR IT GE"),
+    (re.compile(r"\b[A-Z]{2}\d{2} ?[A-Z]{3}\b"), "GB"),
+    (re.compile(r"\b[A-Z]{3}-?\d[A-Z]\d{2}\b"), "BR"),
+    (re.compile(r"\b[A-Z]{2} \d{3} [A-Z]{2}\b"), "AR IT"),
+    (re.compile(r"\b\d{4} ?[BCDFGHJKLMNPRSTVWXYZ]{3}\b"), "ES"),
+    (re.compile(r"\b[A-Z]{2} ?\d{2} ?[A-Z]{1,2} ?\d{4}\b"), "IN"),
+    (re.compile(r"\b(?:0[1-9]|[1-7]\d|8[01]) ?[A-Z]{1,3} ?\d{2,4}\b"), "TR"),
+    (re.compile(r"\b[АВЕКМНОРСТУХ]\d{3}[АВЕКМНОРСТУХ]{2} ?\d{2,3}\b"), "RU"),
+    (re.compile(r"\b[A-ZА-Я]{2} ?\d{4} ?[A-ZА-Я]{2}\b"), "UA BG"),
+    (re.compile(r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z][·.\- ]?[A-Z0-9]{5}"), "CN"),
+    (re.compile(r"[\u4e00-\u9fff]{2} ?\d{3} ?[\u3041-\u3096] ?\d{2}-?\d{2}"), "JP"),
+    (re.compile(r"\b\d{2,3}[가-힣] ?\d{4}\b"), "KR"),
+    (re.compile(r"\b\d{2}[A-Z]\d?-\d{3}\.?\d{2}\b"), "VN"),
+    (re.compile(r"\b[A-Z]{1,2} \d{4} [A-Z]{2,3}\b"), "ID"),
+    (re.compile(r"\b[A-Z]{1,3}-[A-Z]{1,2} ?\d{1,4}\b"), "DE"),
+)  # fmt: skip
+_UNITS = (
+    (re.compile(r"\b\d+ ?(?:mph|m\.p\.h)\b", re.IGNORECASE), "US GB PR", 2.5),
+    (re.compile(r"\bspeed\W{0,3}limit\b", re.IGNORECASE), "US CA PH LR", 1.5),
+    (re.compile(r"\b\d+ ?(?:miles?|yds?|yards)\b", re.IGNORECASE), "US GB LR MM PR", 1.8),
+    (re.compile(r"\b\d+ ?(?:sq\.? ?ft|lbs?|gal)\b", re.IGNORECASE), "US CA GB IN", 1.0),
+    (re.compile(r"\b\d+ ?°F\b"), "US", 2.5),
+)
+_DEGREES = re.compile(
+    r"(\d{1,2})\s?[°º]\s?(?:(\d{1,2}(?:[.,]\d+)?)\s?['′’]\s?)?(?:(\d{1,2}(?:[.,]\d+)?)\s?(?:[\"″”]|'')\s?)?([NS])\W{0,4}"
+    r"(\d{1,3})\s?[°º]\s?(?:(\d{1,2}(?:[.,]\d+)?)\s?['′’]\s?)?(?:(\d{1,2}(?:[.,]\d+)?)\s?(?:[\"″”]|'')\s?)?([EWO])"
+)
+_DECIMAL = re.compile(
+    r"(?<![\d.])(-?\d{1,2}\.\d{3,8})\s?°?\s?([NS])?[,;/ ]\s?(-?\d{1,3}\.\d{3,8})\s?°?\s?([EW])?(?![\d.])"
+)
+_US_ADDRESS = re.compile(r"\b([A-Z]{2})\.?,? (\d{5})(?:-\d{4})?\b")
+_PHONE_NATS, _NATIONAL_NATS, _PRICE_NATS, _PLATE_NATS = 4.5, 2.0, 2.5, 2.0
+
+
+def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
+    """Every clue of this module in one line of text."""
+    found = [*_international(text), *_prices(text), *_plates(text), *_units(text), *_coordinates(text), *_zip(text)]
+    yield from (clue for clue in found if clue is not None)
+    if not any(clue is not None and clue.kind is ClueKind.PHONE for clue in found):
+        yield from _national(text, countries)
+
+
+def _international(text: str) -> Iterator[Clue | None]:
+    for signal in phone_signals(text):
+        why = f"telephone numbers with this prefix are in {_listed(signal.countries)}"
+        yield pointing(ClueKind.PHONE, signal.text, why, signal.countries, _PHONE_NATS)
+
+
+def _national(text: str, countries: Countries) -> Iterator[Clue]:
+    """A number without a country's prefix: the countries where it could be dialled, best where it is set as there."""
+    said = bool(_PHONE_WORD.search(text))
+    for match in list(_LOCAL_PHONE.finditer(text))[:2]:
+        digits = re.sub(r"\D", "", match.group())
+        if not (7 if said else 8) <= len(digits) <= 11 or (not said and match.group().isdigit()):
+            continue
+        weights = _dialled_in(match.group().strip(), countries.codes)
+        if weights and len(weights) < 60:
+            why = f"a telephone number as it is written in {_listed(c for c, w in weights.items() if w == 0.0)}"
+            yield Clue(kind=ClueKind.PHONE, quote=match.group(), why=why, weights=weights, other=-_NATIONAL_NATS)
+
+
+@lru_cache(maxsize=256)
+def _dialled_in(text: str, codes: tuple[str, ...]) -> dict[str, float]:
+    """Countries where a number is valid: 0 where it is also grouped as there, −1 otherwise."""
+    found: dict[str, float] = {}
+    for code in codes:
+        try:
+            number = phonenumbers.parse(text, code)
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_valid_number_for_region(number, code):
+            national = phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)
+            found[code] = 0.0 if _grouping(national) == _grouping(text) else -1.0
+    return found if 0.0 in found.values() else {code: 0.0 for code in found}
+
+
+def _grouping(text: str) -> tuple[int, ...]:
+    return tuple(len(group) for group in re.findall(r"\d+", text))
+
+
+def _prices(text: str) -> Iterator[Clue | None]:
+    if any(char.isdigit() for char in text):
+        for mark, codes in tables().currency_marks.items():
+            if mark in text.casefold():
+                yield pointing(ClueKind.CURRENCY, text, f"prices in {mark}", codes, _PRICE_NATS)
+    for match in _price_words().finditer(text):
+        word = (match.group(1) or match.group(2)).lower()
+        codes = tables().currency_words[word]
+        yield pointing(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, 0.8 * _PRICE_NATS)
+    if dollar := _DOLLAR.search(text):
+        yield pointing(ClueKind.CURRENCY, dollar.group(), "prices with a dollar sign", tables().dollar, 1.5)
+
+
+@lru_cache(maxsize=1)
+def _price_words() -> re.Pattern[str]:
+    """A currency's word before or after an amount."""
+    words = tables().currency_words
+    before, after = ("|".join(re.escape(word) for word in words if plain(word)) for plain in (bool, str.isalpha))
+    return re.compile(rf"(?<![\w$])({before})\.?\s?\d[\d.,]*(?!\w)|(?<!\w)\d[\d.,]*\s?({after})(?!\w)", re.IGNORECASE)
+
+
+def _plates(text: str) -> Iterator[Clue | None]:
+    if len(text) <= 16:
+        for form, codes in _PLATES:
+            if form.search(text):
+                why = f"looks like a number plate of {_listed(codes.split())}"
+                yield pointing(ClueKind.PLATE, text, why, codes.split(), _PLATE_NATS)
+
+
+def _units(text: str) -> Iterator[Clue | None]:
+    for form, codes, nats in _UNITS:
+        if match := form.search(text):
+            yield pointing(ClueKind.UNIT, match.group(), "customary units and wordings", codes.split(), nats)
+
+
+def _coordinates(text: str) -> Iterator[Clue]:
+    """A position printed in the picture, in degrees with minutes and seconds or in decimals."""
+    for match in _DEGREES.finditer(text):
+        parts = match.groups()
+        lat = _angle(parts[0:3]) * (-1.0 if parts[3] == "S" else 1.0)
+        lon = _angle(parts[4:7]) * (-1.0 if parts[7] in "WO" else 1.0)
+        yield from _position(match.group(), lat, lon, 2.0)
+    for match in _DECIMAL.finditer(text):
+        lat = float(match.group(1)) * (-1.0 if match.group(2) == "S" else 1.0)
+        lon = float(match.group(3)) * (-1.0 if match.group(4) == "W" else 1.0)
+        yield from _position(match.group(), lat, lon, 0.5)
+
+
+def _position(quote: str, lat: float, lon: float, km: float) -> Iterator[Clue]:
+    if abs(lat) <= 90 and abs(lon) <= 180 and (abs(lat) > 0.01 or abs(lon) > 0.01):
+        point = LatLon(lat=lat, lon=lon)
+        why = f"the picture states the position {point}"
+        yield Clue(kind=ClueKind.COORDINATES, quote=quote, why=why, point=point, point_km=km)
+
+
+def _angle(parts: tuple[str | None, ...]) -> float:
+    degrees, minutes, seconds = (float((part or "0").replace(",", ".")) for part in parts)
+    return degrees + minutes / 60.0 + seconds / 3600.0
+
+
+def _zip(text: str) -> Iterator[Clue]:
+    """State and ZIP of a US address; the position of its post office."""
+    for match in _US_ADDRESS.finditer(text):
+        rows = [row for row in _zip_rows(match.group(2)) if row["state"] == match.group(1) and row["lat"]]
+        if rows:
+            point = LatLon(lat=float(rows[0]["lat"]), lon=float(rows[0]["long"]))
+            why = f"{match.group(2)} is {rows[0]['city']}, {rows[0]['state']}, United States"
+            yield Clue(
+                kind=ClueKind.POSTCODE, quote=match.group(), why=why, weights={"US": 0.0}, other=-5.0, point=point,
+                point_km=8.0,
+            )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _zip_rows(code: str) -> list[dict[str, str]]:
+    return [dict(row) for row in zipcodes.matching(code)] if zipcodes.is_real(code) else []  # type: ignore[no-untyped-call]
+
+
+def _listed(codes: Iterable[str]) -> str:
+    names = sorted(codes)
+    return ", ".join(names[:6]) + (" and others" if len(names) > 6 else "")

@@ -1,0 +1,51 @@
+"""From lines of text to clues and mentions: the one entrance to this package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tts.clues.belief import Weigher
+from tts.clues.clue import Clue, ClueKind
+from tts.clues.languages import LanguageReader
+from tts.clues.mentions import Mention, MentionReader, phone_town
+from tts.clues.numbers import number_clues
+from tts.clues.wording import wording_clues
+from tts.geodata.countries import Countries
+from tts.geodata.gazetteer import Gazetteer
+from tts.geodata.lexicon import Lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """All that some lines of text offer."""
+
+    clues: tuple[Clue, ...]
+    mentions: tuple[Mention, ...]
+
+
+class ClueReader:
+    """Holds gazetteer, lexicon and tables. About 5 ms a photo; deterministic."""
+
+    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, countries: Countries) -> None:
+        self._gazetteer, self._lexicon, self.countries = gazetteer, lexicon, countries
+        self._languages = LanguageReader(lexicon, countries)
+        self._mentions = MentionReader(gazetteer, lexicon)
+        self.weigher = Weigher(gazetteer, countries)
+
+    def leads(self, lines: Mapping[str, float], without: frozenset[ClueKind] = frozenset()) -> Leads:
+        """Clues and mentions of lines with how far each is trusted, in [0, 1]; `without` leaves kinds out (ablation)."""
+        texts = list(lines)
+        clues: list[Clue] = []
+        for text, trust in lines.items():
+            found = [*wording_clues(text, self.countries, self._lexicon), *number_clues(text, self.countries)]
+            clues += [clue.trusted(trust) for clue in found]
+        language = self._languages.clue(lines)
+        clues += [language] if language is not None else []
+        mentions = list(self._mentions.mentions(texts))
+        for clue in clues:
+            if clue.kind is ClueKind.PHONE and clue.quote.startswith("+"):
+                town = phone_town(clue.quote, self._gazetteer)
+                mentions += [town] if town is not None else []
+        kept = tuple(clue for clue in clues if clue.kind not in without)
+        return Leads(kept, () if ClueKind.PLACE in without else tuple(mentions))

@@ -1,0 +1,113 @@
+"""Words that belong to countries: forms of companies, brands, web domains, labelled postcodes, scripts."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.resources
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.signals import postcode_fits, signals_in
+from tts.clues.tables import tables
+from tts.geodata.countries import Countries
+from tts.geodata.lexicon import Lexicon
+from tts.geodata.names import normalise
+
+_NATS = {"phone": 4.5, "domain": 4.0, "script": 6.0, "postcode": 2.0, "language": 2.0}
+_KINDS = {"domain": ClueKind.DOMAIN, "script": ClueKind.SCRIPT, "postcode": ClueKind.POSTCODE}
+_UK_POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b")
+_DISTINCT_POSTCODES = (
+    (_UK_POSTCODE, "GB IM JE GG", 3.0),
+    (re.compile(r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d\b"), "CA", 3.5),
+    (re.compile(r"\b[1-9]\d{3} ?[A-Z]{2}\b"), "NL", 1.5),
+    (re.compile(r"\b\d{2}-\d{3}\b"), "PL", 1.5),
+    (re.compile(r"\b\d{4}-\d{3}\b"), "PT", 1.5),
+    (re.compile(r"\b\d{5}-\d{3}\b"), "BR", 3.0),
+    (re.compile(r"〒 ?\d{3}-?\d{4}"), "JP", 5.0),
+    (re.compile(r"\b\d{3} \d{2}\b(?= \w)"), "CZ SK SE GR", 1.2),
+    (re.compile(r"\b(?:CP|C\.P\.) ?\d{5}\b"), "MX ES", 2.0),
+    (re.compile(r"\b(?:LT|LV|MD|AZ|AD)-?\d{3,5}\b"), "LT LV MD AZ AD", 2.5),
+)
+_LONELY_POSTCODE = re.compile(r"^[\w .'-]+, ?([A-Z0-9]{3,5}(?:[ -][A-Z0-9]{2,4})?)$")
+
+
+def wording_clues(text: str, countries: Countries, lexicon: Lexicon) -> Iterator[Clue]:
+    """Every clue of this module in one line of text."""
+    yield from _signals(text, countries)
+    yield from _companies(text)
+    yield from _brands(text, lexicon)
+    yield from _postcodes(text, countries)
+
+
+def _signals(text: str, countries: Countries) -> Iterator[Clue]:
+    """What the ledger's checks recognise too: domains, labelled postcodes, national scripts."""
+    for signal in signals_in([text], countries):
+        if (kind := _KINDS.get(signal.kind)) is not None:
+            why = f"this {signal.kind} belongs to {', '.join(sorted(signal.countries)[:5])}"
+            clue = pointing(kind, signal.text, why, signal.countries, _NATS[signal.kind])
+            if clue is not None:
+                yield clue
+
+
+def _companies(text: str) -> Iterator[Clue]:
+    folded = f" {text.casefold()} "
+    found = [form for form in tables().companies if re.search(rf"(?<!\w){re.escape(form)}(?!\w)", folded)]
+    if not found:
+        return
+    form = max(found, key=len)
+    if len(text.split()) > 1 or not form.isascii():
+        why = f"companies called “{form}” are registered there"
+        nats = 1.0 if form in tables().weak_companies else 2.5
+        clue = pointing(ClueKind.COMPANY, text, why, tables().companies[form], nats)
+        if clue is not None:
+            yield clue
+
+
+def _brands(text: str, lexicon: Lexicon) -> Iterator[Clue]:
+    """Chains that are found in few countries; names that are also words are left out."""
+    words = normalise(text).split()
+    taken: set[int] = set()
+    for length in (4, 3, 2, 1):
+        for at in range(len(words) - length + 1):
+            span = range(at, at + length)
+            name = " ".join(words[at : at + length])
+            countries = brands().get(name)
+            if countries is None or taken & set(span) or len(name) < 4 or _ordinary(words[at : at + length], lexicon):
+                continue
+            taken |= set(span)
+            why = f"{name.title()} has its branches in {', '.join(countries[:5])}"
+            clue = pointing(ClueKind.BRAND, name, why, countries, 2.6 if len(countries) <= 3 else 1.6)
+            if clue is not None and len(countries) <= 12:
+                yield clue
+
+
+def _ordinary(words: list[str], lexicon: Lexicon) -> bool:
+    """Whether anybody may have written these words without meaning the chain."""
+    limit = {1: 3.0, 2: 4.6}.get(len(words), 6.0)
+    return all(lexicon.zipf(word) > limit for word in words)
+
+
+def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
+    for form, codes, nats in _DISTINCT_POSTCODES:
+        if match := form.search(text):
+            clue = pointing(ClueKind.POSTCODE, match.group(), f"a postcode as in {codes}", codes.split(), nats)
+            if clue is not None:
+                yield clue
+                return
+    if match := _LONELY_POSTCODE.match(text):
+        code = match.group(1)
+        if any(char.isdigit() for char in code):
+            fits = [country for country in countries.codes if postcode_fits(code, country)]
+            clue = pointing(ClueKind.POSTCODE, code, "a postcode of this shape", fits, 1.0)
+            if clue is not None:
+                yield clue
+
+
+@lru_cache(maxsize=1)
+def brands() -> dict[str, tuple[str, ...]]:
+    """Normalised brand names → ISO codes of the countries where they have branches (name-suggestion-index)."""
+    packed = importlib.resources.files("tts").joinpath("data/brands.tsv.gz").read_bytes()
+    rows = (line.split("\t") for line in gzip.decompress(packed).decode().splitlines())
+    return {normalise(name): tuple(codes.split()) for name, codes in rows}

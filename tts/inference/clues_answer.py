@@ -1,0 +1,102 @@
+"""The embedded engine's words: what it read, what that says, and the JSON answer of the generic dialect."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tts.clues.belief import Belief
+from tts.clues.clue import Clue, ClueKind
+from tts.clues.mentions import Mention
+from tts.clues.reader import ClueReader, Leads
+from tts.domain.geo import LatLon, distance_km
+from tts.geodata.countries import Countries
+from tts.geodata.gazetteer import Place
+from tts.inference.clues_notes import Notes
+
+_ANSWER_FROM = 0.22  # share of the belief within 750 km of the best point, below which there is no answer
+_CITY_FROM, _REGION_FROM, _COUNTRY_FROM = 0.5, 0.5, 0.5
+_SHOWN_LINES, _SHOWN_CLUES = 6, 5
+
+
+def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) -> str:
+    """What was read and what it suggests, in a few plain sentences."""
+    if not known.lines:
+        return "I can read no text in this photo."
+    lines = ", ".join(f"“{line.text}”" for line in known.lines[:_SHOWN_LINES])
+    more = f" and {len(known.lines) - _SHOWN_LINES} more lines" if len(known.lines) > _SHOWN_LINES else ""
+    told = [f"I can read {lines}{more}."]
+    telling = sorted(leads.clues, key=_spread, reverse=True)[:_SHOWN_CLUES]
+    told += [f"“{clue.quote}”: {clue.why}." for clue in telling]
+    ranked = sorted(belief.countries.items(), key=lambda item: (-item[1], item[0]))[:3]
+    likely = ", ".join(f"{countries.name(code)} {share:.0%}" for code, share in ranked if share >= 0.1)
+    told.append(f"That makes it: {likely}." if likely else "That could be almost anywhere.")
+    return " ".join(told)
+
+
+def write_answer(told: str, known: Notes, leads: Leads, belief: Belief, reader: ClueReader) -> str:
+    """The last turn: reasons and the JSON object, with null coordinates where the belief is too vague."""
+    point, _ = belief.best_point()
+    within = belief.mass(point, 750.0)
+    if within < _ANSWER_FROM or not (leads.clues or leads.mentions):
+        said = f"{told} That is too little to name a place."
+        return said + "\n" + _dump({"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)})
+    place = next((place for place, _ in belief.places if distance_km(place.point, point) < 1.0), None)
+    answer: dict[str, Any] = {
+        "lat": round(point.lat, 5),
+        "lon": round(point.lon, 5),
+        "radius_km": round(max(5.0, belief.radius_km(point, 0.9)), 1),
+        "confidence": round(belief.mass(point, 25.0), 3),
+        **_names(point, place, belief, reader.countries),
+        "evidence": _evidence(known, leads, belief, place),
+    }
+    return f"{told} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+
+
+def _names(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> dict[str, Any]:
+    """The level that the belief supports, and the names down to it."""
+    country = countries.at(point)
+    named: dict[str, Any] = {"level": "country", "country": "", "country_code": ""}
+    if country is not None:
+        named |= {"country": country.name, "country_code": country.code}
+    if place is not None and belief.mass(point, 25.0) >= _CITY_FROM:
+        return named | {"level": "city", "region": place.admin1, "city": place.name}
+    if place is not None and belief.mass(point, 200.0) >= _REGION_FROM:
+        return named | {"level": "region", "region": place.admin1}
+    return named
+
+
+def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -> list[dict[str, Any]]:
+    """The tool results that bear the point, then the clues that speak for the country."""
+    cited: list[dict[str, Any]] = []
+    for fact, result in known.places():
+        if place is not None and fact.point is not None and distance_km(fact.point, place.point) < 25.0:
+            quote = _quoted(fact.name, leads.mentions)
+            cited.append({"claim": f"{fact.name} is in {fact.country_code}", "call": result.call_id, "quote": quote})
+    cited += [
+        {"claim": f"the point lies in {checked.country}", "call": result.call_id, "quote": ""}
+        for checked, result in known.countries()
+    ]
+    code = place.country_code if place is not None else belief.country[0]
+    for clue in sorted(leads.clues, key=_spread, reverse=True):
+        if clue.kind is not ClueKind.COORDINATES and clue.weight(code) > -1.0 and _spread(clue) >= 1.0:
+            cited.append({"claim": clue.why, "call": None, "quote": clue.quote})
+    return cited[:8]
+
+
+def _quoted(name: str, mentions: tuple[Mention, ...]) -> str:
+    """The line that carries a place's name."""
+    for mention in mentions:
+        if any(match.place.name == name for match in mention.matches):
+            return mention.quote
+    return name
+
+
+def _spread(clue: Clue) -> float:
+    """How much a clue can tell countries apart, in nats."""
+    values = [clue.other, *clue.weights.values()]
+    return max(values) - min(values) + (10.0 if clue.point is not None else 0.0)
+
+
+def _dump(answer: dict[str, Any]) -> str:
+    return json.dumps(answer, ensure_ascii=False)

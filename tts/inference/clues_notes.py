@@ -1,0 +1,100 @@
+"""What a rollout of the embedded engine knows so far, read back from its conversation.
+
+The engine keeps no state between turns, so a rollout can be continued in another process: the lines it chose to follow
+depend on its seed alone, everything else stands in the messages.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tts.domain.geo import Countries as CountryArea
+from tts.domain.photo import Box
+from tts.domain.reading import TextLine
+from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolResult
+from tts.ports import ModelRequest
+
+_SEED_STEP = 1009  # the dialect spaces the seeds of a rollout's turns by one, those of rollouts by this
+_DROPPED = 0.25  # share of the lesser lines that a rollout at temperature 1 does not follow
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Lines (largest first, then what zooming brought), boxes looked at, queries asked, and all tool results."""
+
+    seed: int
+    temperature: float
+    turn: int
+    lines: tuple[TextLine, ...]
+    unread: tuple[Box, ...]
+    looked: frozenset[Box]
+    asked: frozenset[tuple[str, str]]
+    results: tuple[ToolResult, ...]
+
+    @property
+    def texts(self) -> dict[str, float]:
+        """All readings of all lines with how far each is trusted; second readings half as far as first ones."""
+        found: dict[str, float] = {}
+        for line in self.lines:
+            trust = min(1.0, max(0.0, (line.confidence - 0.35) / 0.45))
+            for text, share in ((line.text, trust), *((other, 0.5 * trust) for other in line.alternatives)):
+                found[text] = max(share, found.get(text, 0.0))
+        return found
+
+    def random(self, purpose: str) -> random.Random:
+        """The same numbers for the same rollout and purpose, whatever process asks."""
+        return random.Random(f"{self.seed}/{purpose}")
+
+    def places(self) -> list[tuple[PlaceFact, ToolResult]]:
+        return [(fact, result) for result in self.results for fact in result.facts if isinstance(fact, PlaceFact)]
+
+    def countries(self) -> list[tuple[CountryFact, ToolResult]]:
+        return [(fact, result) for result in self.results for fact in result.facts if isinstance(fact, CountryFact)]
+
+
+def notes(request: ModelRequest, temperature: float) -> Notes:
+    """Read a conversation. `temperature` is the engine's; a greedy request makes it 0."""
+    turn = sum(message.role == "assistant" for message in request.messages)
+    drawn = request.sampling.temperature * temperature / 0.7
+    seed = ((request.sampling.seed or 0) - turn) // _SEED_STEP
+    calls = [call for message in request.messages for call in message.tool_calls]
+    results = tuple(message.result for message in request.messages if message.result is not None)
+    read = [line for reading in request.readings for line in reading.lines]
+    return Notes(
+        seed=seed,
+        temperature=drawn,
+        turn=turn,
+        lines=(*_followed(read, drawn, random.Random(f"{seed}/lines")), *_zoomed(results)),
+        unread=tuple(box for reading in request.readings for box in reading.unread),
+        looked=frozenset(box for call in calls if (box := _box(call.arguments)) is not None),
+        asked=frozenset((str(call.arguments.get("query")), str(call.arguments.get("country"))) for call in calls),
+        results=results,
+    )
+
+
+def area_codes(request: ModelRequest) -> frozenset[str] | None:
+    """The countries the caller restricts the answer to, if he names countries."""
+    return frozenset(request.within.codes) if isinstance(request.within, CountryArea) else None
+
+
+def _followed(lines: list[TextLine], temperature: float, rng: random.Random) -> list[TextLine]:
+    """The lines a rollout follows: the largest always, the others unless chance leaves them out."""
+    return [line for i, line in enumerate(lines) if rng.random() >= temperature * _DROPPED or i == 0]
+
+
+def _zoomed(results: tuple[ToolResult, ...]) -> list[TextLine]:
+    facts = [fact for result in results for fact in result.facts if isinstance(fact, TextFact)]
+    return [
+        TextLine(text=fact.text, box=fact.box, confidence=fact.confidence, script=fact.script, language=fact.language)
+        for fact in facts
+    ]
+
+
+def _box(arguments: Mapping[str, object]) -> Box | None:
+    corners = arguments.get("bbox")
+    if not isinstance(corners, list | tuple) or len(corners) != 4:
+        return None
+    x0, y0, x1, y1 = (float(value) for value in corners)
+    return Box(x0=x0, y0=y0, x1=x1, y1=y1, photo=int(str(arguments.get("photo", 0))))

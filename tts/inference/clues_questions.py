@@ -1,0 +1,111 @@
+"""Which questions would change the embedded engine's mind most: enlarge, look up, check."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from tts.clues.belief import Belief
+from tts.clues.mentions import Mention
+from tts.clues.reader import ClueReader
+from tts.domain.photo import Box, Photo
+from tts.domain.tooling import ToolCall
+from tts.inference.clues_notes import Notes
+from tts.ports import ModelRequest
+
+_ZOOMS, _SEARCHES = 2, 2
+_SURE = 0.75  # of the place within 25 km: then enlarging is not worth its time
+_SMALL_SIDE_PX = 640  # photos this small show nothing more when enlarged
+_TELLING = 3.0  # log-likelihood ratio from which a name is worth looking up
+_HALVES = (0.0, 0.25, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Tool calls of one turn and a sentence of why."""
+
+    calls: tuple[ToolCall, ...] = ()
+    why: str = ""
+
+
+def questions(
+    known: Notes, mentions: tuple[Mention, ...], belief: Belief, request: ModelRequest, reader: ClueReader
+) -> Questions:
+    """The calls of this turn, none when nothing offered would help."""
+    offered = {tool.name for tool in request.tools}
+    point, _ = belief.best_point()
+    calls: list[ToolCall] = []
+    why: list[str] = []
+
+    def ask(name: str, **arguments: JsonValue) -> None:
+        calls.append(ToolCall(id=f"call_{known.turn}_{len(calls)}", name=name, arguments=arguments))
+
+    if "read_text" in offered and belief.mass(point, 25.0) < _SURE:
+        boxes = _worth_enlarging(known, request.photos)[: _ZOOMS if known.turn == 0 else 1]
+        for box in boxes:
+            ask("read_text", bbox=[box.x0, box.y0, box.x1, box.y1], photo=box.photo)
+        if boxes:
+            why.append("Some of it may be too small to read; I enlarge it.")
+    if "poi_keyword_search" in offered:
+        names = _worth_searching(known, mentions, belief, reader)
+        for name, country in names:
+            ask("poi_keyword_search", query=name, **({"country": country} if country else {}))
+        if names:
+            why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
+    if "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
+        ask("country_at", latitude=round(point.lat, 4), longitude=round(point.lon, 4))
+        why.append("I check which country the point lies in.")
+    return Questions(tuple(calls), " ".join(why))
+
+
+def _decided(belief: Belief) -> bool:
+    return belief.country[1] >= 0.5
+
+
+def _worth_enlarging(known: Notes, photos: tuple[Photo, ...]) -> list[Box]:
+    """Halves of the photo, those with unread or small lettering first; temperature mixes the order."""
+    rng = known.random("boxes")
+    options: list[tuple[float, float, Box]] = []
+    for number, photo in enumerate(photos):
+        if max(photo.width, photo.height) < _SMALL_SIDE_PX:
+            continue
+        for x in _HALVES:
+            for y in _HALVES:
+                box = Box(x0=x, y0=y, x1=x + 0.5, y1=y + 0.5, photo=number)
+                if box not in known.looked:
+                    worth = _lettering(known, box) + rng.gauss(0.0, 1.2 * known.temperature)
+                    options.append((-worth, rng.random(), box))
+    return [box for _, _, box in sorted(options, key=lambda option: option[:2])]
+
+
+def _lettering(known: Notes, box: Box) -> float:
+    """How much there may be to read in a box: unread lines count most, then small and doubtful ones."""
+    worth = 0.3 * math.exp(-8.0 * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
+    for unread in known.unread:
+        worth += 1.0 if _inside(unread, box) else 0.0
+    for line in known.lines:
+        if line.box.photo == box.photo and _inside(line.box, box):
+            worth += 0.5 if line.height_px < 20 or line.confidence < 0.8 else 0.2
+    return worth
+
+
+def _inside(inner: Box, outer: Box) -> bool:
+    x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
+    return inner.photo == outer.photo and outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1
+
+
+def _worth_searching(
+    known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
+) -> list[tuple[str, str | None]]:
+    """Names not yet looked up that could place the photo, inside the likeliest country once there is one."""
+    code, share = belief.country
+    country = code if share >= 0.6 else None
+    telling = []
+    for mention in mentions:
+        inside = [m for m in mention.matches if country is None or m.place.country_code == country]
+        worth = math.log1p(mention.rate / reader.weigher.base(mention))
+        if inside and worth >= _TELLING and all(name != mention.name for name, _ in known.asked):
+            telling.append((-worth, mention.name, country))
+    return [(name, chosen) for _, name, chosen in sorted(telling)[:_SEARCHES]]
