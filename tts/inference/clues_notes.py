@@ -16,7 +16,6 @@ from tts.domain.reading import TextLine
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolResult
 from tts.ports import ModelRequest
 
-_SEED_STEP = 1009  # the dialect spaces the seeds of a rollout's turns by one, those of rollouts by this
 _DROPPED = 0.25  # share of the lesser lines that a rollout at temperature 1 does not follow
 
 
@@ -58,7 +57,7 @@ def notes(request: ModelRequest, temperature: float) -> Notes:
     """Read a conversation. `temperature` is the engine's; a greedy request makes it 0."""
     turn = sum(message.role == "assistant" for message in request.messages)
     drawn = request.sampling.temperature * temperature / 0.7
-    seed = ((request.sampling.seed or 0) - turn) // _SEED_STEP
+    seed = (request.sampling.seed or 0) - turn  # a dialect counts the turns of a rollout up from its seed
     calls = [call for message in request.messages for call in message.tool_calls]
     results = tuple(message.result for message in request.messages if message.result is not None)
     read = [line for reading in request.readings for line in reading.lines]

@@ -1,0 +1,199 @@
+"""What lines of text say about countries and places, kind by kind."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.languages import LanguageReader, split_words
+from tts.clues.mentions import MentionReader, phone_town
+from tts.clues.numbers import number_clues
+from tts.clues.reader import ClueReader
+from tts.clues.tables import tables
+from tts.clues.wording import wording_clues
+from tts.domain.geo import LatLon, distance_km
+
+
+@pytest.fixture(scope="module")
+def lexicon(data_store):
+    return data_store.lexicon()
+
+
+@pytest.fixture(scope="module")
+def languages(lexicon, countries):
+    return LanguageReader(lexicon, countries)
+
+
+@pytest.fixture(scope="module")
+def reader(gazetteer, lexicon, countries):
+    return ClueReader(gazetteer, lexicon, countries)
+
+
+def best_countries(clue):
+    top = max(clue.weights.values())
+    return {code for code, value in clue.weights.items() if value >= top - 1e-9}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "code"),
+    [
+        ("Tel. +49 40 1234567", ClueKind.PHONE, "DE"),
+        ("☎ 03-3456-7890", ClueKind.PHONE, "JP"),
+        ("Kaffee 2,50 €", ClueKind.CURRENCY, "DE"),
+        ("Chleb 4,50 zł", ClueKind.CURRENCY, "PL"),
+        ("ราคา 45 ฿", ClueKind.CURRENCY, "TH"),
+        ("R$ 12,90", ClueKind.CURRENCY, "BR"),
+        ("MH 12 AB 1234", ClueKind.PLATE, "IN"),
+        ("京A·12345", ClueKind.PLATE, "CN"),
+        ("SPEED LIMIT 35", ClueKind.UNIT, "US"),
+        ("Low bridge 30 mph", ClueKind.UNIT, "GB"),
+        ("Springfield, IL 62701", ClueKind.POSTCODE, "US"),
+    ],
+)
+def test_numbers_point_to_countries(countries, text, kind, code):
+    found = [clue for clue in number_clues(text, countries) if clue.kind is kind]
+    assert any(code in clue.weights and clue.weight(code) > clue.other for clue in found), found
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "code"),
+    [
+        ("www.zelmorva.fr", ClueKind.DOMAIN, "FR"),
+        ("Müller Bau GmbH", ClueKind.COMPANY, "DE"),
+        ("Kowalski sp. z o.o.", ClueKind.COMPANY, "PL"),
+        ("São Jorge Ltda", ClueKind.COMPANY, "BR"),
+        ("10 High St, SW1A 1AA", ClueKind.POSTCODE, "GB"),
+        ("01310-100", ClueKind.POSTCODE, "BR"),
+        ("〒100-0001", ClueKind.POSTCODE, "JP"),
+        ("ร้านอาหาร", ClueKind.SCRIPT, "TH"),
+        ("საქართველო", ClueKind.SCRIPT, "GE"),
+    ],
+)
+def test_wording_points_to_countries(countries, lexicon, text, kind, code):
+    found = [clue for clue in wording_clues(text, countries, lexicon) if clue.kind is kind]
+    assert any(code in clue.weights for clue in found), found
+
+
+def test_a_brand_counts_unless_it_is_a_word(countries, lexicon):
+    found = [clue for clue in wording_clues("EDEKA", countries, lexicon) if clue.kind is ClueKind.BRAND]
+    assert found
+    assert "DE" in found[0].weights
+    assert not [c for c in wording_clues("price coffee", countries, lexicon) if c.kind is ClueKind.BRAND]
+
+
+@pytest.mark.parametrize(
+    ("texts", "code"),
+    [
+        (["vietato introdurre cani", "nell'area verde"], "IT"),
+        (["Zakaz parkowania"], "PL"),
+        (["Parken verboten"], "DE"),
+        (["Stationnement interdit"], "FR"),
+        (["いま ここ"], "JP"),
+        (["请勿停车 欢迎光临"], "CN"),
+        (["歡迎光臨 請勿停車"], "TW"),
+        (["Không đỗ xe"], "VN"),
+        (["Otopark yasaktır"], "TR"),
+    ],
+)
+def test_the_wording_names_the_country(languages, reader, texts, code):
+    clue = languages.clue(dict.fromkeys(texts, 1.0))
+    assert clue.weight(code) > clue.weight("US") + 1.0
+    belief = reader.weigher.weigh(reader.leads(dict.fromkeys(texts, 1.0)).clues, ())
+    assert belief.country[0] == code
+
+
+def test_no_letters_are_no_language(languages):
+    assert languages.clue({"12:30": 1.0, "": 1.0, "!?": 1.0}) is None
+
+
+def test_words_that_ocr_ran_together_are_split(lexicon):
+    assert split_words("parkenverboten", lexicon) == ["parken", "verboten"]
+    assert split_words("zelmorvatarne", lexicon) == ["zelmorvatarne"]
+    assert split_words("haus", lexicon) == ["haus"]
+
+
+def test_a_name_that_stands_alone_tells_more_than_one_in_a_street(gazetteer, lexicon):
+    mentions = MentionReader(gazetteer, lexicon)
+    alone = {m.name: m for m in mentions.mentions(["Wilhelmsburg"])}["wilhelmsburg"]
+    street = {m.name: m for m in mentions.mentions(["Hotel Wilhelmsburg"])}["wilhelmsburg"]
+    after_code = {m.name: m for m in mentions.mentions(["21107 Wilhelmsburg"])}["wilhelmsburg"]
+    assert street.rate < alone.rate < after_code.rate
+
+
+def test_common_words_are_poor_names(gazetteer, lexicon):
+    found = {m.name: m for m in MentionReader(gazetteer, lexicon).mentions(["welcome", "Rourkela"])}
+    assert found["rourkela"].base < 1e-5
+    assert found["welcome"].base > 1e-3
+
+
+def test_the_exchange_of_a_landline_names_its_town(gazetteer):
+    town = phone_town("+390811234567", gazetteer)
+    assert town is not None
+    assert town.matches[0].place.country_code == "IT"
+    assert phone_town("+4915112345678", gazetteer) is None
+    assert phone_town("nonsense", gazetteer) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "point"),
+    [
+        ("48°51'30\"N 2°17'40\"E", LatLon(lat=48.858, lon=2.294)),
+        ("33.8568 S, 151.2153 E", LatLon(lat=-33.857, lon=151.215)),
+        ("-22.9519, -43.2105", LatLon(lat=-22.952, lon=-43.211)),
+    ],
+)
+def test_printed_coordinates_are_a_position(countries, text, point):
+    (clue,) = [c for c in number_clues(text, countries) if c.kind is ClueKind.COORDINATES]
+    assert distance_km(clue.point, point) < 1.0
+
+
+def test_a_town_with_its_country_is_believed(reader):
+    leads = reader.leads({"Stadt Rothenburg ob der Tauber": 1.0, "Parken verboten": 1.0})
+    belief = reader.weigher.weigh(leads.clues, leads.mentions)
+    point, worth = belief.best_point()
+    assert distance_km(point, LatLon(lat=49.38, lon=10.18)) < 10
+    assert worth > 0.5
+    assert belief.country[0] == "DE"
+
+
+def test_nothing_read_is_no_belief_in_particular(reader):
+    belief = reader.weigher.weigh((), ())
+    point, _ = belief.best_point()
+    assert belief.mass(point, 750.0) < 0.22
+    assert math.isclose(sum(belief.countries.values()), 1.0, abs_tol=1e-6)
+
+
+def test_the_area_asked_for_bounds_the_belief(reader):
+    leads = reader.leads({"Parken verboten": 1.0})
+    belief = reader.weigher.weigh(leads.clues, leads.mentions, frozenset({"AT"}))
+    assert set(belief.countries) == {"AT"}
+
+
+@given(st.dictionaries(st.text(max_size=40), st.floats(0, 1), max_size=6))
+def test_any_text_gives_a_belief(reader, lines):
+    leads = reader.leads(lines)
+    belief = reader.weigher.weigh(leads.clues, leads.mentions)
+    point, worth = belief.best_point()
+    assert -90 <= point.lat <= 90
+    assert 0 <= worth <= 1 + 1e-6
+    assert math.isclose(sum(belief.countries.values()), 1.0, abs_tol=1e-6)
+    assert 0 <= belief.radius_km(point, 0.5) <= belief.radius_km(point, 0.9)
+
+
+def test_a_doubtful_line_weighs_less():
+    clue = pointing(ClueKind.DOMAIN, "x.fr", "why", ["FR"], 4.0)
+    assert clue.trusted(0.5).other == -2.0
+    assert clue.trusted(1.0) is clue
+    assert pointing(ClueKind.DOMAIN, "x", "why", [], 4.0) is None
+    assert Clue(kind=ClueKind.UNIT, quote="", why="").weight("FR") == 0.0
+
+
+def test_tables_name_real_countries(countries):
+    known = set(countries.codes)
+    found = tables()
+    for codes in (*found.companies.values(), *found.currency_marks.values(), *found.currency_words.values()):
+        assert set(codes) <= known
+    assert set(found.photo_shares) <= known
+    assert set(found.several_languages) <= known
