@@ -25,6 +25,7 @@ _WORDS_A_PHOTO = 25.0
 _CHANCE = 3e-6
 _SHORT = {1: 1.0, 2: 2e-2, 3: 2e-3, 4: 2e-4, 5: 2e-5}
 _LONGEST = 4
+_GERMAN = ("DE", "AT", "CH")
 _MAX_MENTIONS = 24
 _UNSPACED = {"Hani": (2, 6), "Jpan": (2, 7), "Thai": (3, 16), "Laoo": (3, 14), "Khmr": (3, 14), "Mymr": (3, 16)}
 # What stands before or after a name and says that it is the name of this town …
@@ -99,24 +100,36 @@ class MentionReader:
         name = normalise(text[start:end])
         if len(name) < 2 or name.replace(" ", "").isdigit() or (len(name) == 2 and name.isascii()):
             return None
-        matches = self._gazetteer.search(name, limit=24, fuzzy=False)
-        edits, base = 0, self._base(name)
-        if not matches:
-            matches, edits = self._misspelt(name)
-            base *= 6.0**edits
+        matches, edits = self._bearers(name)
         if not matches:
             return None
+        base = self._base(name) * 6.0**edits
         rate = _OWN * _EDIT**edits * (1.0 if matches[0].primary else _ALTERNATE) * _context(text, start, end)
         return Mention(name, text[:120], tuple(matches), min(0.8, rate), base)
 
-    def _misspelt(self, name: str) -> tuple[list[Match], int]:
+    def _bearers(self, name: str) -> tuple[list[Match], int]:
+        """Places of this name and how many letters it is away from theirs.
+
+        The German adjective of a town ("Kölner Straße") is its name too; no other country writes it so.
+        """
+        found, edits = self._gazetteer.search(name, limit=24, fuzzy=False), 0
+        adjective = len(name) >= 7 and name.endswith("er") and " " not in name
+        if not found and adjective:
+            found = self._gazetteer.search(name[:-2], countries=_GERMAN, limit=8, fuzzy=False)
+        if not found:
+            found, edits = self._misspelt(name, None)
+        if not found and adjective:
+            found, edits = self._misspelt(name[:-2], _GERMAN)
+        return found, edits
+
+    def _misspelt(self, name: str, countries: tuple[str, ...] | None) -> tuple[list[Match], int]:
         """Names one or two letters away from a long run of letters that is no word."""
         letters = name.replace(" ", "")
         if len(letters) < 7 or self._lexicon.zipf(name) > 0 or not letters.isalpha():
             return [], 0
         if " " in name and any(self._lexicon.zipf(word) > 3.0 for word in name.split()):
             return [], 0
-        found = [m for m in self._gazetteer.search(name, limit=8) if m.score >= 0.85]
+        found = [m for m in self._gazetteer.search(name, countries=countries, limit=8) if m.score >= 0.85]
         best = max((m.score for m in found), default=0.0)
         edits = 1 if best > 1.0 - 1.5 / (len(name) + 1.0) else 2
         if edits == 2 and len(letters) < 10:

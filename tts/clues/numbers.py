@@ -53,7 +53,7 @@ _DECIMAL = re.compile(
     r"(?<![\d.])(-?\d{1,2}\.\d{3,8})\s?°?\s?([NS])?[,;/ ]\s?(-?\d{1,3}\.\d{3,8})\s?°?\s?([EW])?(?![\d.])"
 )
 _US_ADDRESS = re.compile(r"\b([A-Z]{2})\.?,? (\d{5})(?:-\d{4})?\b")
-_PHONE_NATS, _NATIONAL_NATS, _PRICE_NATS, _PLATE_NATS = 4.5, 2.0, 2.5, 2.0
+_PHONE_NATS, _NATIONAL_NATS, _PRICE_NATS, _PLATE_NATS = 4.5, 2.0, 2.5, 1.5
 
 
 def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
@@ -126,7 +126,7 @@ def _price_words() -> re.Pattern[str]:
 def _plates(text: str) -> Iterator[Clue | None]:
     if len(text) <= 16:
         for form, codes in _PLATES:
-            if form.search(text):
+            if form.fullmatch(text.strip()):
                 why = f"looks like a number plate of {_listed(codes.split())}"
                 yield pointing(ClueKind.PLATE, text, why, codes.split(), _PLATE_NATS)
 
