@@ -19,6 +19,8 @@ _ZOOMS, _SEARCHES = 2, 2
 _SURE = 0.75  # of the place within 25 km: then enlarging is not worth its time
 _SMALL_SIDE_PX = 640  # photos this small show nothing more when enlarged
 _TELLING = 3.0  # log-likelihood ratio from which a name is worth looking up
+_SMALL_SHARE = 0.02  # of the longer side: the detector sees such a line about 20 pixels high
+_WORTH_A_LOOK = 0.5
 _HALVES = (0.0, 0.25, 0.5)
 
 
@@ -74,20 +76,21 @@ def _worth_enlarging(known: Notes, photos: tuple[Photo, ...]) -> list[Box]:
         for x in _HALVES:
             for y in _HALVES:
                 box = Box(x0=x, y0=y, x1=x + 0.5, y1=y + 0.5, photo=number)
-                if box not in known.looked:
-                    worth = _lettering(known, box) + rng.gauss(0.0, 1.2 * known.temperature)
-                    options.append((-worth, rng.random(), box))
+                worth = _lettering(known, box, photo)
+                if box not in known.looked and (worth >= _WORTH_A_LOOK or not known.lines):
+                    options.append((-worth - rng.gauss(0.0, 1.2 * known.temperature), rng.random(), box))
     return [box for _, _, box in sorted(options, key=lambda option: option[:2])]
 
 
-def _lettering(known: Notes, box: Box) -> float:
+def _lettering(known: Notes, box: Box, photo: Photo) -> float:
     """How much there may be to read in a box: unread lines count most, then small and doubtful ones."""
     worth = 0.3 * math.exp(-8.0 * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
     for unread in known.unread:
         worth += 1.0 if _inside(unread, box) else 0.0
     for line in known.lines:
         if line.box.photo == box.photo and _inside(line.box, box):
-            worth += 0.5 if line.height_px < 20 or line.confidence < 0.8 else 0.2
+            small = line.height_px < _SMALL_SHARE * max(photo.width, photo.height)
+            worth += 0.5 if small or line.confidence < 0.8 else 0.1
     return worth
 
 
