@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ import orjson
 from rich.console import Console
 
 from deployments.cli.console import STDERR, config_option, progress_bar
+from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, Input, collect
 from deployments.cli.small_map import small_map
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
@@ -49,6 +51,11 @@ _STDOUT = Console(highlight=False)
 @click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
 @click.option("--json", "form", flag_value="json", help="One JSON object a photo on stdout.")
 @click.option("--geojson", "form", flag_value="geojson", help="One GeoJSON FeatureCollection a photo on stdout.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a report with map and evidence: one self-contained file, numbered when there are several photos.",
+)
 @click.option("--local", is_flag=True, help="Think in this process (the default without --url).")
 @click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
 @click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
@@ -79,7 +86,7 @@ _STDOUT = Console(highlight=False)
 @config_option
 def command(
     photos: tuple[str, ...], args: AppArgs, form: str | None, local: bool, url: str | None, api_key: str | None,
-    report_exif: bool, **fields: Any,
+    html: Path | None, report_exif: bool, **fields: Any,
 ) -> int:  # fmt: skip
     """Where were these photos taken?
 
@@ -89,9 +96,10 @@ def command(
     inputs = collect(photos)
     options = LocateOptions(**fields, exif="report" if report_exif else "ignore")
     remote = None if local else url
-    if remote is None:
+    if remote is None or html is not None:
         _ensure_data(args)
-    return asyncio.run(_run(inputs, options, args, form, remote, api_key))
+    reports = HtmlReports(html, len(inputs), args) if html is not None else None
+    return asyncio.run(_run(inputs, options, args, form, remote, api_key, reports))
 
 
 def _ensure_data(args: AppArgs) -> None:
@@ -103,8 +111,9 @@ def _ensure_data(args: AppArgs) -> None:
 
 
 async def _run(
-    inputs: list[Input], options: LocateOptions, args: AppArgs, form: str | None, url: str | None, api_key: str | None
-) -> int:
+    inputs: list[Input], options: LocateOptions, args: AppArgs, form: str | None, url: str | None, api_key: str | None,
+    reports: HtmlReports | None,
+) -> int:  # fmt: skip
     failed = 0
     async with AsyncExitStack() as stack:
         if url is not None:
@@ -115,16 +124,19 @@ async def _run(
             source = partial(_local_events, local_ports(args), args)
             picture = partial(_map_of, args)
         for item in inputs:
-            run = await _one(item, options, source, quiet=form is not None)
+            raw, run = await _one(item, options, source, quiet=form is not None)
             failed += run.answer is None
             _tell(item, run, options, form, picture)
+            if reports is not None and run.answer is not None:
+                path = await asyncio.to_thread(reports.write, item, raw, run)
+                STDERR.print(f"report: {path}", markup=False, soft_wrap=True)
     return 1 if failed else 0
 
 
-async def _one(item: Input, options: LocateOptions, source: Source, *, quiet: bool) -> Run:
+async def _one(item: Input, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[bytes, Run]:
     """Follow one photo's request on the screen; a refused photo is told and skipped."""
     view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
-    run = Run()
+    raw, run = b"", Run()
     try:
         raw = item.read()
         with view:
@@ -137,7 +149,7 @@ async def _one(item: Input, options: LocateOptions, source: Source, *, quiet: bo
         detail = error.detail if isinstance(error, GeoTTSError) else str(error)
         STDERR.print(f"[bold red]{clean(item.label)}:[/] ", end="")
         STDERR.print(detail, markup=False, soft_wrap=True)
-    return run
+    return raw, run
 
 
 async def _local_events(ports: Ports, args: AppArgs, raw: bytes, options: LocateOptions) -> AsyncIterator[Event]:

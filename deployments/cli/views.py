@@ -173,7 +173,7 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
 def _evidence_line(evidence: Evidence) -> RichText:
     mark = "+" if evidence.supports else "−"
     quote = f"  “{clean(evidence.quote, 70)}”" if evidence.quote else ""
-    source = f"  [{evidence.tool}]" if evidence.tool else "  [unsupported]"
+    source = f"  [{evidence.tool}]" if evidence.tool else "" if evidence.grounded else "  [unsupported]"
     style = "default" if evidence.grounded else "dim"
     return RichText(f" {mark} {clean(evidence.claim, 100)}{quote}{source}", style)
 

@@ -25,6 +25,7 @@ BLUE: Final[Colour] = (29, 78, 156)
 _PIN = (26, 36)
 _STRIP_PX = 17
 _SCALE_PX = 110
+_ROOM_FOR_SCALE_PX = 360  # a narrower map names its sources only
 _TRUE_ZOOM = 5.5  # above it the pictures of the land are enlarged
 
 
@@ -89,17 +90,17 @@ def draw_strip(canvas: Pixels, view: View, palette: Palette) -> None:
     canvas[top:] = cv2.addWeighted(canvas[top:], 0.3, np.full_like(canvas[top:], 250), 0.7, 0)
     style = palette.furniture
     length_px, text = scale_bar(view)
-    bar = np.array([[7.0, view.height - 8.0], [7.0, view.height - 4.0],
-                    [7.0 + length_px, view.height - 4.0], [7.0 + length_px, view.height - 8.0]])  # fmt: skip
-    stamp(canvas, traced(view, [bar], 1), 0, 0, style.colour)
-    _line(canvas, view, text, 12 + round(length_px), style)
-    room = view.width - round(length_px) - glyph_run(text, style.size_px, style.weight).width - 34
+    room = view.width - 6
+    if view.width >= _ROOM_FOR_SCALE_PX:
+        left, bottom = 7.0, view.height - 4.0
+        right = left + length_px
+        bar = np.array([[left, bottom - 4], [left, bottom], [right, bottom], [right, bottom - 4]])
+        stamp(canvas, traced(view, [bar], 1), 0, 0, style.colour)
+        _line(canvas, view, text, round(right) + 5, style)
+        room -= round(right) + 11 + glyph_run(text, style.size_px, style.weight).width
     full = f"{palette.resolution} · {palette.sources}"
-    shown = (
-        full
-        if view.zoom > _TRUE_ZOOM and glyph_run(full, style.size_px, style.weight).width <= room
-        else palette.sources
-    )
+    fits = view.zoom > _TRUE_ZOOM and glyph_run(full, style.size_px, style.weight).width <= room
+    shown = full if fits else palette.sources
     _line(canvas, view, shown, view.width - 6 - glyph_run(shown, style.size_px, style.weight).width, style)
 
 

@@ -1,0 +1,31 @@
+"""Writes the reports of `geotts locate --html`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deployments.cli.inputs import Input
+from tts.config import AppArgs
+from tts.domain.photo import load_photo
+from tts.domain.trajectory import Run
+from tts.geodata.store import DataStore
+from tts.report.page import report_page
+
+
+class HtmlReports:
+    """One file for one photo; for several, `report.html` becomes `report-1.html`, `report-2.html`, …"""
+
+    def __init__(self, path: Path, count: int, args: AppArgs) -> None:
+        self._path, self._count, self._limits = path, count, args.gateway.photo
+        self._cartographer = DataStore(args.data_dir).cartographer()
+        self._written = 0
+
+    def write(self, item: Input, raw: bytes, run: Run) -> Path:
+        """Raises OSError when the file cannot be written."""
+        self._written += 1
+        path = self._path
+        if self._count > 1:
+            path = path.with_name(f"{path.stem}-{self._written}{path.suffix or '.html'}")
+        photo = load_photo(raw, self._limits)
+        path.write_text(report_page(run, self._cartographer, photo, title=Path(item.label).name), encoding="utf-8")
+        return path

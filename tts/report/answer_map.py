@@ -1,0 +1,51 @@
+"""The answer on a map: its pin, the 50 % and 90 % circles, and what else was considered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PIL import Image
+
+from tts.domain.answer import Verdict
+from tts.domain.geo import LatLon, distance_km
+from tts.geodata.maps.cartographer import Cartographer
+from tts.geodata.maps.furniture import Pin, Ring
+from tts.geodata.maps.view import View, zoom_for
+
+WIDTH_PX, HEIGHT_PX = 640, 480
+_OVERVIEW_PX: Final = 220
+_CLOSEST, _FARTHEST = 11.0, 2.0
+_NEAR = 4.0  # candidates within so many 90 % radii are brought into the picture
+_MAX_CANDIDATES = 5
+
+
+def answer_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | None:
+    """640×480 pixels around the answer; None when it names no point."""
+    point, radius = verdict.point, verdict.radius_km
+    if point is None or radius is None:
+        return None
+    others = _others(verdict)
+    away = [distance_km(point, pin.point) for pin in others]
+    reach = max([radius.p90, *(km * 1.15 for km in away if km <= _NEAR * radius.p90)])
+    view = View(point, _zoom(reach, point), WIDTH_PX, HEIGHT_PX)
+    rings = (Ring(point, radius.p90, firm=False), Ring(point, radius.p50))
+    return cartographer.draw(view, "map", pins=(Pin(point), *others), rings=rings)
+
+
+def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | None:
+    """220×220 pixels that show which part of the world the answer's map is; None when that map shows it itself."""
+    point, radius = verdict.point, verdict.radius_km
+    if point is None or radius is None or (zoom := _zoom(radius.p90, point)) < 4.5:
+        return None
+    view = View(point, max(_FARTHEST, min(zoom - 4.0, 4.0)), _OVERVIEW_PX, _OVERVIEW_PX)
+    return cartographer.draw(view, "map", pins=(Pin(point),))
+
+
+def _others(verdict: Verdict) -> tuple[Pin, ...]:
+    """Candidates after the first, with the numbers they have in the list."""
+    ranked = enumerate(verdict.candidates[1 : 1 + _MAX_CANDIDATES], start=2)
+    return tuple(Pin(LatLon(lat=c.lat, lon=c.lon), number) for number, c in ranked)
+
+
+def _zoom(radius_km: float, point: LatLon) -> float:
+    return min(_CLOSEST, max(_FARTHEST, zoom_for(radius_km, point.lat, HEIGHT_PX)))

@@ -1,0 +1,183 @@
+"""The parts of a report, each from the answer or the run alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from tts.domain.answer import Answer, Candidate, Evidence
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.tooling import ToolResult
+from tts.domain.trajectory import Run, Trajectory, Turn
+from tts.report.markup import Child, Html, el, link
+
+_MAX_TEXT = 6000  # characters of one turn or result that a report shows
+
+
+def headline(answer: Answer) -> Html:
+    """Where, how exactly, how sure."""
+    point, radius = answer.point, answer.radius_km
+    if point is None or radius is None:
+        known = place_name(answer)
+        coarse = f"All that is supported: {known}." if known else "Nothing in it supports a place."
+        return el("header", el("h1", "It is not known where this is"), el("p", coarse, class_="where"))
+    sure = f"{answer.confidence:.0%} sure to be within {distance(answer.target_radius_km)}"
+    exact = f"50 % within {distance(radius.p50)} · 90 % within {distance(radius.p90)}"
+    return el(
+        "header",
+        el("h1", place_name(answer) or "An unnamed place"),
+        el("p", el("code", str(point)), " · ", exact, class_="where"),
+        el("p", sure, " · ", link(_on_a_map(point), "open this point on openstreetmap.org"), class_="soft"),
+    )
+
+
+def warnings(answer: Answer) -> Iterator[Html]:
+    for warning in answer.warnings:
+        yield el("p", warning, class_="warn")
+    for claim in answer.file_claims:
+        if claim.point is not None:
+            away = f", {distance(claim.distance_km)} from this answer" if claim.distance_km is not None else ""
+            yield el("p", f"The file itself claims {claim.point}{away}. That was not used.", class_="warn")
+
+
+def evidence(answer: Answer) -> Child:
+    if not answer.evidence:
+        return el("p", "None.", class_="soft")
+    return [_evidence(item) for item in answer.evidence]
+
+
+def candidates(answer: Answer) -> Child:
+    if not answer.candidates:
+        return None
+    head = el(
+        "tr", [el("th", name) for name in ("", "place", "point", "support", "90 % within", "rollouts", "against")]
+    )
+    rows = [_candidate(number, candidate) for number, candidate in enumerate(answer.candidates, start=1)]
+    return [el("h2", "Candidates"), el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll")]
+
+
+def rollouts(run: Run) -> Child:
+    """Every rollout with what it said, called and was told; folded away."""
+    if not run.trajectories:
+        return None
+    return [el("h2", "Rollouts"), [_rollout(trajectory) for trajectory in run.trajectories]]
+
+
+def provenance(answer: Answer) -> Html:
+    """All that is needed to get this answer again."""
+    known = answer.provenance
+    rows = [
+        ("photo", " ".join(known.photo_sha256)),
+        ("as sent", " ".join(known.source_sha256)),
+        ("answered", known.answered_at),
+        ("engine", f"{known.engine} {known.model}" if known.model != known.engine else known.engine),
+        ("dialect", f"{known.dialect} (prompt {known.prompt_sha256[:12]})"),
+        ("verifier", known.verifier),
+        ("providers", ", ".join(known.providers)),
+        ("data", ", ".join(f"{name} {version}" for name, version in sorted(known.data_versions.items()))),
+        ("seed", str(known.seed)),
+        ("version", f"GeoTTS {known.version}"),
+        ("stopped because", answer.stop_reason.value),
+        (
+            "rollouts",
+            f"{answer.n.asked} asked, {answer.n.planned} planned, {answer.n.run} run, {answer.n.answered} answered",
+        ),
+        ("cost", _cost(answer)),
+        ("depth", f"{answer.route.plan.depth.value}: {answer.route.plan.reason}" if answer.route else ""),
+    ]
+    return el("dl", [[el("dt", name), el("dd", value)] for name, value in rows if value.strip()])
+
+
+def place_name(answer: Answer | Candidate) -> str:
+    names = (answer.place, answer.city, answer.region, answer.country)
+    return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+def distance(km: float) -> str:
+    """With as many digits as it deserves."""
+    if km < 1:
+        return f"{max(1, round(km * 1000)):d} m"
+    return f"{km:.1f} km" if km < 10 else f"{km:,.0f} km"
+
+
+def _on_a_map(point: LatLon) -> str:
+    return f"https://www.openstreetmap.org/?mlat={point.lat:.5f}&mlon={point.lon:.5f}#map=10/{point.lat:.5f}/{point.lon:.5f}"
+
+
+def _evidence(item: Evidence) -> Html:
+    kind = "unsupported" if not item.grounded else "for" if item.supports else "against"
+    word = {"for": "for", "against": "against", "unsupported": "stated, not confirmed by a tool"}[kind]
+    source = " · ".join(
+        part
+        for part in (
+            f"{word}",
+            item.tool,
+            f"rollout {item.rollout_id}" if item.rollout_id is not None else "",
+            f"call {item.call_id}" if item.call_id else "",
+            item.retrieved_at,
+        )
+        if part
+    )
+    quote = el("blockquote", item.quote) if item.quote else None
+    page = el("p", link(item.url, item.url), class_="small") if item.url else None
+    return el("div", el("p", item.claim), quote, page, el("p", source, class_="soft small"), class_=f"box {kind}")
+
+
+def _candidate(number: int, candidate: Candidate) -> Html:
+    return el(
+        "tr",
+        el("td", number),
+        el("td", place_name(candidate)),
+        el("td", el("code", f"{candidate.lat:.4f}, {candidate.lon:.4f}")),
+        el("td", f"{candidate.support:.0%}"),
+        el("td", distance(candidate.radius_km.p90)),
+        el("td", ", ".join(str(rollout) for rollout in candidate.rollouts)),
+        el("td", "; ".join(candidate.dissent)),
+    )
+
+
+def _rollout(trajectory: Trajectory) -> Html:
+    stop = trajectory.stop_reason.value if trajectory.stop_reason else "running"
+    calls = sum(len(turn.calls) for turn in trajectory.turns)
+    said = trajectory.error or _belief(trajectory.answer)
+    counts = f"{len(trajectory.turns)} turns, {calls} tool calls"
+    summary = el(
+        "summary", f"Rollout {trajectory.rollout_id}: {said} ", el("span", f"({stop}; {counts})", class_="soft")
+    )
+    return el("details", summary, [_turn(turn) for turn in trajectory.turns], class_="box")
+
+
+def _turn(turn: Turn) -> Child:
+    results = {result.call_id: result for result in turn.results}
+    shown: list[Child] = [el("p", f"Turn {turn.index + 1}", class_="who small")]
+    if turn.text.strip():
+        shown.append(el("pre", _cut(turn.text.strip())))
+    for call in turn.calls:
+        asked = f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
+        shown.append(el("pre", el("strong", _cut(asked)), _result(results.get(call.id))))
+    return shown
+
+
+def _result(result: ToolResult | None) -> str:
+    return "" if result is None else f"\n{_cut(result.text)}"
+
+
+def _belief(belief: Hypothesis | None) -> str:
+    if belief is None:
+        return "no answer"
+    names = [name for name in (belief.place, belief.city, belief.region, belief.country) if name]
+    if belief.point is None:
+        return f"does not know{f' ({names[-1]})' if names else ''}"
+    return f"{', '.join(names) or 'unnamed'} at {belief.point}"
+
+
+def _cost(answer: Answer) -> str:
+    usage = answer.usage
+    tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens" if usage.prompt_tokens else ""
+    parts = (f"{answer.timing.total_s:.1f} s", f"{usage.turns} turns", f"{usage.tool_calls} tool calls", tokens)
+    return ", ".join(part for part in parts if part)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}… ({len(text) - _MAX_TEXT:,} more characters)"
