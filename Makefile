@@ -5,16 +5,25 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check bench serve lock clean
+.PHONY: help demo system setup test check bench serve lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *## */\t/' | expand -t 12
 
+demo: system setup  ## everything from nothing: install, build, serve, locate sample photos, stop
+	$(BIN)/geotts demo
+
+system:          ## install what pip cannot (as root), or say what is missing and what that costs
+	@scripts/system-packages
+
 setup: $(STAMP)  ## make .venv with the locked packages and the project in it
 
 $(STAMP): pyproject.toml requirements.lock
-	@command -v $(PYTHON) >/dev/null || { echo "GeoTTS needs Python 3.11 ($(PYTHON) was not found): install it or run 'make PYTHON=/path/to/python3.11'"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@command -v $(PYTHON) >/dev/null && $(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
+	  echo "GeoTTS needs Python 3.11, 3.12 or 3.13: install it, or run 'make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)'"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$(PYTHON) cannot make virtual environments: install its venv module (Debian: apt-get install python3.11-venv)"; exit 1; }
+	@echo "installing packages into $(VENV) (about 1.5 GB on disk) …"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@

@@ -21,7 +21,7 @@ from ray import serve  # noqa: E402
 
 from deployments.app import build  # noqa: E402
 from tts.config import AppArgs  # noqa: E402
-from tts.errors import DataError, FatalError  # noqa: E402
+from tts.errors import DataError, FatalError, boundary  # noqa: E402
 from tts.geodata.store import DataStore  # noqa: E402
 
 _OBJECT_STORE_BYTES = 200 * 2**20
@@ -49,7 +49,8 @@ def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool
     if ray_address is None:
         prepare_ports(args.gateway.host, args.gateway.port)
     started = time.perf_counter()
-    _start_ray(ray_address, log_to_driver=log_to_driver)
+    with boundary(FatalError, "starting Ray (is there memory and processor time to spare?)"):
+        _start_ray(ray_address, log_to_driver=log_to_driver)
     try:
         serve.start(http_options={"host": args.gateway.host, "port": _unused_proxy_port(args)})
         try:

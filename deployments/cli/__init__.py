@@ -14,6 +14,7 @@ from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
 # name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second.
 _COMMANDS = {
     "locate": ("deployments.cli.locate", "Where were these photos taken?"),
+    "demo": ("deployments.cli.demo", "Build, serve, locate sample photos, stop: the tour."),
     "serve": ("deployments.cli.serve", "Run the service."),
     "keys": ("deployments.cli.keys", "Make keys for the service."),
     "doctor": ("deployments.cli.doctor", "What is installed, what is missing, and what that costs."),

@@ -122,9 +122,9 @@ async def _run(
             picture: SmallMap | None = None
         else:
             source = partial(_local_events, local_ports(args), args)
-            picture = partial(_map_of, args)
+            picture = partial(map_of, args)
         for item in inputs:
-            raw, run = await _one(item, options, source, quiet=form is not None)
+            raw, run = await follow(item, options, source, quiet=form is not None)
             failed += run.answer is None
             _tell(item, run, options, form, picture)
             if reports is not None and run.answer is not None:
@@ -133,7 +133,7 @@ async def _run(
     return 1 if failed else 0
 
 
-async def _one(item: Input, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[bytes, Run]:
+async def follow(item: Input, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[bytes, Run]:
     """Follow one photo's request on the screen; a refused photo is told and skipped."""
     view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
     raw, run = b"", Run()
@@ -164,7 +164,7 @@ async def _local_events(ports: Ports, args: AppArgs, raw: bytes, options: Locate
                 yield item
 
 
-def _map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
+def map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
     return small_map(DataStore(args.data_dir).gazetteer(), point, span_km=span_km)
 
 

@@ -6,6 +6,7 @@ import time
 import httpx
 import pytest
 import pytest_asyncio
+from hostile import corpus
 
 from deployments.bench.fanout import plain_photo
 from deployments.bench.harness import locate
@@ -66,3 +67,26 @@ async def test_many_streams_at_once(service, http, probe):
     )
     assert not [f.failure for f in found if f.failure]
     assert await probe.idle_within(3.0)
+
+
+async def test_hostile_files_are_answered_or_refused_and_the_service_goes_on(service, http, probe):
+    """Every file of the corpus over HTTP: 200 or a problem in words, never a 5xx; afterwards nothing runs."""
+    limit, met = asyncio.Semaphore(4), {}
+
+    async def send(item):
+        async with limit, http.stream(
+            "POST", f"{service.url}/locate", files={"image": ("../../SECRET.php", item.data, "text/html")},
+            data={"n_parallel": "1", "depth": "direct"}, headers={"Accept": "text/event-stream"},
+        ) as reply:  # fmt: skip
+            met[item.name] = reply.status_code
+            if reply.status_code != 200:
+                assert reply.headers["content-type"] == "application/problem+json"
+                assert b"SECRET" not in await reply.aread()
+
+    await asyncio.gather(*(send(item) for item in corpus()))
+    wrong = {item.name: met[item.name] for item in corpus() if (met[item.name] == 200) != (item.fate == "fine")}
+    assert not {name: status for name, status in wrong.items() if status >= 500}
+    undecided = {item.name for item in corpus() if item.fate == "either"}
+    assert not {name: status for name, status in wrong.items() if name not in undecided}
+    assert await probe.idle_within(5.0)
+    assert not (await locate(http, service.url, PHOTO, n_parallel=1, depth="direct")).failure

@@ -190,8 +190,15 @@ def _decode(raw: bytes, limits: PhotoLimits) -> Image.Image:
             picture.draft("RGB", (int(width * shrink), int(height * shrink)))
     picture.seek(0)
     picture.load()
-    upright = ImageOps.exif_transpose(picture)
-    return _fit(_to_rgb(upright), limits.keep_pixels)
+    return _fit(_to_rgb(_upright(picture)), limits.keep_pixels)
+
+
+def _upright(picture: Image.Image) -> Image.Image:
+    """Turned as its metadata says; unreadable metadata says nothing, and the pixels are still good."""
+    try:
+        return ImageOps.exif_transpose(picture)
+    except DECODER_ERRORS:
+        return picture
 
 
 def _open(raw: bytes) -> Image.Image:

@@ -1,0 +1,148 @@
+"""`geotts demo`: from an installed project to an answer with its evidence, in one command."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from deployments.cli.console import STDERR, config_option, progress_bar
+from deployments.cli.inputs import Input
+from deployments.cli.locate import follow, map_of
+from deployments.cli.views import answer_panel
+from deployments.doctor import examine
+from tts.api.client import Client
+from tts.config import AppArgs
+from tts.domain.request import LocateOptions
+from tts.geodata.store import DataStore
+
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+_FIRST = ("town-sign-latin.jpg", "station-chinese.jpg")  # read without any system package
+_STDOUT = Console(highlight=False)
+
+
+@click.command()
+@click.option("--photo", "photos", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-n", "--n-parallel", type=click.IntRange(1, 32), default=4, show_default=True)
+@click.option("--keep", is_flag=True, help="Leave the service running until Ctrl-C.")
+@config_option
+def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool) -> int:
+    """Build the data, start the service, locate sample photos over HTTP, show the answers, stop.
+
+    Takes a minute or two the first time. Nothing is sent anywhere: all of it happens on this machine.
+    """
+    chosen = photos or tuple(path for name in _FIRST if (path := _EXAMPLES / name).is_file())
+    if not chosen:
+        raise click.UsageError(f"there are no samples in {_EXAMPLES}; name a photo with --photo")
+    started = time.monotonic()
+    _say("1 of 4", "what is here")
+    _tell_lacking(args)
+    _say("2 of 4", "the embedded data")
+    _build_data(args)
+    _say("3 of 4", "the service")
+    args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"port": _free_port(args)})})
+    from deployments.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
+
+    with served(args) as service:
+        STDERR.print(f"  ready at {service.url} after {service.ready_s:.0f} s")
+        _say("4 of 4", f"{len(chosen)} sample photos, {n_parallel} rollouts each")
+        failed = asyncio.run(_locate(service.url, chosen, n_parallel, args))
+        STDERR.print(f"\ndone in {time.monotonic() - started:.0f} s. Try next:", highlight=False)
+        _try_next(service.url, chosen[0], running=keep)
+        if keep:
+            STDERR.print(f"[bold]The service keeps running at {service.url}[/] (Ctrl-C stops it)")
+            _wait()
+        STDERR.print("stopping the service …")
+    return failed
+
+
+def _say(step: str, what: str) -> None:
+    STDERR.print(f"\n[bold]{step}[/]  {what}")
+
+
+def _tell_lacking(args: AppArgs) -> None:
+    """What is missing, what it costs; the demo goes on without it."""
+    findings = [finding for finding in examine(args) if finding.state == "missing" and "data" not in finding.mend]
+    for finding in findings:
+        STDERR.print(f"  [yellow]! {finding.what}[/]: {finding.detail} missing", soft_wrap=True)
+        STDERR.print(f"    costs {finding.cost}\n    mend  {finding.mend}", soft_wrap=True, markup=False)
+    if not findings:
+        STDERR.print("  everything that is needed (geotts doctor tells more)")
+
+
+def _build_data(args: AppArgs) -> None:
+    store = DataStore(args.data_dir)
+    if not store.ready:
+        with progress_bar() as progress:
+            store.ensure(progress)
+    size = sum(status.size_bytes for status in store.status(deep=False))
+    STDERR.print(f"  {size / 1e6:.0f} MB in {store.root}", soft_wrap=True)
+
+
+def _free_port(args: AppArgs) -> int:
+    """The configured port, or any pair of free ones when it or its neighbour is taken."""
+    for port in (args.gateway.port, 8800, 8900, 9100):
+        if all(_is_free(args.gateway.host, number) for number in (port, port + 1)):
+            return port
+    with socket.socket() as probe:
+        probe.bind((args.gateway.host, 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_free(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+async def _locate(url: str, photos: tuple[Path, ...], n_parallel: int, args: AppArgs) -> int:
+    """1 when a photo failed; an honest "I do not know" is no failure."""
+    failed = 0
+    async with Client(url) as client:
+        for path in photos:
+            options = LocateOptions(n_parallel=n_parallel, depth="deep", seed=1)
+            _, run = await follow(Input(_shown(path), path), options, client.stream, quiet=False)
+            if run.answer is None:
+                failed = 1
+                detail = run.failure.detail if run.failure else "no answer came"
+                STDERR.print(f"[bold red]{_shown(path)}[/]: {detail}")
+                continue
+            _STDOUT.print(answer_panel(run.answer, lambda point, span_km: map_of(args, point, span_km)))
+    return failed
+
+
+def _shown(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _try_next(url: str, photo: Path, *, running: bool) -> None:
+    here = Path(click.get_current_context().command_path.split()[0]).name
+    binary = Path(".venv/bin") / here if Path(".venv/bin", here).exists() else Path(here)
+    lines = [
+        f"{binary} locate {_shown(photo)} --html report.html",
+        f"{binary} locate YOUR-PHOTO.jpg",
+        f"{binary} doctor",
+        f"{binary} serve",
+    ]
+    ask = f"curl -N -F image=@{_shown(photo)} -H 'Accept: text/event-stream' {url}/locate"
+    lines.append(ask if running else f"{ask}    # while it serves")
+    for line in lines:
+        STDERR.print(f"  {line}", markup=False, soft_wrap=True)
+
+
+def _wait() -> None:
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        return

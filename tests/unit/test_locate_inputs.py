@@ -1,0 +1,76 @@
+import io
+from types import SimpleNamespace
+
+import click
+import pytest
+
+from deployments.cli import inputs
+from deployments.cli.inputs import AreaType, collect
+from tts.domain.geo import BBox, Circle, Countries, LatLon
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.JPG", "a.png", "deep/c.heic", "notes.txt", "empty/readme.md", "odd name [1].webp"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(name.encode())
+    return tmp_path
+
+
+def labels(*arguments):
+    return [item.label for item in collect(arguments)]
+
+
+def test_files_come_as_they_are_named(folder):
+    assert labels("b.JPG", "a.png", "notes.txt") == ["b.JPG", "a.png", "notes.txt"]
+    assert [item.read() for item in collect(("b.JPG",))] == [b"b.JPG"]
+
+
+def test_a_folder_gives_its_pictures_in_order(folder):
+    assert labels(".") == ["a.png", "b.JPG", "deep/c.heic", "odd name [1].webp"]
+
+
+def test_globs_and_names_that_look_like_globs(folder):
+    assert labels("*.png", "**/*.heic") == ["a.png", "deep/c.heic"]
+    assert labels("odd name [1].webp") == ["odd name [1].webp"]
+
+
+def test_stdin(monkeypatch):
+    monkeypatch.setattr(inputs.sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"bytes")))
+    (item,) = collect(("-",))
+    assert (item.label, item.read()) == ("stdin", b"bytes")
+
+
+@pytest.mark.parametrize("argument", ["nowhere.jpg", "empty", "*.gif"])
+def test_what_is_not_there_is_said(folder, argument):
+    with pytest.raises(click.BadParameter, match=argument.replace("*", r"\*")):
+        collect((argument,))
+
+
+def test_nothing_is_not_enough():
+    with pytest.raises(click.BadParameter, match="at least one photo"):
+        collect(())
+
+
+@pytest.mark.parametrize(
+    ("text", "area"),
+    [
+        ("IT,FR", Countries(codes=("IT", "FR"))),
+        ("Italy", Countries(codes=("IT",))),
+        ("Österreich, suisse", Countries(codes=("AT", "CH"))),
+        ("41.9,12.5,200", Circle(centre=LatLon(lat=41.9, lon=12.5), radius_km=200)),
+        ("bbox:36,6,47,19", BBox(south=36, west=6, north=47, east=19)),
+    ],
+)
+def test_areas_in_words(text, area):
+    assert AreaType().convert(text, None, None) == area
+
+
+@pytest.mark.parametrize(
+    "text", ["Atlantis", "95,0,10", "1,2,-3", "1,2,nan", "bbox:1,2,3", "bbox:5,0,1,2", "bbox:a,b,c,d"]
+)
+def test_what_is_no_area_is_said(text):
+    with pytest.raises(click.BadParameter):
+        AreaType().convert(text, None, None)
