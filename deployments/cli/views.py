@@ -51,7 +51,7 @@ class PlainView:
         self._console, self._label = console, label
 
     def __enter__(self) -> PlainView:
-        self._line(f"{self._label}")
+        self._line(clean(self._label))
         return self
 
     def __exit__(self, *_: object) -> None:

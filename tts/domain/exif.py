@@ -57,7 +57,7 @@ def _point(gps: dict[int, Any]) -> LatLon | None:
 
 
 def _degrees(parts: Any, reference: Any, negative: str) -> float | None:
-    numbers = [_number(part) for part in parts] if isinstance(parts, tuple | list) else []
+    numbers = [_number(part) for part in (parts if isinstance(parts, tuple | list) else (parts,))]
     stated = [n for n in numbers if n is not None]
     if not 1 <= len(stated) <= 3 or len(stated) != len(numbers):
         return None
