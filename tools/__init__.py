@@ -27,4 +27,5 @@ def local_tools(perception: Perception) -> list[Tool]:
 
 def broker_tools(gazetteer: Gazetteer, countries: Countries, cartographer: Cartographer) -> list[Tool]:
     """Tools behind the broker: whatever needs a cache, a key, a limit, or large data."""
-    return [*places_tools(OfflinePlaces(gazetteer, countries)), *maps_tools(OfflineMaps(cartographer))]
+    places = OfflinePlaces(gazetteer, countries)
+    return [*places_tools(places, places), *maps_tools(OfflineMaps(cartographer))]

@@ -10,7 +10,9 @@ from pydantic import Field
 
 from tools.places import PointArguments
 from tts.domain.geo import LatLon
+from tts.domain.request import RequestContext
 from tts.domain.tooling import ImageRef, ViewFact
+from tts.geodata.datum import to_wgs84
 from tts.ports import Attachment, ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
@@ -41,7 +43,11 @@ class MapsProvider(Protocol):
     @property
     def styles(self) -> frozenset[Style]: ...
 
-    async def picture(self, point: LatLon, *, style: Style, zoom: float, width: int, height: int) -> MapPicture: ...
+    async def picture(
+        self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
+    ) -> MapPicture:
+        """`point` is WGS-84 and in the middle."""
+        ...
 
 
 class MapArguments(PointArguments):
@@ -57,7 +63,14 @@ def maps_tools(provider: MapsProvider) -> list[Tool]:
     def tool(name: str, style: Style, description: str) -> Tool:
         async def show(arguments: MapArguments, context: ToolContext) -> Observation:
             point = arguments.point()
-            made = await provider.picture(point, style=style, zoom=arguments.zoom, width=_SIDE_PX, height=_SIDE_PX)
+            made = await provider.picture(
+                to_wgs84(point) if context.native_datum else point,
+                style=style,
+                zoom=arguments.zoom,
+                width=_SIDE_PX,
+                height=_SIDE_PX,
+                context=context.request,
+            )
             sha256 = hashlib.sha256(made.data).hexdigest()
             label = f"{style} around {point}, zoom {made.zoom:g}"
             image = ImageRef(

@@ -8,8 +8,10 @@ from typing import Annotated, Protocol
 from pydantic import Field
 
 from tts.domain.geo import Area, Countries, LatLon
+from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
 from tts.errors import ToolError, ToolErrorKind
+from tts.geodata.datum import as_wgs84, to_wgs84
 from tts.ports import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
@@ -23,15 +25,31 @@ class PlacesProvider(Protocol):
     @property
     def needs_network(self) -> bool: ...
 
-    async def search(self, query: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]: ...
+    def owns(self, place_id: str) -> bool:
+        """Whether an id looks like one of this provider's."""
+        ...
 
-    async def tips(self, query: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]: ...
+    async def search(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]: ...
 
-    async def detail(self, place_id: str) -> PlaceFact | None: ...
+    async def tips(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]: ...
 
-    async def geocode(self, address: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]: ...
+    async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None: ...
 
-    async def reverse(self, point: LatLon, *, limit: int) -> Sequence[PlaceFact]: ...
+    async def geocode(
+        self, address: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]: ...
+
+    async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        """Points are WGS-84 here, whatever the provider's own datum."""
+        ...
+
+
+class CountryProvider(Protocol):
+    """Which country a point lies in."""
 
     async def country_at(self, point: LatLon) -> CountryFact: ...
 
@@ -67,38 +85,54 @@ class PointArguments(Arguments):
 _LIMIT = 5
 
 
-def places_tools(provider: PlacesProvider) -> list[Tool]:
-    """The six place tools served by one provider."""
+def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[Tool]:
+    """The six place tools served by one provider, countries by another.
+
+    Positions are shown in WGS-84, converted here and nowhere else, unless the model speaks the provider's own datum
+    (`ToolContext.native_datum`).
+    """
 
     async def keyword(arguments: SearchArguments, context: ToolContext) -> Observation:
-        places = await provider.search(arguments.query, country=arguments.country, limit=_LIMIT)
-        return _found(arguments.query, arguments.country, _inside(places, context.within), with_points=True)
+        places = await provider.search(
+            arguments.query, country=arguments.country, limit=_LIMIT, context=context.request
+        )
+        return _found(arguments.query, arguments.country, _shown(places, context), with_points=True)
 
     async def tips(arguments: SearchArguments, context: ToolContext) -> Observation:
-        places = await provider.tips(arguments.query, country=arguments.country, limit=2 * _LIMIT)
-        return _found(arguments.query, arguments.country, _inside(places, context.within), with_points=False)
+        places = await provider.tips(
+            arguments.query, country=arguments.country, limit=2 * _LIMIT, context=context.request
+        )
+        return _found(arguments.query, arguments.country, _shown(places, context), with_points=False)
 
     async def detail(arguments: DetailArguments, context: ToolContext) -> Observation:
-        place = await provider.detail(arguments.poi_id)
-        return _found(arguments.poi_id, None, [place] if place else [], with_points=True)
+        place = await provider.detail(arguments.poi_id, context=context.request)
+        return _found(arguments.poi_id, None, _shown([place] if place else [], context), with_points=True)
 
     async def geocode(arguments: GeocodeArguments, context: ToolContext) -> Observation:
-        places = await provider.geocode(arguments.address, country=arguments.country, limit=_LIMIT)
-        return _found(arguments.address, arguments.country, _inside(places, context.within), with_points=True)
+        places = await provider.geocode(
+            arguments.address, country=arguments.country, limit=_LIMIT, context=context.request
+        )
+        return _found(arguments.address, arguments.country, _shown(places, context), with_points=True)
 
     async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
-        places = await provider.reverse(arguments.point(), limit=3)
-        return _found(str(arguments.point()), None, places, with_points=True)
+        places = await provider.reverse(_true_point(arguments, context), limit=3, context=context.request)
+        return _found(str(arguments.point()), None, _native([*places], context), with_points=True)
 
     async def country_at(arguments: PointArguments, context: ToolContext) -> Observation:
-        fact = await provider.country_at(arguments.point())
+        fact = await countries.country_at(_true_point(arguments, context))
         text = (
             f"{fact.point} is at sea." if fact.at_sea else f"{fact.point} is in {fact.country} ({fact.country_code})."
         )
         return Observation(text=text, facts=(fact,))
 
     def spec(name: str, description: str) -> ToolSpec:
-        return ToolSpec(name, description, provider=provider.name, needs_network=provider.needs_network)
+        return ToolSpec(
+            name,
+            description,
+            provider=provider.name,
+            needs_network=provider.needs_network,
+            exact=frozenset({"poi_id"}),
+        )
 
     return [
         FunctionTool(
@@ -116,7 +150,30 @@ def places_tools(provider: PlacesProvider) -> list[Tool]:
         FunctionTool(
             spec("reverse_geocode", "The towns nearest to a point, with their distance."), PointArguments, reverse
         ),
-        FunctionTool(spec("country_at", "Which country a point lies in."), PointArguments, country_at),
+        FunctionTool(
+            ToolSpec("country_at", "Which country a point lies in.", provider="offline"), PointArguments, country_at
+        ),
+    ]
+
+
+def _true_point(arguments: PointArguments, context: ToolContext) -> LatLon:
+    """The point in WGS-84. A model that speaks native datums writes GCJ-02 in mainland China."""
+    return to_wgs84(arguments.point()) if context.native_datum else arguments.point()
+
+
+def _shown(places: Sequence[PlaceFact], context: ToolContext) -> list[PlaceFact]:
+    return _native(_inside(places, context.within), context)
+
+
+def _native(places: list[PlaceFact], context: ToolContext) -> list[PlaceFact]:
+    """Points in WGS-84, or as they came for a model that was trained on them."""
+    if context.native_datum:
+        return places
+    return [
+        place
+        if place.datum == "WGS-84" or place.point is None
+        else place.model_copy(update={"point": as_wgs84(place.point, place.datum), "datum": "WGS-84"})
+        for place in places
     ]
 
 
@@ -126,7 +183,7 @@ def _inside(places: Sequence[PlaceFact], within: Area | None) -> list[PlaceFact]
         return list(places)
     if isinstance(within, Countries):
         return [place for place in places if place.country_code in within.codes]
-    return [place for place in places if place.point is None or within.contains(place.point)]
+    return [place for place in places if place.point is None or within.contains(as_wgs84(place.point, place.datum))]
 
 
 def _found(query: str, country: str | None, places: Sequence[PlaceFact], *, with_points: bool) -> Observation:
@@ -144,7 +201,7 @@ def _line(place: PlaceFact) -> str:
         ", ".join(p for p in (place.address or place.admin1, place.country_code) if p),
     ]
     if place.point is not None:
-        parts.append(str(place.point))
+        parts.append(str(place.point) if place.datum == "WGS-84" else f"{place.point} ({place.datum})")
     if place.population:
         parts.append(f"population {place.population:,}")
     return f"[{place.id}] " + " | ".join(part for part in parts if part)

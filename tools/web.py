@@ -1,22 +1,28 @@
-"""Web search by text and by picture, from any provider."""
+"""Web search by text and by picture, from any provider.
+
+A list of queries is several searches: each is cached by itself, all run side by side, and their results are numbered
+through in the order of the queries. Hosts of photographs, whose pages tell where a photo was taken, can be hidden.
+"""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Protocol
 
 from pydantic import Field
 
+from tools.photo_hosts import is_photo_host
 from tools.zoom import BoxArguments
-from tts.domain.photo import Box, Photo
+from tts.domain.photo import Box
+from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import ToolContext
-from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
+from tts.toolkit.spec import Arguments, FunctionTool, Observation, Splitting, Tool, ToolSpec
 
 _RESULTS_A_QUERY = 5
 _IMAGE_RESULTS = 10
+_SPARE = 5  # asked for beyond what is shown, so that hiding some leaves enough
 
 
 class WebProvider(Protocol):
@@ -28,11 +34,11 @@ class WebProvider(Protocol):
     @property
     def needs_network(self) -> bool: ...
 
-    async def search(self, query: str, *, limit: int) -> Sequence[WebFact]: ...
+    async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]: ...
 
 
 class ImageSearchProvider(Protocol):
-    """Where pictures like a region of the photo are found."""
+    """Where pictures like a region of the photo are found. The photo is named by its hash."""
 
     @property
     def name(self) -> str: ...
@@ -40,7 +46,9 @@ class ImageSearchProvider(Protocol):
     @property
     def needs_network(self) -> bool: ...
 
-    async def search_image(self, photo: Photo, box: Box, *, goal: str, limit: int) -> Sequence[WebFact]: ...
+    async def search_image(
+        self, photo_sha256: str, box: Box, *, goal: str, limit: int, context: RequestContext
+    ) -> Sequence[WebFact]: ...
 
 
 Query = Annotated[str, Field(min_length=1, max_length=400)]
@@ -48,7 +56,8 @@ Query = Annotated[str, Field(min_length=1, max_length=400)]
 
 class WebSearchArguments(Arguments):
     query: Annotated[
-        Query | tuple[Query, ...], Field(description="what to search for; a list runs several searches at once")
+        Query | Annotated[tuple[Query, ...], Field(min_length=1)],
+        Field(description="what to search for; a list runs several searches at once"),
     ]
 
     def queries(self) -> tuple[str, ...]:
@@ -60,47 +69,76 @@ class ImageSearchArguments(BoxArguments):
 
 
 def web_search_tool(provider: WebProvider) -> Tool:
-    """Queries run side by side; results keep the order of the queries and are numbered through."""
-
     async def search(arguments: WebSearchArguments, context: ToolContext) -> Observation:
-        queries = arguments.queries()
-        found = await asyncio.gather(*(provider.search(query, limit=_RESULTS_A_QUERY) for query in queries))
-        return _numbered([(query, list(facts)[:_RESULTS_A_QUERY]) for query, facts in zip(queries, found, strict=True)])
+        """One query: the broker splits lists. All results are kept, what is shown of them is decided by `join`."""
+        (query,) = arguments.queries()
+        hits = await provider.search(query, limit=_RESULTS_A_QUERY + _SPARE, context=context.request)
+        if not hits:
+            raise ToolError(f"nothing was found for {query!r}", kind=ToolErrorKind.NOT_FOUND)
+        return Observation(text="", facts=tuple(hit.model_copy(update={"query": query}) for hit in hits))
 
     spec = ToolSpec(
         "web_search",
         "Search the web by text; returns title, snippet and url of the best hits.",
         provider=provider.name,
         needs_network=provider.needs_network,
+        ttl_s=86400.0,
     )
-    return FunctionTool(spec, WebSearchArguments, search)
+    splitting: Splitting[WebSearchArguments] = Splitting(
+        split=lambda arguments: [WebSearchArguments(query=query) for query in arguments.queries()], join=_joined
+    )
+    return FunctionTool(spec, WebSearchArguments, search, splitting)
 
 
 def image_search_tool(provider: ImageSearchProvider) -> Tool:
     async def search(arguments: ImageSearchArguments, context: ToolContext) -> Observation:
-        box = arguments.box(context)
-        photo = context.photos[box.photo]
-        found = await provider.search_image(photo, box, goal=arguments.goal, limit=_IMAGE_RESULTS)
-        return _numbered([(arguments.goal, list(found)[:_IMAGE_RESULTS])])
+        photos = context.photo_hashes()
+        if arguments.photo >= len(photos):
+            raise ToolError(f"there are only {len(photos)} photos", kind=ToolErrorKind.INVALID_ARGUMENTS)
+        left, top, right, bottom = arguments.bbox
+        box = Box(x0=left, y0=top, x1=right, y1=bottom, photo=arguments.photo)
+        found = await provider.search_image(
+            photos[arguments.photo], box, goal=arguments.goal, limit=_IMAGE_RESULTS + _SPARE, context=context.request
+        )
+        if not found:
+            raise ToolError("no picture like this region was found", kind=ToolErrorKind.NOT_FOUND)
+        return Observation(text="", facts=tuple(found))
+
+    def join(
+        arguments: ImageSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
+    ) -> Observation:
+        return _numbered(parts, _IMAGE_RESULTS, context)
 
     spec = ToolSpec(
         "image_search",
         "Find pictures on the web that look like a region of the photo; returns title, source and url.",
-        local=True,
         provider=provider.name,
         needs_network=provider.needs_network,
+        of_photo=True,
+        ttl_s=86400.0,
     )
-    return FunctionTool(spec, ImageSearchArguments, search)
+    return FunctionTool(spec, ImageSearchArguments, search, Splitting(split=lambda arguments: [arguments], join=join))
 
 
-def _numbered(found: list[tuple[str, list[WebFact]]]) -> Observation:
+def _joined(
+    arguments: WebSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
+) -> Observation:
+    return _numbered(parts, _RESULTS_A_QUERY, context)
+
+
+def _numbered(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:
+    """The best of each part, counted through. A failed part leaves its siblings; of all failed, the first speaks."""
     facts: list[WebFact] = []
-    for query, hits in found:
-        for hit in hits:
-            facts.append(hit.model_copy(update={"number": len(facts) + 1, "query": query}))
-    if not facts:
-        raise ToolError("nothing was found", kind=ToolErrorKind.NOT_FOUND)
-    return Observation(text="\n\n".join(_entry(fact) for fact in facts), facts=tuple(facts))
+    for part in parts:
+        hits = [fact for fact in part.facts if isinstance(fact, WebFact)] if isinstance(part, Observation) else []
+        shown = [hit for hit in hits if not (context.hide_photo_hosts and is_photo_host(hit.url))][:limit]
+        facts += [hit.model_copy(update={"number": len(facts) + i}) for i, hit in enumerate(shown, 1)]
+    if facts:
+        return Observation(text="\n\n".join(_entry(fact) for fact in facts), facts=tuple(facts))
+    for part in parts:
+        if isinstance(part, ToolError):
+            raise part
+    raise ToolError("nothing was found", kind=ToolErrorKind.NOT_FOUND)
 
 
 def _entry(fact: WebFact) -> str:

@@ -111,6 +111,7 @@ class ToolContext:
     within: Area | None = None
     photo_sha256: tuple[str, ...] = ()
     hide_photo_hosts: bool = False
+    native_datum: bool = False  # the model reads and writes points as the provider states them
 
     def photo_hashes(self) -> tuple[str, ...]:
         """Names of the photos, also where their pixels are not (the broker)."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tts.domain.geo import LatLon
+from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Match, Place
@@ -23,19 +24,28 @@ class OfflinePlaces:
         self._gazetteer = gazetteer
         self._countries = countries
 
-    async def search(self, query: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]:
+    def owns(self, place_id: str) -> bool:
+        return place_id.partition(":")[0] in ("gn", "iso", "iata", "a1")
+
+    async def search(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
         matches = self._gazetteer.search(query, countries=[country] if country else None, limit=limit)
         return [_fact(match.place, match.score) for match in matches]
 
-    async def tips(self, query: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]:
+    async def tips(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
         matches = self._gazetteer.suggest(query, countries=[country] if country else None, limit=limit)
         return [_fact(match.place, match.score) for match in matches]
 
-    async def detail(self, place_id: str) -> PlaceFact | None:
+    async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         place = self._gazetteer.get(place_id)
         return None if place is None else _fact(place, 1.0)
 
-    async def geocode(self, address: str, *, country: str | None, limit: int) -> Sequence[PlaceFact]:
+    async def geocode(
+        self, address: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
         """Comma-separated units, smallest first; larger units narrow the search, unknown small ones are skipped."""
         units = [unit.strip() for unit in address.split(",") if unit.strip()]
         code = country.upper() if country else None
@@ -47,7 +57,7 @@ class OfflinePlaces:
                 return [_fact(m.place, m.score) for m in _agreeing(matches, units[i + 1 :])[:limit]]
         return []
 
-    async def reverse(self, point: LatLon, *, limit: int) -> Sequence[PlaceFact]:
+    async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         near = self._gazetteer.nearest(point, limit=limit)
         return [
             _fact(place, None).model_copy(update={"address": f"{km:.1f} km away, {place.admin1}"}) for place, km in near

@@ -8,6 +8,7 @@ from typing import Final
 
 from tools.maps import MapPicture, Style
 from tts.domain.geo import LatLon
+from tts.domain.request import RequestContext
 from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.maps.furniture import Pin
 from tts.geodata.maps.palette import PALETTES
@@ -31,7 +32,9 @@ class OfflineMaps:
     def __init__(self, cartographer: Cartographer) -> None:
         self._cartographer = cartographer
 
-    async def picture(self, point: LatLon, *, style: Style, zoom: float, width: int, height: int) -> MapPicture:
+    async def picture(
+        self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
+    ) -> MapPicture:
         view = View(point, min(MAX_ZOOM, max(_LEAST_ZOOM, zoom)), width, height)
         data = await asyncio.to_thread(encoded_map, self._cartographer, view, style)
         note = f"{_TRUTH[style]} Sources: {PALETTES[style].sources}."

@@ -12,9 +12,9 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tts.domain.request import RequestContext
 from tts.domain.value import Value
@@ -55,6 +55,19 @@ class Complaint:
     retry_after_s: float | None = None
 
 
+M = TypeVar("M", bound=BaseModel)
+
+
+class Reply(BaseModel):
+    """Base of reply shapes: what is not asked for is ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def _content(_: Any) -> Complaint | None:
+    return None
+
+
 Judge = Callable[[Fetched], Complaint | None]
 
 
@@ -80,6 +93,7 @@ class Ask:
     content_types: Sequence[str] = ("application/json",)
     max_bytes: int | None = None
     idempotent: bool = True
+    key_place: KeyPlace | None = None  # where this service of the provider wants it, if not where the others do
 
 
 def judge_status(reply: Fetched) -> Complaint | None:
@@ -113,6 +127,7 @@ class Outlet:
         *,
         keys: Sequence[Secret] = (),
         key_place: KeyPlace | None = None,
+        judge: Judge | None = None,
         now: Callable[[], float] = time.monotonic,
         draw: Callable[[], float] = random.random,
     ) -> None:
@@ -120,6 +135,7 @@ class Outlet:
         self._client, self._store, self._manners = client, store, manners
         self._keys = KeyPool(keys, now) if key_place is not None else None
         self._key_place = key_place
+        self._judge = judge or judge_status
         self._slots = FairLimiter(manners.max_running, manners.max_queued)
         self._breaker = Breaker(manners.breaker, now, draw)
         self._now, self._draw = now, draw
@@ -128,12 +144,12 @@ class Outlet:
         for key in keys:
             client.scrubber.learn(key)
 
-    async def ask(self, ask: Ask, context: RequestContext, judge: Judge = judge_status) -> Fetched:
+    async def ask(self, ask: Ask, context: RequestContext, judge: Judge | None = None) -> Fetched:
         """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `manners`."""
         tries = self._manners.retries if ask.idempotent else 0
         async with self._slots.slot(context.id):
             while True:
-                outcome = await self._attempt(ask, context, judge)
+                outcome = await self._attempt(ask, context, judge or self._judge)
                 if isinstance(outcome, Fetched):
                     return outcome
                 if outcome.trouble in ("quota", "key") and self._keys is not None and self._keys.left:
@@ -143,6 +159,25 @@ class Outlet:
                     raise self._error(outcome)
                 tries -= 1
                 self._retried += 1
+
+    async def read(
+        self, ask: Ask, context: RequestContext, shape: type[M], complain: Callable[[M], Complaint | None] = _content
+    ) -> M:
+        """The JSON reply in the given shape. One that does not fit counts as a fault of the provider."""
+        made: list[M] = []
+
+        def judge(reply: Fetched) -> Complaint | None:
+            complaint = self._judge(reply)
+            if complaint is not None:
+                return complaint
+            try:
+                made[:] = [shape.model_validate_json(reply.content)]
+            except ValidationError:
+                return Complaint("passing", "the reply cannot be read")
+            return complain(made[0])
+
+        await self.ask(ask, context, judge)
+        return made[0]
 
     def figures(self) -> ProviderFigures:
         return ProviderFigures(
@@ -189,7 +224,7 @@ class Outlet:
                 headers=ask.headers,
                 json=ask.json,
                 content=ask.content,
-                credential=self._credential(key),
+                credential=self._credential(key, ask.key_place),
                 content_types=ask.content_types,
                 max_bytes=ask.max_bytes,
                 timeout_s=self._manners.timeout_s,
@@ -200,8 +235,8 @@ class Outlet:
         except FetchError as error:
             return _complaint(error)
 
-    def _credential(self, key: Secret | None) -> Credential | None:
-        place = self._key_place
+    def _credential(self, key: Secret | None, place: KeyPlace | None) -> Credential | None:
+        place = place or self._key_place
         return None if key is None or place is None else Credential(place.where, place.name, key, place.prefix)
 
     async def _rate(self, context: RequestContext) -> None:
@@ -242,6 +277,8 @@ class Outlet:
             "refused": ToolErrorKind.BLOCKED,
             "not_found": ToolErrorKind.NOT_FOUND,
         }[complaint.trouble]
+        if complaint.trouble == "key" and self._keys is None:
+            kind = ToolErrorKind.BLOCKED
         detail = self._client.scrubber.scrub(f"{self.name}: {complaint.detail}")
         return ToolError(detail, kind=kind, retry_after_s=complaint.retry_after_s)
 

@@ -1,0 +1,55 @@
+"""Brave web search. https://api-dashboard.search.brave.com/app/documentation/web-search/responses"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools.providers.plain import plain_text
+from tts.domain.request import RequestContext
+from tts.domain.tooling import WebFact
+from tts.toolkit.broker.outlet import Ask, KeyPlace, Manners, Outlet, Reply
+
+BASE_URL: Final = "https://api.search.brave.com"
+KEY_PLACE: Final = KeyPlace("header", "X-Subscription-Token")
+MANNERS: Final = Manners(per_s=1.0, burst=1.0, max_running=2)  # the free plan's rate
+_MOST_RESULTS = 20
+
+
+class _Hit(Reply):
+    title: str = ""
+    url: str
+    description: str = ""
+    extra_snippets: tuple[str, ...] = ()
+
+
+class _Web(Reply):
+    results: tuple[_Hit, ...] = ()
+
+
+class _Hits(Reply):
+    web: _Web = _Web()
+
+
+class Brave:
+    """The `WebProvider` over Brave Search."""
+
+    name: Final = "brave"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
+        self._outlet, self._base = outlet, base_url
+
+    async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        parameters = {"q": query, "count": str(min(limit, _MOST_RESULTS))}
+        reply = await self._outlet.read(Ask(f"{self._base}/res/v1/web/search", parameters), context, _Hits)
+        return [
+            WebFact(
+                number=i,
+                title=plain_text(hit.title),
+                snippet=plain_text(" ".join((hit.description, *hit.extra_snippets[:1]))),
+                url=hit.url,
+                source="Brave",
+            )
+            for i, hit in enumerate(reply.web.results[:limit], 1)
+        ]

@@ -1,0 +1,247 @@
+"""Google Maps Platform: places, geocoding, maps and satellite pictures of the world.
+
+https://developers.google.com/maps/documentation/places/web-service/text-search (Places API, New)
+https://developers.google.com/maps/documentation/geocoding/requests-geocoding
+https://developers.google.com/maps/documentation/maps-static/start
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
+
+from tools.maps import MapPicture, Style
+from tts.domain.geo import LatLon
+from tts.domain.request import RequestContext
+from tts.domain.tooling import PlaceFact
+from tts.toolkit.broker.outlet import Ask, Complaint, KeyPlace, Manners, Outlet, Reply
+
+MANNERS: Final = Manners(per_s=10.0, burst=10.0)
+IN_HEADER: Final = KeyPlace("header", "X-Goog-Api-Key")
+_IN_QUERY: Final = KeyPlace("query", "key")
+PLACES_URL: Final = "https://places.googleapis.com"
+MAPS_URL: Final = "https://maps.googleapis.com"
+_FIELDS = ("id", "displayName", "formattedAddress", "location", "primaryType", "addressComponents", "googleMapsUri")
+_SHORTEST_ID = 20
+_MOST_PX = 640
+
+
+class _Camel(Reply):
+    """The newer services write camelCase."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
+
+
+class _Localised(_Camel):
+    text: str = ""
+
+
+class _Location(_Camel):
+    latitude: float
+    longitude: float
+
+
+class _Part(_Camel):
+    long_text: str = ""
+    short_text: str = ""
+    types: tuple[str, ...] = ()
+
+
+class _Place(_Camel):
+    id: str
+    display_name: _Localised = _Localised()
+    formatted_address: str = ""
+    location: _Location | None = None
+    primary_type: str = ""
+    address_components: tuple[_Part, ...] = ()
+    google_maps_uri: str | None = None
+
+
+class _Places(_Camel):
+    places: tuple[_Place, ...] = ()
+
+
+class _Structured(_Camel):
+    main_text: _Localised = _Localised()
+    secondary_text: _Localised = _Localised()
+
+
+class _Prediction(_Camel):
+    place_id: str
+    text: _Localised = _Localised()
+    structured_format: _Structured = _Structured()
+    types: tuple[str, ...] = ()
+
+
+class _Suggestion(_Camel):
+    place_prediction: _Prediction | None = None
+
+
+class _Suggestions(_Camel):
+    suggestions: tuple[_Suggestion, ...] = ()
+
+
+class _OldPart(Reply):
+    long_name: str = ""
+    short_name: str = ""
+    types: tuple[str, ...] = ()
+
+
+class _OldLocation(Reply):
+    lat: float
+    lng: float
+
+
+class _Geometry(Reply):
+    location: _OldLocation
+
+
+class _Geocoded(Reply):
+    place_id: str
+    formatted_address: str = ""
+    geometry: _Geometry
+    types: tuple[str, ...] = ()
+    address_components: tuple[_OldPart, ...] = ()
+
+
+class _Geocodes(Reply):
+    status: str
+    error_message: str = ""
+    results: tuple[_Geocoded, ...] = ()
+
+
+class Google:
+    """The `PlacesProvider` and the `MapsProvider` of Google."""
+
+    name: Final = "google"
+    needs_network: Final = True
+    styles: Final = frozenset[Style](("map", "satellite"))
+
+    def __init__(self, outlet: Outlet, base_url: str | None = None) -> None:
+        self._outlet = outlet
+        self._places, self._maps = base_url or PLACES_URL, base_url or MAPS_URL
+
+    def owns(self, place_id: str) -> bool:
+        return len(place_id) >= _SHORTEST_ID and ":" not in place_id and "/" not in place_id
+
+    async def search(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        body: dict[str, str | int] = {"textQuery": query, "pageSize": limit}
+        if country:
+            body["regionCode"] = country.lower()
+        reply = await self._outlet.read(self._new("places:searchText", "places.", body), context, _Places)
+        return [_fact(place) for place in reply.places[:limit]]
+
+    async def tips(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        body: dict[str, object] = {"input": query}
+        if country:
+            body["includedRegionCodes"] = [country.lower()]
+        ask = Ask(f"{self._places}/v1/places:autocomplete", method="POST", json=body)
+        reply = await self._outlet.read(ask, context, _Suggestions)
+        found = [suggestion.place_prediction for suggestion in reply.suggestions if suggestion.place_prediction]
+        return [_tip(prediction, country) for prediction in found[:limit]]
+
+    async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
+        ask = Ask(f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_FIELDS)})
+        return _fact(await self._outlet.read(ask, context, _Place))
+
+    async def geocode(
+        self, address: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        parameters = {"address": address, **({"components": f"country:{country.upper()}"} if country else {})}
+        return await self._geocoded(parameters, limit, context)
+
+    async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        return await self._geocoded({"latlng": f"{point.lat:.7f},{point.lon:.7f}"}, limit, context)
+
+    async def picture(
+        self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
+    ) -> MapPicture:
+        shown = max(0, round(zoom))
+        width, height = min(width, _MOST_PX), min(height, _MOST_PX)
+        centre = f"{point.lat:.6f},{point.lon:.6f}"
+        parameters = {
+            "center": centre,
+            "zoom": str(shown),
+            "size": f"{width}x{height}",
+            "maptype": "roadmap" if style == "map" else "satellite",
+            "markers": f"size:small|{centre}",
+            "format": "png",
+        }
+        ask = Ask(
+            f"{self._maps}/maps/api/staticmap",
+            parameters,
+            content_types=("image/",),
+            max_bytes=4 * 2**20,
+            key_place=_IN_QUERY,
+        )
+        reply = await self._outlet.ask(ask, context)
+        return MapPicture(reply.content, reply.content_type, width, height, float(shown), f"Zoom {shown}. Google Maps.")
+
+    async def _geocoded(self, parameters: dict[str, str], limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        ask = Ask(f"{self._maps}/maps/api/geocode/json", parameters, key_place=_IN_QUERY)
+        reply = await self._outlet.read(ask, context, _Geocodes, _complaint)
+        return [_old_fact(found) for found in reply.results[:limit]]
+
+    def _new(self, service: str, prefix: str, body: dict[str, str | int]) -> Ask:
+        mask = ",".join(prefix + name for name in _FIELDS)
+        return Ask(f"{self._places}/v1/{service}", headers={"X-Goog-FieldMask": mask}, method="POST", json=body)
+
+
+def _complaint(reply: _Geocodes) -> Complaint | None:
+    """The status of the older services, which answer 200 whatever happened."""
+    if reply.status in ("OK", "ZERO_RESULTS"):
+        return None
+    if reply.status == "OVER_DAILY_LIMIT":
+        return Complaint("quota", "the quota is used up")
+    if reply.status == "OVER_QUERY_LIMIT":
+        return Complaint("rate", "asked too often")
+    if reply.status == "REQUEST_DENIED":
+        return Complaint("key", "the key is refused")
+    return Complaint("passing" if reply.status == "UNKNOWN_ERROR" else "refused", reply.status[:60])
+
+
+def _fact(place: _Place) -> PlaceFact:
+    return PlaceFact(
+        id=place.id,
+        name=place.display_name.text,
+        place_kind=place.primary_type.replace("_", " "),
+        point=LatLon(lat=place.location.latitude, lon=place.location.longitude) if place.location else None,
+        country_code=next((p.short_text for p in place.address_components if "country" in p.types), ""),
+        admin1=next((p.long_text for p in place.address_components if "administrative_area_level_1" in p.types), ""),
+        address=place.formatted_address,
+        source="Google Maps",
+        url=place.google_maps_uri,
+    )
+
+
+def _tip(prediction: _Prediction, country: str | None) -> PlaceFact:
+    parts = prediction.structured_format
+    return PlaceFact(
+        id=prediction.place_id,
+        name=parts.main_text.text or prediction.text.text,
+        place_kind=", ".join(prediction.types[:2]).replace("_", " "),
+        country_code=country.upper() if country else "",
+        address=parts.secondary_text.text,
+        source="Google Maps",
+    )
+
+
+def _old_fact(found: _Geocoded) -> PlaceFact:
+    parts = found.address_components
+    return PlaceFact(
+        id=found.place_id,
+        name=found.formatted_address,
+        place_kind=", ".join(found.types[:2]).replace("_", " "),
+        point=LatLon(lat=found.geometry.location.lat, lon=found.geometry.location.lng),
+        country_code=next((part.short_name for part in parts if "country" in part.types), ""),
+        admin1=next((part.long_name for part in parts if "administrative_area_level_1" in part.types), ""),
+        source="Google Maps",
+        url=f"https://www.google.com/maps/place/?q=place_id:{found.place_id}",
+    )

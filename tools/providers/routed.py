@@ -1,0 +1,116 @@
+"""Several providers as one: mainland China to the provider that covers it, the rest of the world to another.
+
+A point decides by where it lies, a place id by whose it looks like, a name by the country asked for; a name without a
+country that is written in Chinese characters only is tried in China first. Web searches go to the next service when
+one cannot serve.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from tools.maps import MapPicture, MapsProvider, Style
+from tools.places import PlacesProvider
+from tools.web import WebProvider
+from tts.domain.geo import LatLon
+from tts.domain.request import RequestContext
+from tts.domain.tooling import PlaceFact, WebFact
+from tts.errors import ToolError, ToolErrorKind
+from tts.geodata.datum import in_mainland_china
+
+_HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_OTHER_EAST_ASIAN: Final = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+_CANNOT_SERVE: Final = frozenset(
+    {ToolErrorKind.UNAVAILABLE, ToolErrorKind.QUOTA, ToolErrorKind.RATE_LIMITED, ToolErrorKind.TIMEOUT}
+)
+
+
+class RoutedPlaces:
+    """The `PlacesProvider` over one for mainland China and one for the world."""
+
+    needs_network: Final = True
+
+    def __init__(self, china: PlacesProvider, world: PlacesProvider) -> None:
+        self._china, self._world = china, world
+        self.name = f"{china.name}+{world.name}"
+
+    def owns(self, place_id: str) -> bool:
+        return self._china.owns(place_id) or self._world.owns(place_id)
+
+    async def search(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        for provider in self._for_name(query, country):
+            if found := await provider.search(query, country=country, limit=limit, context=context):
+                return found
+        return []
+
+    async def tips(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        for provider in self._for_name(query, country):
+            if found := await provider.tips(query, country=country, limit=limit, context=context):
+                return found
+        return []
+
+    async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
+        provider = self._china if self._china.owns(place_id) else self._world
+        return await provider.detail(place_id, context=context)
+
+    async def geocode(
+        self, address: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        for provider in self._for_name(address, country):
+            if found := await provider.geocode(address, country=country, limit=limit, context=context):
+                return found
+        return []
+
+    async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        provider = self._china if in_mainland_china(point) else self._world
+        return await provider.reverse(point, limit=limit, context=context)
+
+    def _for_name(self, name: str, country: str | None) -> tuple[PlacesProvider, ...]:
+        if country is not None:
+            return (self._china,) if country.upper() == "CN" else (self._world,)
+        if _HAN.search(name) and not _OTHER_EAST_ASIAN.search(name):
+            return self._china, self._world
+        return (self._world,)
+
+
+class RoutedMaps:
+    """The `MapsProvider` over one for mainland China and one for the world, style by style."""
+
+    needs_network: Final = True
+
+    def __init__(self, china: MapsProvider, world: MapsProvider) -> None:
+        self._china, self._world = china, world
+        self.name = f"{china.name}+{world.name}"
+        self.styles: frozenset[Style] = china.styles | world.styles
+
+    async def picture(
+        self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
+    ) -> MapPicture:
+        first, second = (self._china, self._world) if in_mainland_china(point) else (self._world, self._china)
+        provider = first if style in first.styles else second
+        return await provider.picture(point, style=style, zoom=zoom, width=width, height=height, context=context)
+
+
+class WebInTurn:
+    """The `WebProvider` over several: the first that can serve does."""
+
+    needs_network: Final = True
+
+    def __init__(self, providers: Sequence[WebProvider]) -> None:
+        self._providers = tuple(providers)
+        self.name = "+".join(provider.name for provider in providers)
+
+    async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        for provider in self._providers[:-1]:
+            try:
+                return await provider.search(query, limit=limit, context=context)
+            except ToolError as error:
+                if error.kind not in _CANNOT_SERVE:
+                    raise
+        return await self._providers[-1].search(query, limit=limit, context=context)

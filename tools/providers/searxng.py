@@ -1,0 +1,47 @@
+"""A SearXNG instance of your own. https://docs.searxng.org/dev/search_api.html (its settings must allow `json`)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools.providers.plain import plain_text
+from tts.domain.request import RequestContext
+from tts.domain.tooling import WebFact
+from tts.toolkit.broker.outlet import Ask, Manners, Outlet, Reply
+
+MANNERS: Final = Manners(per_s=4.0, burst=8.0)
+
+
+class _Hit(Reply):
+    url: str
+    title: str = ""
+    content: str | None = ""
+
+
+class _Hits(Reply):
+    results: tuple[_Hit, ...] = ()
+
+
+class Searxng:
+    """The `WebProvider` over SearXNG. There is no public default: name your instance."""
+
+    name: Final = "searxng"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str) -> None:
+        self._outlet, self._base = outlet, base_url.rstrip("/")
+
+    async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        ask = Ask(f"{self._base}/search", {"q": query, "format": "json"})
+        reply = await self._outlet.read(ask, context, _Hits)
+        return [
+            WebFact(
+                number=i,
+                title=plain_text(hit.title),
+                snippet=plain_text(hit.content or ""),
+                url=hit.url,
+                source="SearXNG",
+            )
+            for i, hit in enumerate(reply.results[:limit], 1)
+        ]

@@ -1,0 +1,51 @@
+"""Tavily web search. https://docs.tavily.com/documentation/api-reference/endpoint/search"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools.providers.plain import plain_text
+from tts.domain.request import RequestContext
+from tts.domain.tooling import WebFact
+from tts.net.client import Fetched
+from tts.toolkit.broker.outlet import Ask, Complaint, KeyPlace, Manners, Outlet, Reply, judge_status
+
+BASE_URL: Final = "https://api.tavily.com"
+KEY_PLACE: Final = KeyPlace("header", "Authorization", "Bearer ")
+MANNERS: Final = Manners(per_s=10.0, burst=10.0)
+
+
+class _Hit(Reply):
+    title: str = ""
+    url: str
+    content: str = ""
+
+
+class _Hits(Reply):
+    results: tuple[_Hit, ...] = ()
+
+
+class Tavily:
+    """The `WebProvider` over Tavily."""
+
+    name: Final = "tavily"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
+        self._outlet, self._base = outlet, base_url
+
+    async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        body = {"query": query, "max_results": limit, "search_depth": "basic"}
+        reply = await self._outlet.read(Ask(f"{self._base}/search", method="POST", json=body), context, _Hits)
+        return [
+            WebFact(number=i, title=plain_text(h.title), snippet=plain_text(h.content), url=h.url, source="Tavily")
+            for i, h in enumerate(reply.results[:limit], 1)
+        ]
+
+
+def judge(reply: Fetched) -> Complaint | None:
+    """432 and 433 say that a plan's or a pay-as-you-go limit is reached."""
+    if reply.status in (432, 433):
+        return Complaint("quota", "the plan's limit is reached")
+    return judge_status(reply)

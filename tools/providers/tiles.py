@@ -1,0 +1,91 @@
+"""Maps stitched from the tiles of any XYZ server (Web Mercator, 256 pixels a tile)."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import math
+from collections.abc import Mapping
+from typing import Final
+
+from PIL import Image, ImageDraw, UnidentifiedImageError
+
+from tools.maps import MapPicture, Style
+from tts.domain.geo import LatLon
+from tts.domain.request import RequestContext
+from tts.errors import ToolError, ToolErrorKind
+from tts.net.client import USER_AGENT
+from tts.toolkit.broker.outlet import Ask, Manners, Outlet
+
+OSM_TILES: Final = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
+MANNERS: Final = Manners(per_s=10.0, burst=12.0, max_running=4)
+_SIDE = 256
+_STEEPEST_LAT = 85.05112878
+_DEEPEST_ZOOM = 19
+_MARK = (220, 40, 40)
+
+
+class TileMaps:
+    """The `MapsProvider` over tile servers, one URL template a style; `attribution` is stated under each picture."""
+
+    needs_network: Final = True
+
+    def __init__(
+        self,
+        outlet: Outlet,
+        templates: Mapping[Style, str],
+        *,
+        name: str = "osm",
+        attribution: str = "© OpenStreetMap contributors",
+        contact: str = "",
+    ) -> None:
+        self.name = name
+        self.styles = frozenset(templates)
+        self._outlet, self._templates, self._attribution = outlet, dict(templates), attribution
+        self._headers = {"User-Agent": f"{USER_AGENT} {contact}".strip()}
+
+    async def picture(
+        self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
+    ) -> MapPicture:
+        shown = min(_DEEPEST_ZOOM, max(0, round(zoom)))
+        centre_x, centre_y = pixel_of(point, shown)
+        left, top = round(centre_x - width / 2), round(centre_y - height / 2)
+        columns = range(left // _SIDE, (left + width - 1) // _SIDE + 1)
+        rows = [y for y in range(top // _SIDE, (top + height - 1) // _SIDE + 1) if 0 <= y < 2**shown]
+        places = [(x, y) for y in rows for x in columns]
+        tiles = await asyncio.gather(*(self._tile(style, shown, x % 2**shown, y, context) for x, y in places))
+        sheet = Image.new("RGB", (width, height), (221, 221, 221))
+        for (x, y), tile in zip(places, tiles, strict=True):
+            sheet.paste(tile, (x * _SIDE - left, y * _SIDE - top))
+        _mark(sheet)
+        out = io.BytesIO()
+        sheet.save(out, "PNG")
+        note = f"Zoom {shown}. {self._attribution}."
+        return MapPicture(out.getvalue(), "image/png", width, height, float(shown), note)
+
+    async def _tile(self, style: Style, zoom: int, x: int, y: int, context: RequestContext) -> Image.Image:
+        url = self._templates[style].format(z=zoom, x=x, y=y)
+        ask = Ask(url, headers=self._headers, content_types=("image/",), max_bytes=2 * 2**20)
+        reply = await self._outlet.ask(ask, context)
+        try:
+            with Image.open(io.BytesIO(reply.content), formats=("PNG", "JPEG", "WEBP")) as tile:
+                if tile.width * tile.height > 4 * _SIDE * _SIDE:
+                    raise ToolError(f"{self.name}: a tile is too large", kind=ToolErrorKind.UNAVAILABLE)
+                return tile.convert("RGB").resize((_SIDE, _SIDE))
+        except (UnidentifiedImageError, OSError, ValueError) as error:
+            raise ToolError(f"{self.name}: a tile is no picture", kind=ToolErrorKind.UNAVAILABLE) from error
+
+
+def pixel_of(point: LatLon, zoom: int) -> tuple[float, float]:
+    """Position in the world's picture of 256 · 2^zoom pixels a side, from its north-west corner."""
+    world = _SIDE * 2.0**zoom
+    phi = math.radians(max(-_STEEPEST_LAT, min(_STEEPEST_LAT, point.lat)))
+    return world * (point.lon + 180.0) / 360.0, world * (1.0 - math.asinh(math.tan(phi)) / math.pi) / 2.0
+
+
+def _mark(sheet: Image.Image) -> None:
+    """A ring in the middle, so that what lies at the point stays visible."""
+    x, y = sheet.width / 2, sheet.height / 2
+    draw = ImageDraw.Draw(sheet)
+    draw.ellipse((x - 9, y - 9, x + 9, y + 9), outline=(255, 255, 255), width=5)
+    draw.ellipse((x - 8, y - 8, x + 8, y + 8), outline=_MARK, width=3)

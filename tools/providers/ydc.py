@@ -1,0 +1,54 @@
+"""You.com web search (YDC index). https://docs.you.com/api-reference/search/v1-search"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools.providers.plain import plain_text
+from tts.domain.request import RequestContext
+from tts.domain.tooling import WebFact
+from tts.toolkit.broker.outlet import Ask, KeyPlace, Manners, Outlet, Reply
+
+BASE_URL: Final = "https://ydc-index.io"
+KEY_PLACE: Final = KeyPlace("header", "X-API-Key")
+MANNERS: Final = Manners(per_s=8.0, burst=8.0)
+
+
+class _Hit(Reply):
+    url: str
+    title: str = ""
+    description: str = ""
+    snippets: tuple[str, ...] = ()
+
+
+class _Sections(Reply):
+    web: tuple[_Hit, ...] = ()
+
+
+class _Hits(Reply):
+    results: _Sections = _Sections()
+
+
+class Ydc:
+    """The `WebProvider` over You.com."""
+
+    name: Final = "ydc"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
+        self._outlet, self._base = outlet, base_url
+
+    async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        ask = Ask(f"{self._base}/v1/search", {"query": query, "count": str(limit)})
+        reply = await self._outlet.read(ask, context, _Hits)
+        return [
+            WebFact(
+                number=i,
+                title=plain_text(hit.title),
+                snippet=plain_text(" ".join(hit.snippets[:2]) or hit.description),
+                url=hit.url,
+                source="You.com",
+            )
+            for i, hit in enumerate(reply.results.web[:limit], 1)
+        ]
