@@ -87,6 +87,12 @@ def replica_name() -> str:
     return str(serve.get_replica_context().replica_id.unique_id)
 
 
+def live_nodes() -> int:
+    """How many machines the cluster has now."""
+    nodes = ray.nodes()  # type: ignore[no-untyped-call]
+    return sum(bool(node["Alive"]) for node in nodes)
+
+
 class PhotoRefs:
     """Photos in the object store: put once, passed on by reference nested in a list (ADR 0002), gone with the photo."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from deployments.parts import (
-    make_broker_toolbox,
     make_dialect,
     make_identity,
     make_local_toolbox,
@@ -13,6 +12,7 @@ from deployments.parts import (
     make_model,
     make_verifier,
 )
+from deployments.tooling import make_tooling
 from tts.config import AppArgs
 from tts.perception.local import LocalPerception
 from tts.ports import GroupRequest, ModelClient, Ports, RolloutItem, Toolbox
@@ -39,7 +39,7 @@ class LocalRollouts:
 
 def local_toolbox(args: AppArgs, perception: LocalPerception | None = None) -> Toolbox:
     """All configured tools in this process."""
-    return JoinedToolbox(make_local_toolbox(perception or LocalPerception()), make_broker_toolbox(args))
+    return JoinedToolbox(make_local_toolbox(perception or LocalPerception()), make_tooling(args).toolbox)
 
 
 def local_ports(args: AppArgs) -> Ports:

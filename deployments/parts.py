@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 
-from tools import broker_tools, local_tools
+from tools import local_tools
 from tts.clues.reader import ClueReader
 from tts.config import AppArgs, CluesEngine, OpenAIEngine, ScriptedEngine
 from tts.dialects import DIALECTS
@@ -41,11 +41,6 @@ def make_dialect(name: str) -> Dialect:
     if dialect is None:
         raise ConfigError(f"there is no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
     return dialect
-
-
-def make_broker_toolbox(args: AppArgs) -> LocalToolbox:
-    store = DataStore(args.data_dir)
-    return LocalToolbox(broker_tools(store.gazetteer(), Countries(), store.cartographer()))
 
 
 def make_local_toolbox(perception: Perception) -> LocalToolbox:

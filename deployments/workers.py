@@ -12,15 +12,15 @@ from typing import Any
 
 from ray.serve.handle import DeploymentHandle
 
-from deployments.handles import PhotoRefs, RemotePerception, RemoteToolbox, remote_call, replica_name
+from deployments.handles import PhotoRefs, RemotePerception, RemoteToolbox, live_nodes, remote_call, replica_name
 from deployments.parts import (
-    make_broker_toolbox,
     make_dialect,
     make_local_toolbox,
     make_locator,
     make_model,
     make_verifier,
 )
+from deployments.tooling import make_tooling, refuse_file_across_nodes
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.domain.answer import Verdict
@@ -28,6 +28,7 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
+from tts.net.policy import Outgoing
 from tts.perception.local import LocalPerception
 from tts.ports import (
     GroupRequest,
@@ -42,6 +43,7 @@ from tts.ports import (
 from tts.rollout.group import run_group
 from tts.rollout.loop import Agent
 from tts.telemetry import configure_telemetry, span
+from tts.toolkit.broker.stats import BrokerSnapshot
 from tts.toolkit.toolbox import JoinedToolbox
 
 
@@ -114,19 +116,32 @@ class Tools:
 
     def __init__(self, args: AppArgs) -> None:
         configure_telemetry(args.telemetry, "tools")
-        self._toolbox = make_broker_toolbox(args)
+        refuse_file_across_nodes(args, nodes=live_nodes())
+        self._tooling = make_tooling(args)
         self._running = 0
 
     async def schemas(self) -> tuple[ToolSchema, ...]:
-        return self._toolbox.schemas()
+        return self._tooling.toolbox.schemas()
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         self._running += 1
         try:
             with span("broker", parent=context.request.traceparent, tool=call.name):
-                return await self._toolbox.call(call, context)
+                return await self._tooling.toolbox.call(call, context)
         finally:
             self._running -= 1
+
+    async def snapshot(self) -> tuple[str, BrokerSnapshot]:
+        """This replica's name, and its counts and latencies since start."""
+        return replica_name(), self._tooling.broker.snapshot()
+
+    async def forget(self, photo_sha256: str) -> int:
+        """Erase what was kept for a photo, in every replica's cache; returns how many results that were."""
+        return await self._tooling.broker.forget(photo_sha256)
+
+    async def outgoing(self, request_id: str) -> tuple[Outgoing, ...]:
+        """What left the machine for a request through this replica."""
+        return self._tooling.outgoing.about(request_id)
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from support import a_context
 
 from tools.providers.offline_maps import OfflineMaps
 from tts.domain.geo import LatLon, distance_km
@@ -187,7 +188,9 @@ def test_missing_data_is_said(tmp_path, gazetteer):
 @pytest.mark.parametrize(("asked", "given_"), [(1, 2), (8, 8), (19, 12)])
 async def test_the_provider_is_honest_about_zoom_and_resolution(cartographer, asked, given_):
     point = LatLon(lat=48.2, lon=16.4)
-    made = await OfflineMaps(cartographer).picture(point, style="map", zoom=asked, width=500, height=500)
+    made = await OfflineMaps(cartographer).picture(
+        point, style="map", zoom=asked, width=500, height=500, context=a_context()
+    )
     assert made.zoom == given_
     assert ("not available" in made.note) == (asked > 12)
     assert "no streets" in made.note

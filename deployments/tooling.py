@@ -1,0 +1,62 @@
+"""The broker as it is deployed: configuration in, one toolbox out, with its cache, providers and outgoing record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.catalog import Catalog, Offline, build_catalog
+from tools.providers.offline import OfflinePlaces
+from tools.providers.offline_maps import OfflineMaps
+from tts.config import AppArgs
+from tts.errors import ConfigError
+from tts.geodata.countries import Countries
+from tts.geodata.store import DataStore
+from tts.ports import Toolbox
+from tts.toolkit.broker.broker import Broker
+from tts.toolkit.broker.open_store import open_store
+from tts.toolkit.broker.outgoing import OutgoingLog
+
+
+@dataclass(frozen=True, slots=True)
+class Tooling:
+    """What serves tool calls in one process. `toolbox` is what callers use."""
+
+    toolbox: Toolbox
+    broker: Broker
+    catalog: Catalog
+    outgoing: OutgoingLog
+
+    async def aclose(self) -> None:
+        await self.catalog.aclose()
+        await self.broker.aclose()
+
+
+def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) -> Tooling:
+    """The configured tools behind one broker.
+
+    Raises:
+        ConfigError: a provider lacks its key or address, or the cache's URL is none.
+        DataError: the embedded data is missing.
+        StoreError: the cache's file cannot be used.
+    """
+    data, countries = DataStore(args.data_dir), Countries()
+    places = OfflinePlaces(data.gazetteer(), countries)
+    offline = Offline(places, places, OfflineMaps(data.cartographer()))
+    store = open_store(args.tools.cache)
+    log = OutgoingLog(Path(args.tools.outgoing_log).expanduser() if args.tools.outgoing_log else None)
+    catalog = build_catalog(
+        args.tools, offline, store, environment=os.environ if environment is None else environment, record=log
+    )
+    broker = Broker(catalog.tools, store, providers=catalog.figures, ttl_s=args.tools.ttl_s)
+    return Tooling(broker, broker, catalog, log)
+
+
+def refuse_file_across_nodes(args: AppArgs, *, nodes: int) -> None:
+    """SQLite locks are not to be trusted on network file systems. Raises ConfigError on more than one node."""
+    tools = args.deployments.tools
+    several = tools.replicas > 1 or (tools.autoscale is not None and tools.autoscale.max_replicas > 1)
+    if nodes > 1 and several and args.tools.cache.startswith("sqlite"):
+        raise ConfigError(f"tools.cache is a file, the cluster has {nodes} nodes: use redis:// or a single replica")
