@@ -20,7 +20,7 @@ from deployments.gateway import Gateway
 from deployments.handles import PhotoRefs, RemoteLocator, RemoteRollouts, RemoteVerifier, remote_call, replica_name
 from deployments.http import create_app
 from deployments.metrics import Metrics
-from deployments.parts import make_identity
+from deployments.parts import make_identity, make_watch
 from deployments.ray_env import wait_for_ingress_port
 from deployments.workers import Locatability, Rollout, Tools, Verifier
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
@@ -51,6 +51,7 @@ class GatewayIngress:
             ),
             verifier=RemoteVerifier(verifier, refs),
             identity=make_identity(args),
+            watch=make_watch(args),
         )
         self._args = args
         self._metrics = Metrics()

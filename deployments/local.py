@@ -11,6 +11,7 @@ from deployments.parts import (
     make_locator,
     make_model,
     make_verifier,
+    make_watch,
 )
 from deployments.tooling import make_tooling
 from tts.config import AppArgs
@@ -52,4 +53,5 @@ def local_ports(args: AppArgs) -> Ports:
         rollouts=LocalRollouts(make_model(args), toolbox, coalesce_s=args.coalesce_s),
         verifier=make_verifier(args),
         identity=make_identity(args),
+        watch=make_watch(args),
     )

@@ -9,13 +9,14 @@ from tts.clues.reader import ClueReader
 from tts.config import AppArgs, CluesEngine, OpenAIEngine, ScriptedEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, prompt_hash
+from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.inference.clues_engine import CluesModel
 from tts.inference.openai_client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
-from tts.ports import Identity, Locator, ModelClient, Perception, Verifier
+from tts.ports import Identity, Locator, ModelClient, Perception, Verifier, WatchSettings
 from tts.routing.locatability import CuesLocator, FixedLocator
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.calibration import shipped
@@ -51,6 +52,12 @@ def make_locator(args: AppArgs, perception: Perception) -> Locator:
     if args.routing.method == "fixed":
         return FixedLocator(args.routing.fixed_score)
     return CuesLocator(perception)
+
+
+def make_watch(args: AppArgs) -> WatchSettings:
+    """The watch's settings; the gazetteer behind it is mapped, not loaded."""
+    guesses = TownCentres(DataStore(args.data_dir).gazetteer()) if args.routing.stop.startswith("worth") else None
+    return WatchSettings(stop=args.routing.stop, stragglers=args.routing.stragglers, guesses=guesses)
 
 
 def make_verifier(args: AppArgs) -> Verifier:

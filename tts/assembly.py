@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from tts.domain.answer import Answer, Provenance, Route, RunCount, StopReason, Timing, Verdict
+from tts.domain.answer import Answer, Provenance, RolloutStatus, Route, RunCount, StopReason, Timing, Verdict
 from tts.domain.exif import FileClaim
 from tts.domain.geo import distance_km
-from tts.domain.trajectory import Run
+from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
 from tts.ports import Identity
 
@@ -25,7 +25,7 @@ def answer_from(
     assert run.accepted is not None
     usage = sum((trajectory.usage for trajectory in run.trajectories), Usage())
     answered = sum(trajectory.answer is not None for trajectory in run.trajectories)
-    route = Route(locatability=run.routed.locatability, plan=run.routed.plan) if run.routed else None
+    route = _route(run, usage)
     failures = [t for t in run.trajectories if t.stop_reason is StopReason.FAILED]
     warnings = [f"rollout {t.rollout_id} failed: {t.error}" for t in failures]
     return Answer(
@@ -38,6 +38,8 @@ def answer_from(
         ),
         route=route,
         stop_reason=stop_reason,
+        rollouts=tuple(_status(trajectory) for trajectory in run.trajectories),
+        undone=tuple(_undone(run)),
         usage=usage,
         timing=Timing(**marks),
         file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
@@ -57,6 +59,48 @@ def answer_from(
             answered_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         ),
     )
+
+
+def _route(run: Run, usage: Usage) -> Route | None:
+    """The first plan, with what it and every escalation were expected to take beside what they took."""
+    if run.routed is None:
+        return None
+    plans = [run.routed.plan, *(escalation.plan for escalation in run.escalations)]
+    predicted = {name: sum(plan.predicted_cost.get(name, 0.0) for plan in plans) for name in plans[0].predicted_cost}
+    real = {"rollouts": float(len(run.trajectories))}
+    real |= {name: float(getattr(usage, name)) for name in ("turns", "tool_calls", "completion_tokens")}
+    return Route(locatability=run.routed.locatability, plan=run.routed.plan, predicted_cost=predicted, real_cost=real)
+
+
+def _status(trajectory: Trajectory) -> RolloutStatus:
+    return RolloutStatus(
+        rollout_id=trajectory.rollout_id,
+        stop_reason=trajectory.stop_reason,
+        answered=trajectory.answer is not None,
+        turns=trajectory.usage.turns,
+        tool_calls=trajectory.usage.tool_calls,
+        error=trajectory.error,
+    )
+
+
+_CUT = {
+    StopReason.DEADLINE: "the time was up",
+    StopReason.BUDGET: "its budget was spent",
+    StopReason.QUORUM: "the others were enough",
+    StopReason.CANCELLED: "it took much longer than the others",
+    StopReason.FAILED: "it failed",
+}
+
+
+def _undone(run: Run) -> list[str]:
+    """What was planned and did not come to its end."""
+    planned = run.routed.plan.n_planned if run.routed else 0
+    planned += sum(escalation.added for escalation in run.escalations)
+    cut = [(t, _CUT[t.stop_reason]) for t in run.trajectories if t.stop_reason in _CUT]
+    undone = [f"rollout {t.rollout_id} stopped after {t.usage.turns} turns: {why}" for t, why in cut]
+    if (missing := planned - len(run.trajectories)) > 0:
+        undone.append(f"{missing} planned rollouts never started")
+    return undone
 
 
 def _compared(claim: FileClaim, verdict: Verdict) -> FileClaim:

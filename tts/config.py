@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from tts.domain.photo import PhotoLimits
 from tts.domain.plan import Limits
+from tts.domain.stopping import STOP_PATTERN
 from tts.domain.value import Value
 from tts.errors import ConfigError
 
@@ -71,8 +72,14 @@ Engine = Annotated[CluesEngine | ScriptedEngine | OpenAIEngine, Field(discrimina
 
 
 class RoutingConfig(Value):
+    """How photos are rated, and when rollouts are stopped before they end."""
+
     method: Literal["cues", "fixed"] = "cues"
     fixed_score: Annotated[float, Field(ge=0, le=1)] = 0.5
+    stop: Annotated[str, Field(pattern=STOP_PATTERN)] = Field(
+        default="worth", description="none, quorum[:k], first:m, beta[:p] or worth[:p]; a request may name another"
+    )
+    stragglers: Literal["wait", "cut", "hedge"] = "cut"
 
 
 ProviderName = Literal["offline", "amap", "google", "osm", "serper", "tavily", "ydc", "brave", "searxng"]

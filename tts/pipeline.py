@@ -1,6 +1,6 @@
 """The way of a request, on one page. Start reading here.
 
-    accepted → route → N rollouts in groups, side by side → watch → verify → answer → done
+    accepted → route → N rollouts in groups, side by side, watched → verify → (escalate) → answer → done
 
 `solve` takes ports, so it runs the same in this process (command line, tests, evaluation) and over Ray Serve. Whatever
 fails on the way, it yields exactly one `answer` or `error`, then `done`, with `seq` strictly increasing; closing it
@@ -14,33 +14,38 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from tts.aio import Deadline, Send, closing, merge, stream
+from tts.aio import Deadline, Send, closing, stream
 from tts.assembly import answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import (
     Accepted,
     Answered,
     Done,
+    Escalated,
     Event,
     Failed,
     PhotoInfo,
-    RolloutFinished,
     Routed,
     Sequencer,
     VerifierText,
 )
 from tts.domain.plan import Plan
 from tts.domain.request import LocateRequest, RequestContext
+from tts.domain.stopping import StopPolicy
 from tts.domain.trajectory import Run, fold
+from tts.domain.usage import Usage
+from tts.ensemble.ensemble import Ensemble, Sink
+from tts.ensemble.escalation import reason_to_escalate
+from tts.ensemble.watch import ConsensusWatch
 from tts.errors import GeoTTSError
-from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, RolloutTask, Routing, VerifyRequest
-from tts.rollout.group import split
+from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
 from tts.verify.fallback import fallback_verdict
 
 _VERIFIER_SHARE = 0.1
 _VERIFIER_MAX_S = 20.0
 _GRACE_S = 0.1
+_REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
 Item = Event | Attachment
 
@@ -77,12 +82,42 @@ class _Solution:
                 routing = await self._route()
                 plan = self._ports.router.plan(self._options, routing)
                 await self._emit(Routed(locatability=routing.locatability, plan=plan))
-                stop = await self._roll_out(plan, routing)
-                verdict = await self._verify(routing)
+                verdict, stop = await self._think(plan, routing)
                 await self._emit(Answered(answer=self._answer(verdict, stop)))
             except GeoTTSError as error:
                 await self._emit(Failed(code=error.code, status=error.status, detail=error.detail))
             await self._emit(Done(stop_reason=stop))
+
+    async def _think(self, plan: Plan, routing: Routing) -> tuple[Verdict, StopReason]:
+        """Roll out and verify, and once more a little harder as long as that is called for and affordable."""
+        ensemble = self._ensemble()
+        while True:
+            cut = await self._roll_out(ensemble, plan, routing)
+            verdict = await self._verify(routing)
+            harder = self._harder(ensemble, plan, verdict) if cut is not StopReason.DEADLINE else None
+            if harder is None:
+                return verdict, cut if cut in _REQUEST_STOPS else self._why_ended()
+            plan, why = harder
+            await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
+
+    def _ensemble(self) -> Ensemble:
+        settings = self._ports.watch
+        policy = StopPolicy.parse(self._options.stop or settings.stop)
+        self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses)
+        sink = Sink(emit=self._emit, attach=self._send, run=lambda: self._run)
+        return Ensemble(
+            self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total
+        )
+
+    def _harder(self, ensemble: Ensemble, plan: Plan, verdict: Verdict) -> tuple[Plan, str] | None:
+        """The next plan and why it is needed; None when it is not, or when there is no time for it."""
+        agreement = self._watch.agreement(self._run.trajectories)
+        why = reason_to_escalate(self._options, plan.depth, self._run, agreement, verdict)
+        if why is None or self._deadline.remaining_s() < 2.0 * ensemble.longest_s + self._verifier_s:
+            return None
+        spent = sum((trajectory.usage for trajectory in self._run.trajectories), Usage())
+        harder = self._ports.router.escalate(plan, self._options, started=ensemble.started, spent=spent)
+        return None if harder is None else (harder, why)
 
     async def _route(self) -> Routing:
         with span("route"):
@@ -90,56 +125,26 @@ class _Solution:
         self._mark("routed_s")
         return routing
 
-    async def _roll_out(self, plan: Plan, routing: Routing) -> StopReason:
-        """Run the planned rollouts; returns why the request stopped."""
-        n = plan.n_planned
+    async def _roll_out(self, ensemble: Ensemble, plan: Plan, routing: Routing) -> StopReason | None:
+        """Run the planned rollouts; why they were stopped, None when all ended by themselves."""
         context = self._context(max(0.05, self._deadline.remaining_s() - self._verifier_s))
-        groups = [
-            GroupRequest(
-                context=context,
-                photos=self._request.photos,
-                tasks=tuple(RolloutTask(rollout_id=i, seed=self._seed_for(i)) for i in ids),
-                n_total=n,
-                limits=plan.limits,
-                dialect=self._options.dialect or self._ports.identity.dialect,
-                use_tools=plan.use_tools,
-                tools=self._options.tools,
-                hint=self._options.hint,
-                within=self._options.within,
-                target_radius_km=self._options.target_radius_km,
-                readings=routing.readings,
-            )
-            for ids in split(n, self._ports.rollouts.group_size(n))
-        ]
-        try:
-            async with Deadline(context.remaining_s + _GRACE_S).timeout():
-                await self._follow(groups)
-        except TimeoutError:
-            await self._close_open_rollouts(StopReason.DEADLINE)
+        group = GroupRequest(
+            context=context,
+            photos=self._request.photos,
+            tasks=(),
+            n_total=plan.n_planned,
+            limits=plan.limits,
+            dialect=self._options.dialect or self._ports.identity.dialect,
+            use_tools=plan.use_tools,
+            tools=self._options.tools,
+            hint=self._options.hint,
+            within=self._options.within,
+            target_radius_km=self._options.target_radius_km,
+            readings=routing.readings,
+        )
+        cut = await ensemble.run(group, plan.n_planned, Deadline(context.remaining_s + _GRACE_S))
         self._mark("rollouts_s")
-        return self._why_stopped()
-
-    async def _follow(self, groups: list[GroupRequest]) -> None:
-        async with aclosing(merge([self._ports.rollouts.run(group) for group in groups])) as batches:
-            async for batch in batches:
-                for item in batch:
-                    if isinstance(item, Attachment):
-                        await self._send(item)
-                    elif not isinstance(item, Checkpoint):
-                        await self._emit(item)
-
-    async def _close_open_rollouts(self, reason: StopReason) -> None:
-        """Rollouts that did not end by themselves keep their best hypothesis."""
-        for trajectory in self._run.trajectories:
-            if trajectory.stop_reason is None:
-                await self._emit(
-                    RolloutFinished(
-                        rollout_id=trajectory.rollout_id,
-                        stop_reason=reason,
-                        answer=trajectory.best,
-                        usage=trajectory.usage,
-                    )
-                )
+        return cut
 
     async def _verify(self, routing: Routing) -> Verdict:
         """The verifier's verdict; its failure or silence never costs the caller an answer."""
@@ -188,9 +193,9 @@ class _Solution:
             seed=self._seed,
         )
 
-    def _why_stopped(self) -> StopReason:
+    def _why_ended(self) -> StopReason:
         reasons = {trajectory.stop_reason for trajectory in self._run.trajectories}
-        for reason in (StopReason.ANSWERED, StopReason.DEADLINE, StopReason.BUDGET, StopReason.CANCELLED):
+        for reason in (StopReason.DEADLINE, StopReason.ANSWERED, StopReason.BUDGET, StopReason.CANCELLED):
             if reason in reasons:
                 return reason
         return StopReason.FAILED

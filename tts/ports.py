@@ -6,7 +6,7 @@ the engine, in the tools, in other processes. Implementations of one port pass o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -235,6 +235,24 @@ class Router(Protocol):
 
     def plan(self, options: LocateOptions, routing: Routing) -> Plan: ...
 
+    def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
+        """The next plan when `plan` was not enough, `n_planned` counting what it adds; None when there is none."""
+        ...
+
+
+TownGuess = Callable[[Hypothesis], float]
+"""Kilometres from a hypothesis to the centre of the town it names; infinite when it points at something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """When rollouts are stopped before they end. `stop` is a policy (`tts.domain.stopping`) unless the request has one;
+    `stragglers` says what becomes of rollouts that take several times as long as the others."""
+
+    stop: str = "none"
+    stragglers: Literal["wait", "cut", "hedge"] = "cut"
+    guesses: TownGuess | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -259,3 +277,4 @@ class Ports:
     rollouts: Rollouts
     verifier: Verifier
     identity: Identity
+    watch: WatchSettings = WatchSettings()

@@ -49,10 +49,12 @@ async def _run(url: str, photos: Path, labels: list[dict[str, object]], n: int) 
     firsts: list[float] = []
     failures: list[str] = []
     async with client() as http:
-        await locate(http, url, (photos / str(labels[0]["file"])).read_bytes(), n_parallel=1, depth="deep")  # warm
+        await locate(
+            http, url, (photos / str(labels[0]["file"])).read_bytes(), n_parallel=1, depth="deep", stop="none"
+        )  # warm
         for i, label in enumerate(labels):
             photo = (photos / str(label["file"])).read_bytes()
-            found = await locate(http, url, photo, n_parallel=n, depth="deep", seed=1)
+            found = await locate(http, url, photo, n_parallel=n, depth="deep", stop="none", seed=1)
             if found.failure:
                 failures.append(f"{label['id']}: {found.failure}")
                 say(failures[-1])

@@ -90,8 +90,8 @@ async def locate_all(
 
 
 def bench_options(n: int) -> LocateOptions:
-    """What every sample is asked with. A policy that stops rollouts early has to be switched off here (`stop`)."""
-    return LocateOptions(n_parallel=n, depth=Depth.DEEP, seed=1, include="full")
+    """What every sample is asked with: all rollouts run to their end."""
+    return LocateOptions(n_parallel=n, depth=Depth.DEEP, stop="none", seed=1, include="full")
 
 
 def by_n(args: AppArgs, runs: dict[int, list[Record]]) -> dict[str, Result]:

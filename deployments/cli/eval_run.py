@@ -47,6 +47,7 @@ class _Show(Protocol):
 @click.option("--out", type=click.Path(path_type=Path), help="Run file; runs/DATASET-n4-deep-seed0.jsonl and the like.")
 @click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a photo.")
 @click.option("--depth", type=click.Choice([*Depth]), default=Depth.DEEP, show_default=True)
+@click.option("--stop", default="none", show_default=True, help="When agreeing rollouts stop the others.")
 @click.option("--dialect", help="How the model is spoken to.")
 @click.option("--target-radius-km", type=float, default=25.0, show_default=True)
 @click.option("--deadline-s", type=float, help="Seconds a photo may take.")
@@ -64,6 +65,7 @@ def run(
     out: Path | None,
     n: int,
     depth: str,
+    stop: str,
     dialect: str | None,
     target_radius_km: float,
     deadline_s: float | None,
@@ -81,6 +83,7 @@ def run(
     options = LocateOptions(
         n_parallel=n,
         depth=Depth(depth),
+        stop=stop,
         dialect=dialect,
         target_radius_km=target_radius_km,
         deadline_s=deadline_s,

@@ -71,6 +71,7 @@ _STDOUT = Console(highlight=False)
     show_default=True,
     help="Precision wanted, in km.",
 )
+@click.option("--stop", help="When agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p].")
 @click.option("--hint", help="What you already know.")
 @click.option("--seed", type=click.IntRange(0), help="Repeat exactly.")
 @click.option(

@@ -33,7 +33,7 @@ def probe():
 
 
 async def test_n_trajectories_with_real_tools_and_evidence(service, http):
-    found = await locate(http, service.url, PHOTO, n_parallel=4, depth="deep", seed=1)
+    found = await locate(http, service.url, PHOTO, n_parallel=4, depth="deep", stop="none", seed=1)
     assert not found.failure
     run = fold(found.events)
     assert len(run.trajectories) == 4
@@ -51,10 +51,10 @@ async def test_n_trajectories_with_real_tools_and_evidence(service, http):
 async def test_the_same_answer_in_process_and_over_serve(service, http, seed):
     here = []
     ports = local_ports(ARGS)
-    async for item in solve(a_request(load_photo(PHOTO), depth="deep", seed=seed), ports, deadline_s=60):
+    async for item in solve(a_request(load_photo(PHOTO), depth="deep", stop="none", seed=seed), ports, deadline_s=60):
         if not isinstance(item, Attachment):
             here.append(item)
-    there = (await locate(http, service.url, PHOTO, n_parallel=4, depth="deep", seed=seed)).events
+    there = (await locate(http, service.url, PHOTO, n_parallel=4, depth="deep", stop="none", seed=seed)).events
 
     def essence(events):
         run = fold(events)

@@ -67,6 +67,17 @@ class Evidence(Value):
     retrieved_at: str = ""
 
 
+class RolloutStatus(Value):
+    """How one rollout ended and what it took."""
+
+    rollout_id: int
+    stop_reason: StopReason | None
+    answered: bool
+    turns: int = 0
+    tool_calls: int = 0
+    error: str = ""
+
+
 class Route(Value):
     locatability: Locatability
     plan: Plan
@@ -151,6 +162,8 @@ class Answer(Verdict):
     n: RunCount
     route: Route | None = None
     stop_reason: StopReason
+    rollouts: tuple[RolloutStatus, ...] = ()
+    undone: tuple[str, ...] = Field(default=(), description="what was planned and left undone, and why")
     usage: Usage = Usage()
     timing: Timing
     provenance: Provenance = Provenance()
@@ -161,7 +174,7 @@ class Answer(Verdict):
     def geojson(self) -> dict[str, Any]:
         """RFC 7946 FeatureCollection: the point, the 50 % and 90 % circles as polygons, and the other candidates."""
         summary = self.jsonable()
-        for heavy in ("candidates", "evidence", "route", "provenance"):
+        for heavy in ("candidates", "evidence", "route", "rollouts", "provenance"):
             summary.pop(heavy)
         features = [_feature("answer", point_geometry(self.point), summary)]
         if self.point is not None and self.radius_km is not None:

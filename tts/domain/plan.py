@@ -57,3 +57,6 @@ class Plan(Value):
     limits: Limits = Limits()
     use_tools: bool = True
     reason: str = ""
+    predicted_cost: dict[str, float] = Field(
+        default={}, description="expected rollouts, turns, tool_calls and completion_tokens, all rollouts together"
+    )

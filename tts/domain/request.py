@@ -12,6 +12,7 @@ from tts.domain.exif import FileClaim
 from tts.domain.geo import Area
 from tts.domain.photo import Photo
 from tts.domain.plan import Depth
+from tts.domain.stopping import STOP_PATTERN
 from tts.domain.value import Value
 
 MAX_PARALLEL = 32
@@ -43,6 +44,11 @@ class LocateOptions(Value):
     )
     max_tokens_total: Annotated[int, Field(ge=16)] | None = None
     max_tool_calls: Annotated[int, Field(ge=0, le=1024)] | None = None
+    stop: Annotated[str, Field(pattern=STOP_PATTERN)] | None = Field(
+        default=None,
+        description="when agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p]; "
+        "the server's default when absent",
+    )
     resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
         default=0.0, description="how long the work goes on after the client went away"
     )

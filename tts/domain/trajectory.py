@@ -176,7 +176,7 @@ _APPLY: dict[type, Callable[[Run, Any], Run]] = {
     RolloutResumed: _resumed,
     RolloutFinished: _finished,
     Consensus: _set("consensus"),
-    Escalated: lambda run, e: run.model_copy(update={"escalations": (*run.escalations, e)}),
+    Escalated: lambda run, e: run.model_copy(update={"escalations": (*run.escalations, e), "verifier_text": ""}),
     VerifierText: lambda run, e: run.model_copy(update={"verifier_text": run.verifier_text + e.text}),
     Answered: lambda run, e: run.model_copy(update={"answer": e.answer}),
     Failed: _set("failure"),

@@ -1,0 +1,173 @@
+"""Runs the rollouts of one request side by side, until they end or nothing is gained by waiting for the others.
+
+Every way to stop early is here: the consensus watch, the caller's deadline and token total, a deadline learned from the
+rollouts that ended. Whoever is stopped is closed at its source, so the engine forgets it, keeps its best hypothesis,
+and is told with its reason. Rollouts may be added to a running request: the place of a straggler, or an escalation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from tts.aio import Deadline, Fleet
+from tts.domain.answer import StopReason
+from tts.domain.events import Event, Hypothesised, RolloutFinished
+from tts.domain.trajectory import Run
+from tts.domain.usage import Usage
+from tts.ensemble.stragglers import straggler_s
+from tts.ensemble.watch import ConsensusWatch
+from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, WatchSettings
+from tts.rollout.group import split
+
+_Fleet = Fleet[Sequence[RolloutItem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where events and files go, and what the events so far add up to."""
+
+    emit: Callable[[Event], Awaitable[None]]
+    attach: Callable[[Attachment], Awaitable[None]]
+    run: Callable[[], Run]
+
+
+class Ensemble:
+    """All rollouts of one request. `run` is called once, and again for every escalation."""
+
+    def __init__(
+        self,
+        rollouts: Rollouts,
+        settings: WatchSettings,
+        watch: ConsensusWatch,
+        sink: Sink,
+        seed_for: Callable[[int], int],
+        max_tokens_total: int | None,
+    ) -> None:
+        self._rollouts, self._settings, self._watch, self._sink = rollouts, settings, watch, sink
+        self._seed_for, self._max_tokens_total = seed_for, max_tokens_total
+        self._started: dict[int, float] = {}
+        self._took: dict[int, float] = {}
+        self._hedged = False
+        self._wanted = 0
+        self._shown: object = None
+
+    @property
+    def started(self) -> int:
+        return len(self._started)
+
+    @property
+    def longest_s(self) -> float:
+        """Seconds the slowest rollout that ended took."""
+        return max(self._took.values(), default=0.0)
+
+    async def run(self, group: GroupRequest, added: int, deadline: Deadline) -> StopReason | None:
+        """Start `added` more rollouts like `group` and follow them; why they were stopped, None if they all ended."""
+        self._wanted = len(self._started) + added
+        fleet: _Fleet = Fleet()
+        async with fleet:
+            self._start(fleet, group, added)
+            reason = await self._follow(fleet, group, deadline)
+        if reason is not None:
+            await self._close_open(reason)
+        return reason
+
+    def _start(self, fleet: _Fleet, group: GroupRequest, added: int) -> None:
+        now, first = _now(), len(self._started)
+        for ids in split(added, self._rollouts.group_size(added)):
+            numbers = [first + i for i in ids]
+            self._started |= dict.fromkeys(numbers, now)
+            tasks = tuple(RolloutTask(rollout_id=i, seed=self._seed_for(i)) for i in numbers)
+            fleet.add(self._rollouts.run(replace(group, tasks=tasks, n_total=max(group.n_total, self._wanted))))
+
+    async def _follow(self, fleet: _Fleet, group: GroupRequest, deadline: Deadline) -> StopReason | None:
+        while True:
+            patience = self._patience()
+            batches = await fleet.take(until=deadline.at if patience is None else min(patience, deadline.at))
+            if batches is None:
+                if deadline.passed:
+                    return StopReason.DEADLINE
+                if not self._hedge(fleet, group):
+                    return StopReason.CANCELLED
+                continue
+            if not batches:
+                return None
+            if await self._forward(batches) and (reason := await self._enough()) is not None:
+                return reason
+
+    async def _forward(self, batches: Sequence[Sequence[RolloutItem]]) -> bool:
+        """Pass items on; whether beliefs or costs may have changed."""
+        news = False
+        for batch in batches:
+            for item in batch:
+                if isinstance(item, Attachment):
+                    await self._sink.attach(item)
+                elif not isinstance(item, Checkpoint):
+                    await self._sink.emit(item)
+                    news = news or isinstance(item, RolloutFinished | Hypothesised)
+                    if isinstance(item, RolloutFinished):
+                        self._took[item.rollout_id] = _now() - self._started.get(item.rollout_id, _now())
+        return news
+
+    async def _enough(self) -> StopReason | None:
+        """Why the rollouts that still run are not needed any more; None while they are, or when none is left."""
+        run = self._sink.run()
+        outstanding = len(self._started) - sum(t.stop_reason is not None for t in run.trajectories)
+        decided = await self._show_consensus(run, outstanding)
+        if outstanding <= 0:
+            return None
+        if self._max_tokens_total is not None and _spent(run).completion_tokens >= self._max_tokens_total:
+            return StopReason.BUDGET
+        if decided:
+            return StopReason.QUORUM
+        spare = len(self._started) > self._wanted and len(self._took) >= self._wanted
+        return StopReason.CANCELLED if spare else None
+
+    async def _show_consensus(self, run: Run, outstanding: int) -> bool:
+        """Emit the state of agreement when it changed; whether it is decided."""
+        if len(self._started) < 2:
+            return False
+        consensus = self._watch.look(run.trajectories, len(self._started))
+        shown = (consensus.clusters, consensus.finished, consensus.decided)
+        if shown != self._shown:
+            self._shown = shown
+            await self._sink.emit(consensus)
+        return consensus.decided and outstanding > 0
+
+    def _patience(self) -> float | None:
+        """When those still running are stragglers, on the loop's clock; None while that is unknown or allowed."""
+        if self._settings.stragglers == "wait" or not self._watch.active:
+            return None
+        open_since = [since for i, since in self._started.items() if i not in self._took]
+        late = straggler_s([*self._took.values()], len(self._started)) if open_since else None
+        return None if late is None else max(open_since) + late
+
+    def _hedge(self, fleet: _Fleet, group: GroupRequest) -> bool:
+        """Run fresh rollouts beside the stragglers, once; whoever ends first counts. False: cut them instead."""
+        if self._settings.stragglers != "hedge" or self._hedged:
+            return False
+        self._hedged = True
+        self._start(fleet, group, len(self._started) - len(self._took))
+        return True
+
+    async def _close_open(self, reason: StopReason) -> None:
+        """Rollouts that did not end by themselves keep their best hypothesis."""
+        for trajectory in self._sink.run().trajectories:
+            if trajectory.stop_reason is None:
+                await self._sink.emit(
+                    RolloutFinished(
+                        rollout_id=trajectory.rollout_id,
+                        stop_reason=reason,
+                        answer=trajectory.best,
+                        usage=trajectory.usage,
+                    )
+                )
+
+
+def _spent(run: Run) -> Usage:
+    return sum((trajectory.usage for trajectory in run.trajectories), Usage())
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

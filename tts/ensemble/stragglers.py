@@ -1,0 +1,21 @@
+"""How long to wait for the last rollouts: a deadline learned from those that ended.
+
+Rollouts of one photo take similar times. Once most have ended, one that takes several times as long as the typical one
+is stuck in a loop, a queue or a slow tool, and waiting for it costs the caller more than its vote is worth.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+_FACTOR = 3.0
+_FLOOR_S = 1.0
+_ENDED_SHARE = 0.5
+
+
+def straggler_s(took_s: Sequence[float], n: int) -> float | None:
+    """Seconds after the start at which those still running are stragglers; None while too few of `n` have ended."""
+    if len(took_s) < 2 or len(took_s) < _ENDED_SHARE * n or len(took_s) >= n:
+        return None
+    return max(_FLOOR_S, _FACTOR * statistics.median(took_s), 1.5 * max(took_s))

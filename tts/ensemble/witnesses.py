@@ -1,0 +1,64 @@
+"""Which rollouts rest on the same statements of tools: two that cite one statement are one witness.
+
+A cheap reading of the evidence for the watch, without a gazetteer; the verifier's ledger does it in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tts.domain.geo import distance_km
+from tts.domain.tooling import PlaceFact, WebFact
+from tts.domain.trajectory import Trajectory
+from tts.geodata.datum import as_wgs84
+from tts.verify.sources import Source, sources_of
+
+_NEAR_KM = 25.0
+
+
+class Witnesses:
+    """Remembers what ended rollouts rest on, so that each is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, frozenset[str]] = {}
+
+    def shares(self, trajectories: Sequence[Trajectory]) -> list[float]:
+        """For each rollout 1 / (rollouts that rest on the same statements, partly common ones counted in part)."""
+        rests = [self.of(trajectory) for trajectory in trajectories]
+        return [1.0 / sum(_overlap(i == j, a, b) for j, b in enumerate(rests)) for i, a in enumerate(rests)]
+
+    def of(self, trajectory: Trajectory) -> frozenset[str]:
+        """What a rollout rests on; nothing while it runs."""
+        if trajectory.stop_reason is None:
+            return frozenset()
+        if trajectory.rollout_id not in self._known:
+            self._known[trajectory.rollout_id] = statements_of(trajectory)
+        return self._known[trajectory.rollout_id]
+
+
+def statements_of(trajectory: Trajectory) -> frozenset[str]:
+    """Names of the tool statements that a rollout's belief rests on: places near its point, pages it cites."""
+    best = trajectory.best
+    if best is None or best.point is None:
+        return frozenset()
+    cited = {claim.call_id for claim in best.claims if claim.call_id}
+    point = as_wgs84(best.point, best.datum)
+    found = set()
+    for source in sources_of(trajectory):
+        fact = source.fact
+        if isinstance(fact, PlaceFact) and fact.point is not None and not source.echo:
+            if distance_km(as_wgs84(fact.point, fact.datum), point) <= _NEAR_KM:
+                found.add(f"place:{fact.source}:{fact.id}")
+        elif isinstance(fact, WebFact) and _cites(source, cited):
+            found.add(f"web:{fact.url}")
+    return frozenset(found)
+
+
+def _cites(source: Source, cited: set[str]) -> bool:
+    return source.result.call_id in cited
+
+
+def _overlap(same: bool, a: frozenset[str], b: frozenset[str]) -> float:
+    if same:
+        return 1.0
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
