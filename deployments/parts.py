@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from pathlib import Path
 
 from tools import local_tools
 from tts.clues.reader import ClueReader
@@ -18,6 +19,9 @@ from tts.inference.openai_client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
 from tts.ports import Identity, Locator, ModelClient, Perception, Verifier, WatchSettings
 from tts.routing.locatability import CuesLocator, FixedLocator
+from tts.routing.predictor import load_predictor
+from tts.routing.probe import ProbeLocator
+from tts.routing.segmentation import Segmenter, VisualLocator
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.calibration import shipped
 from tts.verify.consensus import ConsensusVerifier
@@ -49,9 +53,18 @@ def make_local_toolbox(perception: Perception) -> LocalToolbox:
 
 
 def make_locator(args: AppArgs, perception: Perception) -> Locator:
-    if args.routing.method == "fixed":
-        return FixedLocator(args.routing.fixed_score)
-    return CuesLocator(perception)
+    routing = args.routing
+    if routing.method == "fixed":
+        return FixedLocator(routing.fixed_score)
+    predictor = load_predictor(Path(routing.depth_calibration)) if routing.depth_calibration else None
+    cues = CuesLocator(perception, predictor)
+    if routing.method == "visual" and routing.segmentation_model:
+        return VisualLocator(Segmenter(routing.segmentation_model), cues, predictor)
+    if routing.method == "probe":
+        if args.engine.name == "vllm":
+            raise ConfigError("routing method probe would load the engine a second time; point an openai engine at it")
+        return ProbeLocator(make_model(args.engine), cues, predictor)
+    return cues
 
 
 def make_watch(args: AppArgs) -> WatchSettings:

@@ -74,12 +74,20 @@ Engine = Annotated[CluesEngine | ScriptedEngine | OpenAIEngine, Field(discrimina
 class RoutingConfig(Value):
     """How photos are rated, and when rollouts are stopped before they end."""
 
-    method: Literal["cues", "fixed"] = "cues"
+    method: Literal["cues", "fixed", "visual", "probe"] = "cues"
+    segmentation_model: str | None = Field(default=None, description="MaskFormer ADE20K weights for `visual`")
+    depth_calibration: str | None = Field(default=None, description="file that `geotts calibrate-depth` wrote")
     fixed_score: Annotated[float, Field(ge=0, le=1)] = 0.5
     stop: Annotated[str, Field(pattern=STOP_PATTERN)] = Field(
         default="worth", description="none, quorum[:k], first:m, beta[:p] or worth[:p]; a request may name another"
     )
     stragglers: Literal["wait", "cut", "hedge"] = "cut"
+
+    @model_validator(mode="after")
+    def _has_weights(self) -> RoutingConfig:
+        if self.method == "visual" and self.segmentation_model is None:
+            raise ValueError("method visual needs segmentation_model: a folder with MaskFormer ADE20K weights")
+        return self
 
 
 ProviderName = Literal["offline", "amap", "google", "osm", "serper", "tavily", "ydc", "brave", "searxng"]

@@ -1,4 +1,8 @@
-"""How much of a place a photo shows, from cues that cost no model: legible text, its size, its scripts."""
+"""How much of a place a photo shows, from cues that cost no model; and a fixed rating for measurements.
+
+Besides its score every rating may carry `deep`, the probability that search helps this photo by more than 50 km; that,
+and never what is pictured alone, decides the depth.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,27 @@ from tts.domain.plan import Locatability
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.ports import Perception, Routing
+from tts.routing.cues import image_cues
+from tts.routing.predictor import DepthPredictor
 
 
 class CuesLocator:
-    """Scores by what can be read. The readings travel on, so that perception runs once a photo."""
+    """Scores by what can be read and how the photo looks. The readings travel on: perception runs once a photo."""
 
-    def __init__(self, perception: Perception) -> None:
-        self._perception = perception
+    def __init__(self, perception: Perception, predictor: DepthPredictor | None = None) -> None:
+        self._perception, self._predictor = perception, predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        looks = [await asyncio.to_thread(image_cues, photo) for photo in photos]
         readings = await asyncio.gather(*(self._perception.read(photo, None, context) for photo in photos))
-        return Routing(locatability=_rate(readings), readings=tuple(readings))
+        readings = [
+            reading.model_copy(update={"cues": {**reading.cues, **look}})
+            for reading, look in zip(readings, looks, strict=True)
+        ]
+        rated = rate_cues(readings)
+        if self._predictor is not None:
+            rated = self._predictor.refine(rated)
+        return Routing(locatability=rated, readings=tuple(readings))
 
 
 class FixedLocator:
@@ -34,17 +48,40 @@ class FixedLocator:
         return Routing(locatability=Locatability(score=self._score, method="fixed", why="a fixed score is configured"))
 
 
-def _rate(readings: Sequence[Reading]) -> Locatability:
+def rate_cues(readings: Sequence[Reading]) -> Locatability:
+    """The rating of what was read and seen; the best photo of several counts."""
     letters = sum(len(line.text) * line.confidence for reading in readings for line in reading.lines)
     lines = sum(len(reading.lines) for reading in readings)
+    unread = sum(len(reading.unread) for reading in readings)
     scripts = {line.script for reading in readings for line in reading.lines if line.script not in ("", "Zyyy")}
     text = 1.0 - math.exp(-letters / 40.0)
     telling = 1.0 if scripts - {"Latn"} else 0.0
-    score = min(1.0, 0.1 + 0.7 * text + 0.2 * telling)
-    if not lines:
-        why = "no legible text"
-    else:
-        why = f"{lines} legible line{'s' if lines > 1 else ''} in {', '.join(sorted(scripts)) or 'digits only'}"
+    look = {name: max((reading.cues.get(name, 0.0) for reading in readings), default=0.0) for name in _LOOKS}
+    outside = look["structure"] * (1.0 - look["indoor"]) * (1.0 - 0.5 * look["blur"])
+    score = 0.05 + 0.6 * text + 0.2 * telling + 0.15 * outside if lines else 0.05 + 0.06 * outside
+    deep = min(0.95, 0.03 * lines + 0.05 * unread) * text
+    parts = {"text": text, "telling_script": telling, **look, "deep": deep}
     return Locatability(
-        score=round(score, 3), method="cues", parts={"text": round(text, 3), "telling_script": telling}, why=why
+        score=round(min(1.0, score), 3),
+        method="cues",
+        parts={name: round(value, 3) for name, value in parts.items()},
+        why=f"{_read(lines, scripts)}; {_seen(look)}",
     )
+
+
+_LOOKS = ("sky", "vegetation", "structure", "blur", "indoor")
+
+
+def _read(lines: int, scripts: set[str]) -> str:
+    if not lines:
+        return "no legible text"
+    return f"{lines} legible line{'s' if lines > 1 else ''} in {', '.join(sorted(scripts)) or 'digits only'}"
+
+
+def _seen(look: dict[str, float]) -> str:
+    if look["indoor"] > 0.5:
+        return "it looks like a room"
+    if look["blur"] > 0.9:
+        return "it is blurred"
+    kind = "built surroundings" if look["structure"] > 0.3 else "little that is built"
+    return f"{kind}, {look['sky']:.0%} sky, {look['vegetation']:.0%} green"

@@ -1,0 +1,74 @@
+"""Asks the serving model itself, in one short call, how locatable a photo is (0–10) and whether it needs depth."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from tts.aio import closing
+from tts.dialects.base import photo_ref
+from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.photo import Photo
+from tts.domain.plan import Locatability
+from tts.domain.request import RequestContext
+from tts.errors import GeoTTSError
+from tts.ports import Locator, ModelClient, ModelRequest, Routing, Sampling
+from tts.routing.predictor import DepthPredictor
+
+_TIMEOUT_S = 8.0
+_ASK = (
+    "How easily could an expert tell where this photo was taken? Reply with one line only: a whole number from 0 "
+    "(nothing to go by) to 10 (unmistakable), then DEEP if maps and web search would help a lot, else QUICK."
+)
+_REPLY = re.compile(r"\b(10|\d)\b(?:\s*/\s*10)?")
+
+
+class ProbeLocator:
+    """The model's rating beside another locator's. A model that is slow, down or rambling leaves that one alone."""
+
+    def __init__(self, model: ModelClient, beside: Locator, predictor: DepthPredictor | None = None) -> None:
+        self._model, self._beside, self._predictor = model, beside, predictor
+
+    async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        routing = await self._beside.rate(photos, context)
+        try:
+            async with asyncio.timeout(min(_TIMEOUT_S, 0.1 * context.remaining_s)):
+                reply = await self._ask(photos, context, routing)
+        except (TimeoutError, GeoTTSError):
+            reply = ""
+        probed = parse_probe(reply)
+        if probed is None:
+            return routing
+        rating, deep = probed
+        other = routing.locatability
+        parts = {**other.parts, "probe": rating, "deep": 0.8 if deep else 0.2}
+        said = f"the model rates it {10 * rating:.0f}/10 and would {'search' if deep else 'answer at once'}"
+        rated = Locatability(score=rating, method="probe", parts=parts, why=f"{said}; {other.why}")
+        return Routing(self._predictor.refine(rated) if self._predictor else rated, routing.readings)
+
+    async def _ask(self, photos: Sequence[Photo], context: RequestContext, routing: Routing) -> str:
+        request = ModelRequest(
+            context=context,
+            session_id=f"{context.id}/probe",
+            messages=(
+                Message(
+                    role="user",
+                    parts=(
+                        *(ImagePart(image=photo_ref(photo, i)) for i, photo in enumerate(photos)),
+                        TextPart(text=_ASK),
+                    ),
+                ),
+            ),
+            sampling=Sampling(temperature=0.0, max_tokens=16),
+            photos=tuple(photos),
+            readings=routing.readings,
+        )
+        async with closing(self._model.generate(request)) as deltas:
+            return "".join([delta.text async for delta in deltas])
+
+
+def parse_probe(reply: str) -> tuple[float, bool] | None:
+    """Rating in [0, 1] and the depth flag; None when the reply has no rating."""
+    found = _REPLY.search(reply)
+    return None if found is None else (int(found.group(1)) / 10.0, "DEEP" in reply.upper())

@@ -1,0 +1,104 @@
+"""L_visual: how locatable the pictured classes are, by a MaskFormer segmentation over the 150 classes of ADE20K.
+
+L_visual = Σ (area share of class c) · (published weight of c). Whoever configures this brings the weights of
+the network (`segmentation_model`: a folder or a name) and the `segmentation` extra; torch is imported only then. The
+score describes what is pictured and never decides depth by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.resources
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from tts.domain.geo import Floats
+from tts.domain.photo import Photo
+from tts.domain.plan import Locatability
+from tts.domain.request import RequestContext
+from tts.errors import ConfigError
+from tts.ports import Locator, Routing
+from tts.routing.predictor import DepthPredictor
+
+CLASSES = 150
+_SIDE = 512
+_MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+_NAMED = 3
+
+
+def class_weights() -> tuple[tuple[str, ...], Floats]:
+    """Names and weights of the classes, in the order of the checkpoints."""
+    file = importlib.resources.files("tts").joinpath("data/routing/ade20k_weights.json")
+    data = orjson.loads(file.read_bytes())
+    return tuple(data["names"]), np.array(data["weights"], dtype=np.float64)
+
+
+def area_shares(segmentation: npt.NDArray[np.integer[Any]]) -> Floats:
+    """(150,) shares of the area; pixels without a class count to the whole and to no class."""
+    known = segmentation[(segmentation >= 0) & (segmentation < CLASSES)]
+    return np.asarray(np.bincount(known.ravel(), minlength=CLASSES) / segmentation.size)
+
+
+def visual_rating(segmentation: npt.NDArray[np.integer[Any]]) -> Locatability:
+    """L_visual of one segmentation with its three largest parts."""
+    names, weights = class_weights()
+    terms = area_shares(segmentation) * weights
+    largest = [int(i) for i in np.argsort(-terms)[:_NAMED] if terms[i] > 0]
+    score = round(float(terms.sum()), 4)
+    told = ", ".join(f"{names[i]} {terms[i]:.2f}" for i in largest) or "nothing that tells"
+    parts = {"visual": score, **{f"class_{names[i]}": round(float(terms[i]), 4) for i in largest}}
+    return Locatability(score=min(1.0, score), method="visual", parts=parts, why=f"pictured: {told}")
+
+
+class Segmenter:
+    """A MaskFormer checkpoint. `segment` takes several photos in one batch."""
+
+    def __init__(self, model: str, device: str = "cpu") -> None:
+        try:
+            import torch  # noqa: PLC0415  optional: the `segmentation` extra
+            from transformers import MaskFormerForInstanceSegmentation  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise ConfigError(f"visual locatability needs {error.name}: pip install 'geotts[segmentation]'") from error
+        self._torch, self._device = torch, device
+        self._model = MaskFormerForInstanceSegmentation.from_pretrained(model).eval().to(device)
+
+    def segment(self, photos: Sequence[Photo]) -> list[npt.NDArray[np.integer[Any]]]:
+        """A (side, side) map of class indices for every photo."""
+        torch = self._torch
+        batch = torch.from_numpy(np.stack([_pixels(photo) for photo in photos])).to(self._device)
+        with torch.inference_mode():
+            out = self._model(pixel_values=batch)
+            classes = out.class_queries_logits.softmax(dim=-1)[..., :-1]
+            masks = out.masks_queries_logits.sigmoid()
+            scores = torch.einsum("bqc,bqhw->bchw", classes, masks)
+        return [np.asarray(one.cpu().numpy(), dtype=np.int64) for one in scores.argmax(dim=1)]
+
+
+class VisualLocator:
+    """Another locator's rating with L_visual as one more part; alone it rates what is pictured."""
+
+    def __init__(
+        self, segmenter: Segmenter, beside: Locator | None = None, predictor: DepthPredictor | None = None
+    ) -> None:
+        self._segmenter, self._beside, self._predictor = segmenter, beside, predictor
+
+    async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        maps = await asyncio.to_thread(self._segmenter.segment, photos)
+        visual = max((visual_rating(one) for one in maps), key=lambda rating: rating.score)
+        if self._beside is None:
+            return Routing(locatability=visual)
+        routing = await self._beside.rate(photos, context)
+        other = routing.locatability
+        parts, why = {**other.parts, **visual.parts}, f"{other.why}; {visual.why}"
+        rated = other.model_copy(update={"method": "visual", "parts": parts, "why": why})
+        return Routing(self._predictor.refine(rated) if self._predictor else rated, routing.readings)
+
+
+def _pixels(photo: Photo) -> npt.NDArray[np.float32]:
+    picture = photo.image().convert("RGB").resize((_SIDE, _SIDE))
+    scaled = np.asarray(picture, dtype=np.float32) / 255.0
+    return np.ascontiguousarray(((scaled - np.float32(_MEAN)) / np.float32(_STD)).transpose(2, 0, 1))
