@@ -15,6 +15,7 @@ BENCHES = {
     "scenes": "accuracy on project-made signs in many scripts",
     "maps": "how long a 500x500 map takes, encoding included",
     "score": "rows scored a second, and whether a killed run resumes exactly",
+    "depth": "what stop policies save and lose; stragglers, deadlines, auto against deep",
     "all": "every benchmark but soak, one after the other; --write makes docs/benchmarks.md",
 }
 

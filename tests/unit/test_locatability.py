@@ -179,7 +179,8 @@ def test_fitted_predictors_find_what_matters_and_survive_the_file(tmp_path):
     predictor.write(tmp_path / "depth.yaml")
     again = load_predictor(tmp_path / "depth.yaml")
     easy, hard = (again.refine(Locatability(score=0, method="cues", parts={"text": t, "visual": 0.5})) for t in (0, 1))
-    assert easy.parts["deep"] < 0.2 < 0.8 < hard.parts["deep"]
+    assert easy.parts["deep"] < 0.2
+    assert hard.parts["deep"] > 0.8
     assert easy.score > hard.score + 0.4
     assert again == predictor
 

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tts.domain.answer import StopReason
@@ -112,6 +112,7 @@ def test_the_posterior_is_the_beta_distribution():
 points = st.builds(lambda lat, lon: LatLon(lat=lat, lon=lon), st.floats(-80, 80), st.floats(-180, 179))
 
 
+@settings(max_examples=30)
 @given(st.lists(points, min_size=1, max_size=8), st.sampled_from([1.0, 25.0, 750.0]), st.randoms())
 def test_clusters_part_the_votes_whatever_their_order(places, radius_km, rng):
     ballots = [said(i, point) for i, point in enumerate(places)]

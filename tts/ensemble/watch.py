@@ -73,6 +73,10 @@ class ConsensusWatch:
             decided=self._decided(final, len(finished), n),
         )
 
+    def forget(self) -> None:
+        """Start with other trajectories: what rollouts rest on is remembered by their numbers."""
+        self._witnesses = Witnesses()
+
     def agreement(self, trajectories: Sequence[Trajectory]) -> tuple[float, float]:
         """Witnesses that ended at the place most of them name, and all witnesses that ended with a place."""
         final = [ballot for ballot in self._ballots(trajectories) if ballot.final]
