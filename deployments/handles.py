@@ -20,15 +20,16 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, 
 from ray.serve.handle import DeploymentHandle
 
 from tts.aio import closing
-from tts.domain.answer import StopReason, Verdict
-from tts.domain.events import RolloutFinished
+from tts.domain.answer import Verdict
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
-from tts.errors import GeoTTSError, ModelError, Overloaded, ToolError, ToolErrorKind
+from tts.errors import GeoTTSError, ModelError, Overloaded, ReplicaLost, ToolError, ToolErrorKind
 from tts.ports import (
+    Delta,
     GroupRequest,
+    ModelRequest,
     RolloutItem,
     Routing,
     ToolContext,
@@ -37,13 +38,8 @@ from tts.ports import (
     VerdictText,
     VerifyRequest,
 )
+from tts.rollout.persistence import persistently
 from tts.toolkit.toolbox import failed
-
-
-class ReplicaLost(ModelError):
-    """The replica that ran the call died or was never there."""
-
-    code = "replica-lost"
 
 
 async def remote_call(method: Any, *args: Any) -> Any:
@@ -136,30 +132,49 @@ class RemoteLocator:
         return routing
 
 
+class RemoteModel:
+    """`ModelClient` over the engine of the Rollout deployment, on whichever replica is free."""
+
+    name = "rollout"
+
+    def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
+        self._generate, self._refs = handle.options(stream=True).generate, refs
+
+    async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        stream = remote_stream(self._generate, replace(request, photos=()), self._refs.of(request.photos))
+        async with closing(stream) as batches:
+            async for batch in batches:
+                for delta in batch:
+                    yield delta
+
+
 class RemoteRollouts:
-    """`Rollouts` on the Rollout deployment: one streaming call a group."""
+    """`Rollouts` on the Rollout deployment: one streaming call a group, moved when its replica or engine dies."""
 
     def __init__(
-        self, handle: DeploymentHandle[Any], refs: PhotoRefs, *, group_size: int | None, replicas: int
+        self,
+        handle: DeploymentHandle[Any],
+        refs: PhotoRefs,
+        *,
+        group_size: int | None,
+        replicas: int,
+        by_photo: bool = False,
     ) -> None:
-        self._run = handle.options(stream=True).run
-        self._refs, self._group_size, self._replicas = refs, group_size, replicas
+        self._handle = handle.options(stream=True)
+        self._refs, self._group_size, self._replicas, self._by_photo = refs, group_size, replicas, by_photo
 
     def group_size(self, n: int) -> int:
         return self._group_size or -(-n // self._replicas)
 
-    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
-        """A lost replica or a full queue ends the unfinished rollouts of this group, not the request."""
-        open_ids = {task.rollout_id for task in group.tasks}
-        try:
-            stream = remote_stream(self._run, replace(group, photos=()), self._refs.of(group.photos))
-            async with closing(stream) as batches:
-                async for batch in batches:
-                    open_ids -= {item.rollout_id for item in batch if isinstance(item, RolloutFinished)}
-                    yield batch
-        except GeoTTSError as error:
-            reason = f"{error.code}: {error.detail}"
-            yield [RolloutFinished(rollout_id=i, stop_reason=StopReason.FAILED, error=reason) for i in sorted(open_ids)]
+    def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        return persistently(group, self._once)
+
+    async def _once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        handle = self._handle.options(session_id=group.photos[0].sha256) if self._by_photo else self._handle
+        stream = remote_stream(handle.run, replace(group, photos=()), self._refs.of(group.photos))
+        async with closing(stream) as batches:
+            async for batch in batches:
+                yield batch
 
 
 class RemoteVerifier:

@@ -14,6 +14,7 @@ from deployments.parts import (
     make_watch,
 )
 from deployments.tooling import make_tooling
+from tts.aio import closing
 from tts.config import AppArgs
 from tts.perception.local import LocalPerception
 from tts.ports import GroupRequest, ModelClient, Ports, RolloutItem, Toolbox
@@ -26,16 +27,19 @@ from tts.toolkit.toolbox import JoinedToolbox
 class LocalRollouts:
     """The `Rollouts` port in this process: one group, whatever the number."""
 
-    def __init__(self, model: ModelClient, toolbox: Toolbox, *, coalesce_s: float) -> None:
-        self._model, self._toolbox, self._coalesce_s = model, toolbox, coalesce_s
+    def __init__(self, model: ModelClient, toolbox: Toolbox, *, coalesce_s: float, leader_first: bool = False) -> None:
+        self._model, self._toolbox = model, toolbox
+        self._coalesce_s, self._leader_first = coalesce_s, leader_first
 
     def group_size(self, n: int) -> int:
         return n
 
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         agent = Agent(self._model, make_dialect(group.dialect), self._toolbox)
-        async for batch in run_group(agent, group, coalesce_s=self._coalesce_s):
-            yield batch
+        batches = run_group(agent, group, coalesce_s=self._coalesce_s, leader_first=self._leader_first)
+        async with closing(batches) as stream:
+            async for batch in stream:
+                yield batch
 
 
 def local_toolbox(args: AppArgs, perception: LocalPerception | None = None) -> Toolbox:
@@ -47,11 +51,12 @@ def local_ports(args: AppArgs) -> Ports:
     """Everything `solve` needs, in this process. Loads perception and opens the built data."""
     perception = LocalPerception()
     toolbox = local_toolbox(args, perception)
+    model = make_model(args)
     return Ports(
         locator=make_locator(args, perception),
         router=DepthRouter(args.limits),
-        rollouts=LocalRollouts(make_model(args), toolbox, coalesce_s=args.coalesce_s),
-        verifier=make_verifier(args),
+        rollouts=LocalRollouts(model, toolbox, coalesce_s=args.coalesce_s, leader_first=args.engine.shares_prefix),
+        verifier=make_verifier(args, model),
         identity=make_identity(args),
         watch=make_watch(args),
     )

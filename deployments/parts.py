@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tools import local_tools
 from tts.clues.reader import ClueReader
-from tts.config import AppArgs, CluesEngine, OpenAIEngine, ScriptedEngine
+from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VllmEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, prompt_hash
 from tts.ensemble.guesses import TownCentres
@@ -17,6 +17,7 @@ from tts.geodata.store import DataStore
 from tts.inference.clues_engine import CluesModel
 from tts.inference.openai_client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
+from tts.inference.vllm_engine import VllmModel
 from tts.ports import Identity, Locator, ModelClient, Perception, Verifier, WatchSettings
 from tts.routing.locatability import CuesLocator, FixedLocator
 from tts.routing.predictor import load_predictor
@@ -25,11 +26,13 @@ from tts.routing.segmentation import Segmenter, VisualLocator
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.calibration import shipped
 from tts.verify.consensus import ConsensusVerifier
+from tts.verify.llm import ModelVerifier
 from tts.verify.world import World
 
 
-def make_model(args: AppArgs) -> ModelClient:
-    engine = args.engine
+def make_model(args: AppArgs, engine: Engine | None = None) -> ModelClient:
+    """The engine of the rollouts, or another one (the verifier's)."""
+    engine = engine or args.engine
     if isinstance(engine, CluesEngine):
         store = DataStore(args.data_dir)
         return CluesModel(engine, ClueReader(store.gazetteer(), store.lexicon(), Countries()))
@@ -37,6 +40,8 @@ def make_model(args: AppArgs) -> ModelClient:
         return ScriptedModel(engine)
     if isinstance(engine, OpenAIEngine):
         return OpenAIModel(engine)
+    if isinstance(engine, VllmEngine):
+        return VllmModel(engine)
     raise ConfigError(f"there is no engine {engine!r}")
 
 
@@ -73,9 +78,25 @@ def make_watch(args: AppArgs) -> WatchSettings:
     return WatchSettings(stop=args.routing.stop, stragglers=args.routing.stragglers, guesses=guesses)
 
 
-def make_verifier(args: AppArgs) -> Verifier:
+def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None) -> Verifier:
+    """`rollout_model` is the engine of the rollouts, for a verifier model that has none of its own."""
     world = World(DataStore(args.data_dir).gazetteer(), Countries())
-    return ConsensusVerifier(world, shipped(args.engine.name))
+    consensus = ConsensusVerifier(world, shipped(args.engine.name))
+    config = args.verifier
+    if config.kind == "consensus":
+        return consensus
+    model = make_model(args, config.engine) if config.engine is not None else rollout_model
+    if model is None:
+        raise ConfigError("verifier.kind is model, but there is no engine for it")
+    return ModelVerifier(model, consensus, config)
+
+
+def verifier_name(args: AppArgs) -> str:
+    """For provenance: `consensus`, or the mode and the engine of the model."""
+    config = args.verifier
+    if config.kind == "consensus":
+        return "consensus"
+    return f"{config.mode} by {(config.engine or args.engine).name}"
 
 
 def make_identity(args: AppArgs) -> Identity:
@@ -85,7 +106,7 @@ def make_identity(args: AppArgs) -> Identity:
         engine=args.engine.name,
         model=args.engine.name,
         dialect=dialect.name,
-        verifier=args.verifier.kind,
+        verifier=verifier_name(args),
         prompt_sha256=prompt_hash(dialect),
         providers=args.tools.providers,
         data_versions={

@@ -12,7 +12,15 @@ from typing import Any
 
 from ray.serve.handle import DeploymentHandle
 
-from deployments.handles import PhotoRefs, RemotePerception, RemoteToolbox, live_nodes, remote_call, replica_name
+from deployments.handles import (
+    PhotoRefs,
+    RemoteModel,
+    RemotePerception,
+    RemoteToolbox,
+    live_nodes,
+    remote_call,
+    replica_name,
+)
 from deployments.parts import (
     make_dialect,
     make_local_toolbox,
@@ -20,8 +28,9 @@ from deployments.parts import (
     make_model,
     make_verifier,
 )
+from deployments.scaling import GENERATIONS, KV_USE
 from deployments.tooling import make_tooling, refuse_file_across_nodes
-from tts.aio import closing
+from tts.aio import closing, coalesce
 from tts.config import AppArgs
 from tts.domain.answer import Verdict
 from tts.domain.photo import Box
@@ -31,7 +40,10 @@ from tts.domain.tooling import ToolCall
 from tts.net.policy import Outgoing
 from tts.perception.local import LocalPerception
 from tts.ports import (
+    Delta,
+    EngineHealth,
     GroupRequest,
+    ModelRequest,
     RolloutItem,
     Routing,
     ToolContext,
@@ -86,7 +98,12 @@ class Rollout:
     async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[RolloutItem]]:
         photos = await self._refs.fetch(photo_refs)
         agent = Agent(self._model, make_dialect(group.dialect), await self._joined())
-        batches = run_group(agent, replace(group, photos=photos), coalesce_s=self._args.coalesce_s)
+        batches = run_group(
+            agent,
+            replace(group, photos=photos),
+            coalesce_s=self._args.coalesce_s,
+            leader_first=self._args.engine.shares_prefix,
+        )
         self._running += len(group.tasks)
         try:
             async with closing(batches) as stream:
@@ -100,9 +117,33 @@ class Rollout:
         await remote_call(self._tools.schemas)
         return True
 
+    async def generate(self, request: ModelRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[Delta]]:
+        """The engine of this replica for somebody else: the verifier model."""
+        photos = await self._refs.fetch(photo_refs)
+        deltas = self._model.generate(replace(request, photos=photos))
+        self._running += 1
+        try:
+            async with closing(coalesce(deltas, window_s=self._args.coalesce_s)) as batches:
+                async for batch in batches:
+                    yield batch
+        finally:
+            self._running -= 1
+
     async def running(self) -> tuple[str, int]:
-        """This replica's name, and rollouts in flight on it."""
-        return replica_name(), self._running
+        """This replica's name, and rollouts in flight on it, or generations where its engine counts more of them."""
+        return replica_name(), max(self._running, getattr(self._model, "running", 0))
+
+    async def check_health(self) -> None:
+        """Called by Serve. Raises FatalError when the engine is gone, and the replica is replaced."""
+        if isinstance(self._model, EngineHealth):
+            await self._model.check_health()
+
+    async def record_autoscaling_stats(self) -> dict[str, float]:
+        """Called by Serve: what `deployments.scaling` decides by."""
+        load = {GENERATIONS: float(self._running)}
+        if isinstance(self._model, EngineHealth):
+            load[KV_USE] = self._model.kv_use
+        return load
 
     async def _joined(self) -> JoinedToolbox:
         if self._toolbox is None:
@@ -151,10 +192,10 @@ class Tools:
 class Verifier:
     """Weighs trajectories into one verdict, in a process of its own so that it scales and fails by itself."""
 
-    def __init__(self, args: AppArgs) -> None:
+    def __init__(self, args: AppArgs, rollout: DeploymentHandle[Any] | None = None) -> None:
         configure_telemetry(args.telemetry, "verifier")
         self._refs = PhotoRefs()
-        self._verifier = make_verifier(args)
+        self._verifier = make_verifier(args, RemoteModel(rollout, self._refs) if rollout is not None else None)
 
     async def ready(self) -> bool:
         """Answers when a request would be served."""

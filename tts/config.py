@@ -22,14 +22,21 @@ CONFIG_VERSION = 1
 Seconds = Annotated[float, Field(gt=0, le=86400)]
 
 
-class CluesEngine(Value):
+class _Engine(Value):
+    @property
+    def shares_prefix(self) -> bool:
+        """Whether rollouts of one query save work by running in one engine, the first ahead of the others."""
+        return False
+
+
+class CluesEngine(_Engine):
     """The embedded engine: reads signs, needs no GPU, key or network."""
 
     name: Literal["clues"] = "clues"
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
 
 
-class ScriptedEngine(Value):
+class ScriptedEngine(_Engine):
     """Plays a tape, or a generated script with a latency model. For tests, benchmarks and replay."""
 
     name: Literal["scripted"] = "scripted"
@@ -40,7 +47,7 @@ class ScriptedEngine(Value):
     tool: str | None = Field(default="poi_keyword_search", description="called once a turn before the last")
 
 
-class OpenAIEngine(Value):
+class OpenAIEngine(_Engine):
     """Any endpoint that speaks OpenAI's chat completions: vLLM, SGLang, llama.cpp, hosted."""
 
     name: Literal["openai"] = "openai"
@@ -68,7 +75,44 @@ class OpenAIEngine(Value):
     extra_body: dict[str, JsonValue] = Field(default={}, description="sent along with every request")
 
 
-Engine = Annotated[CluesEngine | ScriptedEngine | OpenAIEngine, Field(discriminator="name")]
+class VllmEngine(_Engine):
+    """vLLM in the Rollout replica: GPUs, or CPU for tests. Needs the extra `vllm`; see docs/vllm.md."""
+
+    name: Literal["vllm"] = "vllm"
+    model: str = Field(description="a folder, or a name that vLLM can find")
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
+    load_format: Literal["auto", "safetensors", "dummy"] = Field(
+        default="auto", description="dummy: random weights, to measure speed without a download"
+    )
+    max_model_len: Annotated[int, Field(ge=256)] | None = None
+    max_running: Annotated[int, Field(ge=1)] = Field(default=64, description="generations batched together")
+    tensor_parallel: Annotated[int, Field(ge=1)] = 1
+    gpu_memory: Annotated[float, Field(gt=0, le=1)] = Field(default=0.9, description="share of a GPU's memory")
+    kv_cache_gb: Annotated[float, Field(gt=0)] | None = Field(default=None, description="instead of what is left over")
+    eager: bool = Field(default=False, description="no CUDA graphs: starts faster, runs slower")
+    max_images: Annotated[int, Field(ge=1, le=128)] = Field(default=32, description="pictures in one conversation")
+    loras: dict[str, str] = Field(default={}, description="adapters by name: folder")
+    lora: str | None = Field(default=None, description="the adapter of rollouts that name none")
+    max_lora_rank: Annotated[int, Field(ge=1)] = 64
+    constrain: Literal["none", "turns"] = Field(
+        default="none",
+        description="turns: every turn is a tool call and the last one a generic answer, by constrained decoding",
+    )
+    turn_schema: dict[str, JsonValue] | None = Field(default=None, description="instead of the tools' own schemas")
+    extra: dict[str, JsonValue] = Field(default={}, description="further engine arguments under vLLM's own names")
+
+    @model_validator(mode="after")
+    def _known_adapter(self) -> VllmEngine:
+        if self.lora is not None and self.lora not in self.loras:
+            raise ValueError(f"lora {self.lora!r} is not one of loras")
+        return self
+
+    @property
+    def shares_prefix(self) -> bool:
+        return True
+
+
+Engine = Annotated[CluesEngine | ScriptedEngine | OpenAIEngine | VllmEngine, Field(discriminator="name")]
 
 
 class RoutingConfig(Value):
@@ -136,17 +180,30 @@ class ToolsConfig(Value):
 
 
 class VerifierConfig(Value):
-    kind: Literal["consensus"] = "consensus"
+    """consensus: ledgers and weighted votes. model: a model weighs the evidence first, the ledgers check it."""
+
+    kind: Literal["consensus", "model"] = "consensus"
+    mode: Literal["select", "synthesise", "self_verify"] = "select"
+    engine: Engine | None = Field(default=None, description="of the verifier model; the rollouts' when absent")
+    lora: str | None = Field(default=None, description="adapter of the verifier model")
+    evidence_tokens: Annotated[int, Field(ge=200)] = 3000
+    max_tokens: Annotated[int, Field(ge=64)] = 1024
+    tournament_above: Annotated[int, Field(ge=2, le=32)] = Field(
+        default=8, description="more branches than this are judged in heats"
+    )
+    show_photo: bool = True
 
 
 class AutoscaleConfig(Value):
-    """Bounds and speed of one deployment's autoscaling."""
+    """Bounds and speed of one deployment's autoscaling. The Rollout deployment counts generations, others requests."""
 
     min_replicas: Annotated[int, Field(ge=0)] = 1
     max_replicas: Annotated[int, Field(ge=1)] = 4
     target_ongoing: Annotated[float, Field(gt=0)] = 4.0
     upscale_delay_s: Annotated[float, Field(ge=0)] = 2.0
     downscale_delay_s: Annotated[float, Field(ge=0)] = 60.0
+    metrics_interval_s: Annotated[float, Field(gt=0)] = 1.0
+    look_back_s: Annotated[float, Field(gt=0)] = 5.0
 
     @model_validator(mode="after")
     def _ordered(self) -> AutoscaleConfig:
@@ -164,6 +221,14 @@ class DeploymentConfig(Value):
     num_gpus: Annotated[float, Field(ge=0)] = 0.0
     max_ongoing: Annotated[int, Field(ge=1)] = 64
     max_queued: Annotated[int, Field(ge=1)] = 256
+    drain_s: Annotated[float, Field(ge=0)] = Field(
+        default=20.0, description="how long a replica may finish its streams"
+    )
+    bundles: tuple[dict[str, Annotated[float, Field(ge=0)]], ...] = Field(
+        default=(),
+        description="placement group of one replica, for a model on several GPUs; the first holds the replica",
+    )
+    bundle_strategy: Literal["PACK", "STRICT_PACK", "SPREAD", "STRICT_SPREAD"] = "STRICT_PACK"
 
 
 class DeploymentsConfig(Value):
@@ -249,6 +314,9 @@ class AppArgs(Value):
     telemetry: TelemetryConfig = TelemetryConfig()
     group_size: Annotated[int, Field(ge=1, le=32)] | None = Field(
         default=None, description="rollouts in one Serve call; ceil(N / replicas) for clues, all of them else"
+    )
+    placement: Literal["load", "photo_hash"] = Field(
+        default="load", description="photo_hash: queries about one photo meet on one replica, while it has room"
     )
     coalesce_s: Annotated[float, Field(ge=0, le=1)] = 0.025
     data_dir: str | None = Field(default=None, description="built data; a per-user cache directory when absent")

@@ -10,6 +10,7 @@
     ├── DataError              a data file is missing, corrupt or of another version
     ├── RolloutError           ends one rollout, is recorded, and leaves its siblings alone
     │   ├── ModelError         the engine failed
+    │   │   └── ReplicaLost    the replica that ran it died
     │   └── ToolCrashed        a tool raised something that is not a `ToolError`
     ├── ToolError              shown to the model as the result of its call
     ├── FetchError             a URL that could not or must not be fetched; `kind` says why
@@ -102,6 +103,12 @@ class RolloutError(GeoTTSError):
 
 class ModelError(RolloutError):
     code = "model"
+
+
+class ReplicaLost(ModelError):
+    """The replica that ran the call died or was never there."""
+
+    code = "replica-lost"
 
 
 class ToolCrashed(RolloutError):

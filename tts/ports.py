@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
@@ -29,7 +29,10 @@ from tts.domain.value import Value
 
 
 class Sampling(Value):
-    """How the next tokens are drawn. `temperature` 0 is greedy; the same seed repeats exactly where the engine can."""
+    """How the next tokens are drawn. `temperature` 0 is greedy; the same seed repeats exactly where the engine can.
+
+    `logprobs` asks for the log-probability of each drawn token (0) or of that many alternatives beside it.
+    """
 
     temperature: float = 1.0
     top_p: float = 1.0
@@ -38,6 +41,7 @@ class Sampling(Value):
     seed: int | None = None
     max_tokens: int = 1024
     stop: tuple[str, ...] = ()
+    logprobs: int | None = None
 
 
 class ToolSchema(Value):
@@ -52,7 +56,8 @@ class ToolSchema(Value):
 class ModelRequest:
     """One generation. `session_id` is the same for all turns of one rollout, so that an engine may keep its prefix.
 
-    `photos` are the pixels behind `ImageRef`s with a box; `files` those behind refs without one. `readings` are what
+    `lora` names an adapter of the engine. `photos` are the pixels behind `ImageRef`s with a box; `files` those behind
+    refs without one. `readings` are what
     perception read off the photos: engines that see pixels ignore it, the `clues` engine sees with it.
 
     `tools` may be called in this turn. `listed_tools` are those the prompt lists, the same over all turns so that the
@@ -71,14 +76,16 @@ class ModelRequest:
     json_schema: dict[str, JsonValue] | None = None
     readings: tuple[Reading, ...] = ()
     within: Area | None = None
+    lora: str | None = None
 
 
 class Delta(Value):
-    """A piece of a generation. The last one has `finish_reason` and `usage`."""
+    """A piece of a generation. The last one has `finish_reason` and `usage`; `logprobs` where they were asked for."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     token_ids: tuple[int, ...] = ()
+    logprobs: tuple[float, ...] = ()
     finish_reason: Literal["stop", "length", "tool_calls"] | None = None
     usage: Usage | None = None
 
@@ -91,6 +98,20 @@ class ModelClient(Protocol):
 
     def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Raises ModelError when the engine fails, Overloaded when it is full."""
+        ...
+
+
+@runtime_checkable
+class EngineHealth(Protocol):
+    """What an engine in this process may tell about itself."""
+
+    @property
+    def kv_use(self) -> float:
+        """Share of the KV cache in use, 0 to 1."""
+        ...
+
+    async def check_health(self) -> None:
+        """Raises FatalError when the engine is gone."""
         ...
 
 
@@ -179,7 +200,10 @@ class RolloutTask:
 
 @dataclass(frozen=True, slots=True)
 class GroupRequest:
-    """A group of rollouts of one query: the unit of placement (ADR 0002). `n_total` counts all groups together."""
+    """A group of rollouts of one query: the unit of placement (ADR 0002). `n_total` counts all groups together.
+
+    `files` are the pictures that tools made for rollouts which go on from a checkpoint.
+    """
 
     context: RequestContext
     photos: tuple[Photo, ...]
@@ -193,6 +217,7 @@ class GroupRequest:
     within: Area | None = None
     target_radius_km: float = 25.0
     readings: tuple[Reading, ...] = ()
+    files: dict[str, bytes] = field(default_factory=dict)
 
 
 class Rollouts(Protocol):

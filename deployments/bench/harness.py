@@ -74,8 +74,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-async def locate(client: httpx.AsyncClient, url: str, photo: bytes, **fields: Any) -> Located:
-    """Send one photo and follow the stream to its end."""
+async def locate(
+    client: httpx.AsyncClient,
+    url: str,
+    photo: bytes,
+    *,
+    on_event: Callable[[Event], object] | None = None,
+    **fields: Any,
+) -> Located:
+    """Send one photo and follow the stream to its end; `on_event` sees each event as it comes."""
     started = time.perf_counter()
     located = Located(first_event_s=0.0, total_s=0.0)
     data = {name: str(value) for name, value in fields.items()}
@@ -90,6 +97,8 @@ async def locate(client: httpx.AsyncClient, url: str, photo: bytes, **fields: An
             if not located.events:
                 located.first_event_s = time.perf_counter() - started
             located.events.append(event)
+            if on_event is not None:
+                on_event(event)
     located.total_s = time.perf_counter() - started
     kinds = [event.type for event in located.events]
     if kinds[-1:] != ["done"] or kinds.count("answer") != 1:

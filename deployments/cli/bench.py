@@ -16,6 +16,11 @@ BENCHES = {
     "maps": "how long a 500x500 map takes, encoding included",
     "score": "rows scored a second, and whether a killed run resumes exactly",
     "depth": "what stop policies save and lose; stragglers, deadlines, auto against deep",
+    "overhead": "what the loop and the streaming cost beyond the engine's own time",
+    "prefix": "how much of what could be cached was, on a real engine",
+    "gpu": "rollouts against one plain batch of the same tokens; needs CUDA",
+    "autoscale": "a step in load: from one Rollout replica to three and back",
+    "faults": "Rollout replicas killed under load",
     "all": "every benchmark but soak, one after the other; --write makes docs/benchmarks.md",
 }
 

@@ -292,3 +292,31 @@ def test_rollouts_are_split_evenly(n, size, expected):
     groups = split(n, size)
     assert [len(ids) for ids in groups] == expected
     assert [i for ids in groups for i in ids] == list(range(n))
+
+
+@virtual_time
+async def test_the_leader_goes_first_and_the_others_follow_at_its_first_token():
+    slow = agent(ScriptedTurn(text=f"one two {PARIS}", first_token_s=2.0, token_s=1.0))
+    tasks = tuple(RolloutTask(rollout_id=i, seed=i) for i in range(3))
+    request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits(), dialect="generic")
+    started = {}
+    async for batch in run_group(slow, request, coalesce_s=0.0, leader_first=True):
+        for item in batch:
+            if isinstance(item, RolloutStarted):
+                started[item.rollout_id] = asyncio.get_running_loop().time()
+    assert started == {0: 0.0, 1: 3.0, 2: 3.0}
+    assert not leftover_tasks()
+
+
+@virtual_time
+async def test_a_leader_that_fails_at_once_holds_nobody_up():
+    broken = agent(ScriptedTurn(error="no"))
+    tasks = tuple(RolloutTask(rollout_id=i, seed=i) for i in range(3))
+    request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits(), dialect="generic")
+    ends = [
+        item
+        async for batch in run_group(broken, request, coalesce_s=0.0, leader_first=True)
+        for item in batch
+        if isinstance(item, RolloutFinished)
+    ]
+    assert len(ends) == 3

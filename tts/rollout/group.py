@@ -1,22 +1,63 @@
-"""A group of rollouts of one query, run side by side in one process, streamed back in batches."""
+"""A group of rollouts of one query, run side by side in one process, streamed back in batches.
+
+With an engine that keeps prefixes the first rollout leads: the others start at its first token, when the engine has the
+prompt and the photo in its caches, so that N rollouts cost one prefill and one vision encoding.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import replace
 
-from tts.aio import coalesce, merge
-from tts.domain.events import merge_text
-from tts.ports import GroupRequest, RolloutItem
+from tts.aio import Deadline, closing, coalesce, merge
+from tts.domain.events import RolloutResumed, RolloutStarted, merge_text
+from tts.ports import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.loop import Agent, run_rollout
 
 
-async def run_group(agent: Agent, group: GroupRequest, *, coalesce_s: float) -> AsyncIterator[Sequence[RolloutItem]]:
+async def run_group(
+    agent: Agent, group: GroupRequest, *, coalesce_s: float, leader_first: bool = False
+) -> AsyncIterator[Sequence[RolloutItem]]:
     """Items of all rollouts as they come, text merged, at most one batch every `coalesce_s` seconds."""
-    rollouts = [run_rollout(agent, group, task) for task in group.tasks]
+    if leader_first and len(group.tasks) > 1:
+        started = asyncio.Event()
+        rollouts = [_leader(agent, group, group.tasks[0], started)]
+        rollouts += [_follower(agent, group, task, started) for task in group.tasks[1:]]
+    else:
+        rollouts = [run_rollout(agent, group, task) for task in group.tasks]
     async with aclosing(coalesce(merge(rollouts), window_s=coalesce_s)) as batches:
         async for batch in batches:
             yield merge_text(batch)
+
+
+async def _leader(
+    agent: Agent, group: GroupRequest, task: RolloutTask, started: asyncio.Event
+) -> AsyncIterator[RolloutItem]:
+    """Opens the gate at its first token, or when it ends without one."""
+    try:
+        async with closing(run_rollout(agent, group, task)) as items:
+            async for item in items:
+                if not isinstance(item, RolloutStarted | RolloutResumed):
+                    started.set()
+                yield item
+    finally:
+        started.set()
+
+
+async def _follower(
+    agent: Agent, group: GroupRequest, task: RolloutTask, started: asyncio.Event
+) -> AsyncIterator[RolloutItem]:
+    """Waits for the leader at the expense of its own time, never past it."""
+    deadline = Deadline(group.context.remaining_s)
+    with suppress(TimeoutError):
+        async with deadline.timeout():
+            await started.wait()
+    context = group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
+    async with closing(run_rollout(agent, replace(group, context=context), task)) as items:
+        async for item in items:
+            yield item
 
 
 def split(n: int, size: int) -> list[range]:

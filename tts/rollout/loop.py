@@ -87,7 +87,7 @@ class _Rollout:
         self._schemas = self._offered()
         self._budget = Budget(group.limits.tighten(self._dialect.limits))
         self._best: Hypothesis | None = None
-        self._files: dict[str, bytes] = {}
+        self._files: dict[str, bytes] = dict(group.files)
         self._corrections = 0
         self._messages: list[Message] = []
 

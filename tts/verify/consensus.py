@@ -18,6 +18,8 @@ from tts.verify.assemble import abstention, verdict_for
 from tts.verify.calibration import Calibration
 from tts.verify.evidence import build_ledger
 from tts.verify.ledger import RolloutLedger
+from tts.verify.ruled import ruled_verdict
+from tts.verify.ruling import Ruling
 from tts.verify.selection import Cluster, clusters_of
 from tts.verify.spread import Spread, spread_of
 from tts.verify.votes import Vote, votes_from
@@ -46,8 +48,11 @@ class ConsensusVerifier:
         yield VerdictText(text=verdict.explanation)
         yield verdict
 
-    def decide(self, request: VerifyRequest) -> Verdict:
-        judged = judge(request.trajectories, request.readings, self._world, within=request.options.within)
+    def judge(self, request: VerifyRequest) -> Judgement:
+        return judge(request.trajectories, request.readings, self._world, within=request.options.within)
+
+    def decide(self, request: VerifyRequest, judged: Judgement | None = None) -> Verdict:
+        judged = judged or self.judge(request)
         target = request.options.target_radius_km
         if judged.spread is None:
             return abstention(judged.ledgers, target, self._world)
@@ -57,6 +62,19 @@ class ConsensusVerifier:
             judged.spread,
             self._calibration,
             target_radius_km=target,
+            world=self._world,
+        )
+
+    def ruled(self, request: VerifyRequest, judged: Judgement, ruling: Ruling) -> Verdict:
+        """The verdict for a branch that a verifier model chose."""
+        return ruled_verdict(
+            ruling,
+            clusters=judged.clusters,
+            votes=judged.votes,
+            ledgers=judged.ledgers,
+            rollouts=len(request.trajectories),
+            calibration=self._calibration,
+            target_radius_km=request.options.target_radius_km,
             world=self._world,
         )
 

@@ -1,0 +1,35 @@
+"""The Rollout deployment under load that comes and goes, and under fire."""
+
+import pytest
+
+from deployments.bench import autoscale, faults
+from deployments.bench.autoscale import flaps, scaling_args, step
+from deployments.bench.faults import fault_args
+from deployments.bench.harness import free_port
+from deployments.cluster import served
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+
+
+async def test_a_step_in_load_brings_three_replicas_and_its_end_one_without_a_cut_stream(data_store):
+    with served(scaling_args(free_port())) as service:
+        seen = await step(service.url, hold_s=3.0)
+    assert seen["most"] == 3
+    assert seen["up_s"] is not None
+    assert seen["down_s"] is not None
+    assert (seen["flaps"], seen["failed"], seen["lost_rollouts"]) == (0, 0, 0)
+    assert seen["requests"] >= 6
+
+
+async def test_killed_replicas_cost_no_request_and_no_rollout(data_store):
+    with served(fault_args(free_port())) as service:
+        seen = await faults.run(service.url, kills=2)
+    assert (seen["failed"], seen["lost_rollouts"]) == (0, 0)
+    assert seen["resumed"] > 0
+    assert seen["next_request_works"]
+
+
+@pytest.mark.parametrize(("counts", "expected"), [([1, 2, 3, 3, 1], 0), ([1, 3, 2, 3, 1], 2), ([1, 1], 0), ([1], 0)])
+def test_flapping_is_counted(counts, expected):
+    assert flaps(counts) == expected
+    assert autoscale.flaps(counts[::-1]) == expected

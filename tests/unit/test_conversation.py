@@ -1,0 +1,112 @@
+"""A conversation as token ids: what the model said comes back as it was, and every prompt extends the one before."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tts.domain.messages import ImagePart, Message, TextPart, text_message
+from tts.domain.tooling import ImageRef, ToolCall
+from tts.inference.conversation import Conversations
+from tts.ports import ToolSchema
+
+END = 999
+LOOK = ToolSchema(name="look", description="Look closer.", parameters={"type": "object"})
+PHOTO = ImagePart(image=ImageRef(sha256="ab", width=4, height=3))
+
+
+class Letters:
+    """A tokenizer whose tokens are letters; `<end>` is one token. The template writes role, content and `<end>`."""
+
+    end_of_turn = END
+
+    def __init__(self, lists_tools=True):
+        self.lists_tools = lists_tools
+        self.encoded = []
+
+    def render(self, messages, tools):
+        listed = f"tools={json.dumps([tool['function']['name'] for tool in tools])}|" if tools else ""
+        return listed + "".join(f"{m['role']}:{self._content(m)}<end>|" for m in messages) + "assistant:"
+
+    def encode(self, text):
+        self.encoded.append(text)
+        pieces = text.split("<end>")
+        ids = [ord(letter) for letter in pieces[0]]
+        for piece in pieces[1:]:
+            ids += [END, *map(ord, piece)]
+        return ids
+
+    @staticmethod
+    def _content(message):
+        content = message["content"]
+        return content if isinstance(content, str) else "".join(part.get("text", "<pic>") for part in content)
+
+
+def shown(ids):
+    return "".join("<end>" if i == END else chr(i) for i in ids)
+
+
+def said(*ids, text=""):
+    return Message(role="assistant", parts=(TextPart(text=text),) if text else (), token_ids=ids)
+
+
+def test_what_the_model_said_is_put_back_as_it_was():
+    odd = (70000, 70001, END)  # ids that no text encodes to
+    opening = (text_message("system", "s"), Message(role="user", parts=(PHOTO, TextPart(text="where?"))))
+    prompt = Conversations(Letters()).prompt("a/0", (*opening, said(*odd), text_message("user", "go on")), ())
+    ids = prompt.token_ids
+    at = ids.index(70000)
+    assert ids[at : at + 3] == list(odd)
+    assert shown(ids[:at]) == "system:s<end>|user:<pic>where?<end>|assistant:"
+    assert shown(ids[at + 2 :]) == "<end>|user:go on<end>|assistant:"
+    assert prompt.images == (PHOTO.image,)
+
+
+def test_a_turn_that_was_cut_off_gets_its_end():
+    prompt = Conversations(Letters()).prompt(
+        "a/0", (text_message("user", "x"), said(65), text_message("user", "y")), ()
+    )
+    assert shown(prompt.token_ids) == "user:x<end>|assistant:A<end>|user:y<end>|assistant:"
+
+
+def test_a_message_of_another_engine_is_written_with_its_calls():
+    foreign = Message(role="assistant", tool_calls=(ToolCall(id="1", name="look", arguments={"q": "ü"}),))
+    prompt = Conversations(Letters()).prompt("a/0", (text_message("user", "x"), foreign), (LOOK,))
+    assert '<tool_call>\n{"name": "look", "arguments": {"q": "ü"}}\n</tool_call>' in shown(prompt.token_ids)
+
+
+@pytest.mark.parametrize(("native", "start"), [(True, 'tools=["look"]|'), (False, "system:# Tools")])
+def test_tools_stand_where_the_template_wants_them(native, start):
+    prompt = Conversations(Letters(lists_tools=native)).prompt("a/0", (text_message("user", "x"),), (LOOK,))
+    assert shown(prompt.token_ids).startswith(start)
+
+
+def test_only_what_is_new_is_tokenised_again():
+    letters = Letters()
+    conversations = Conversations(letters)
+    opening = (text_message("system", "a long system text"), text_message("user", "x"))
+    conversations.prompt("a/0", opening, ())
+    letters.encoded.clear()
+    conversations.prompt("a/0", (*opening, said(65, END), text_message("user", "y")), ())
+    assert letters.encoded == ["<end>|user:y<end>|assistant:"]
+
+
+@given(
+    turns=st.lists(
+        st.tuples(st.lists(st.integers(65, 90), max_size=5), st.booleans(), st.text("abc ", max_size=8)), max_size=6
+    ),
+    forgets=st.booleans(),
+)
+def test_every_prompt_extends_the_one_before_and_what_was_generated(turns, forgets):
+    conversations = Conversations(Letters())
+    messages = (text_message("system", "s"), text_message("user", "where?"))
+    before = conversations.prompt("a/0", messages, (LOOK,)).token_ids
+    for generated, ended, reply in turns:
+        ids = [*generated, END] if ended else generated
+        messages = (*messages, said(*ids), text_message("tool", reply))
+        if forgets:
+            conversations = Conversations(Letters())
+        prompt = conversations.prompt("a/0", messages, (LOOK,)).token_ids
+        assert prompt[: len(before) + len(ids)] == before + ids
+        before = prompt

@@ -1,0 +1,205 @@
+"""The vllm engine above its seam: what it hands down, what it makes of what comes back. No vLLM is needed for this."""
+
+import json
+from contextlib import aclosing
+
+import pytest
+from pydantic import ValidationError
+from support import a_context
+
+from deployments.bench.engine_runs import Measured, Turn
+from deployments.bench.prefix import ideal_cached
+from tools.zoom import zoom_tool
+from tts.config import VllmEngine
+from tts.dialects.base import Task
+from tts.dialects.generic import GenericDialect
+from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.photo import Box
+from tts.domain.tooling import ImageRef
+from tts.domain.usage import Usage
+from tts.errors import ModelError
+from tts.inference.forcing import ANSWER_SCHEMA, forced_calls, turn_schema
+from tts.inference.vllm_engine import VllmModel
+from tts.inference.vllm_seam import EngineStats, Piece, engine_arguments
+from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.toolkit.spec import schema_of
+
+SEARCH = ToolSchema(
+    name="search",
+    description="Search.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "kind": {"anyOf": [{"enum": ["city", "road"], "type": "string"}, {"type": "null"}]},
+            "limit": {"$ref": "#/$defs/Limit"},
+        },
+        "$defs": {"Limit": {"type": "integer", "minimum": 1, "maximum": 9}},
+    },
+)
+
+
+class Letters:
+    end_of_turn = 0
+    lists_tools = True
+
+    def render(self, messages, tools):
+        return f"{len(tools or ())}|" + "|".join(f"{m['role']}:{m['content']}" for m in messages)
+
+    def encode(self, text):
+        return [ord(letter) for letter in text]
+
+
+class Seam:
+    """Plays pieces; keeps what it was given."""
+
+    block_size = 16
+
+    def __init__(self, *texts, finish="stop"):
+        self.texts, self.finish = texts or ("hello ", "world"), finish
+        self.tokenizer, self.stats, self.unfinished = Letters(), EngineStats(), 0
+        self.given = []
+
+    async def generate(self, generation):
+        self.given.append(generation)
+        self.unfinished += 1
+        try:
+            for i, text in enumerate(self.texts):
+                last = i + 1 == len(self.texts)
+                ids = tuple(ord(letter) for letter in text)
+                yield Piece(text, ids, self.finish if last else None, cached_tokens=32, prompt_tokens=50)
+        finally:
+            self.unfinished -= 1
+
+    def check(self):
+        return None
+
+
+@pytest.fixture
+def request_for(sign_photo):
+    def make(*more, **fields):
+        fields = {"tools": (SEARCH,), "photos": (sign_photo,)} | fields
+        messages = (*GenericDialect().opening(Task(photos=(sign_photo,))), *more)
+        return ModelRequest(a_context(), "loc_test/0", messages, Sampling(seed=1), **fields)
+
+    return make
+
+
+async def said(model, request):
+    return [delta async for delta in model.generate(request)]
+
+
+def model_over(seam, **config):
+    return VllmModel(VllmEngine(model="m", **config), seam)
+
+
+async def test_usage_ids_and_text_come_back(request_for):
+    deltas = await said(model_over(Seam()), request_for())
+    assert "".join(delta.text for delta in deltas) == "hello world"
+    assert deltas[-1].finish_reason == "stop"
+    assert deltas[-1].usage == Usage(prompt_tokens=50, cached_tokens=32, completion_tokens=11)
+    assert sum(len(delta.token_ids) for delta in deltas) == 11
+
+
+async def test_calls_are_read_where_tools_are_offered(request_for):
+    seam = Seam('Look: <tool_call>\n{"name": "search", "arguments": {"query": "x"}}\n</tool_call>')
+    last = (await said(model_over(seam), request_for()))[-1]
+    assert [(call.id, call.name, call.arguments) for call in last.tool_calls] == [
+        ("call_0_0", "search", {"query": "x"})
+    ]
+    assert last.finish_reason == "tool_calls"
+    last = (await said(model_over(seam), request_for(tools=(), listed_tools=(SEARCH,))))[-1]
+    assert not last.tool_calls
+    assert "".join(map(chr, seam.given[-1].token_ids)).startswith("1|"), "the tools stay listed"
+
+
+async def test_pictures_are_named_by_content_box_and_size(request_for, sign_photo):
+    box = Box(x0=0.1, y0=0.1, x1=0.6, y1=0.6)
+    crop = ImageRef(sha256=sign_photo.sha256, width=400, height=240, box=box)
+    drawn = ImageRef(sha256="cd" * 32, width=64, height=64)
+    talk = Message(role="tool", parts=(TextPart(text="see"), ImagePart(image=crop)))
+    seam = Seam()
+    model = model_over(seam)
+    for _ in range(2):
+        await said(model, request_for(talk))
+    first, second = seam.given
+    assert [p.uuid for p in first.pictures] == [p.uuid for p in second.pictures]
+    assert len({p.uuid for p in first.pictures}) == 2
+    assert all(p.uuid.startswith(sign_photo.sha256) for p in first.pictures)
+    assert first.pictures[1].image is second.pictures[1].image, "kept decoded"
+    assert first.pictures[1].image.size == (400, 240)
+    with pytest.raises(ModelError, match="gone"):
+        await said(model, request_for(Message(role="tool", parts=(ImagePart(image=drawn),))))
+
+
+async def test_closing_early_closes_the_engine_s_stream(request_for):
+    seam = Seam("a", "b", "c")
+    model = model_over(seam)
+    async with aclosing(model.generate(request_for())) as deltas:
+        await anext(deltas)
+        assert model.running == 1
+    assert model.running == 0
+
+
+async def test_forced_turns_are_calls_and_then_an_answer(request_for):
+    seam = Seam('{"name": "search", "arguments": {"query": "x"}}')
+    model = model_over(seam, constrain="turns")
+    last = (await said(model, request_for()))[-1]
+    assert last.tool_calls[0].name == "search"
+    assert seam.given[-1].json_schema["properties"]["name"] == {"const": "search"}
+    assert not (await said(model, request_for(tools=())))[-1].tool_calls
+    assert seam.given[-1].json_schema == ANSWER_SCHEMA
+    await said(model, request_for(json_schema={"type": "object"}))
+    assert seam.given[-1].json_schema == {"type": "object"}, "what the caller wants wins"
+
+
+async def test_adapters_priority_and_salt_are_passed_on(request_for):
+    seam = Seam()
+    model = VllmModel(VllmEngine(model="m", loras={"geo": "/x", "judge": "/y"}, lora="geo"), seam)
+    await said(model, request_for())
+    await said(model, request_for(lora="judge"))
+    await said(model.cold(), request_for())
+    assert [generation.lora for generation in seam.given] == ["geo", "judge", "geo"]
+    assert [generation.cache_salt is None for generation in seam.given] == [True, True, False]
+    assert len({generation.id for generation in seam.given[:2]}) == 2
+    with pytest.raises(ValidationError):
+        VllmEngine(model="m", lora="unknown")
+
+
+def test_a_forced_call_has_every_field_and_an_end():
+    schema = turn_schema((SEARCH,))
+    arguments = schema["properties"]["arguments"]
+    assert arguments["required"] == ["query", "kind", "limit"]
+    assert arguments["properties"]["query"]["maxLength"] < 100
+    assert arguments["properties"]["kind"] == {"enum": ["city", "road"], "type": "string"}
+    assert arguments["properties"]["limit"] == {"type": "integer", "minimum": 1, "maximum": 9}
+    bbox = turn_schema((schema_of(zoom_tool()),))["properties"]["arguments"]["properties"]["bbox"]
+    assert (bbox["minItems"], bbox["maxItems"]) == (4, 4)
+    assert len(turn_schema((SEARCH, schema_of(zoom_tool())))["anyOf"]) == 2
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '"x"', '{"arguments": {}}', '{"name": 3}'])
+def test_a_forced_turn_that_was_cut_off_is_no_call(text):
+    assert forced_calls(text, turn=1) == ()
+
+
+def test_settings_reach_vllm_under_its_names_and_extra_wins():
+    config = VllmEngine(
+        model="m", tensor_parallel=2, eager=True, kv_cache_gb=2, loras={"a": "/a"}, extra={"dtype": "half", "seed": 3}
+    )
+    arguments = engine_arguments(config)
+    assert arguments["tensor_parallel_size"] == 2
+    assert arguments["enforce_eager"] is True
+    assert arguments["kv_cache_memory_bytes"] == 2 * 2**30
+    assert (arguments["enable_lora"], arguments["max_loras"]) == (True, 1)
+    assert (arguments["dtype"], arguments["seed"]) == ("half", 3)
+    assert json.dumps(arguments)
+
+
+def test_what_could_be_cached_counts_whole_blocks_of_what_was_computed_before():
+    def turn(session, prompt, completion):
+        return Turn(session, Usage(prompt_tokens=prompt, completion_tokens=completion))
+
+    turns = (turn("a/0", 100, 20), turn("a/1", 100, 20), turn("a/0", 160, 5), turn("a/1", 96, 1))
+    # nothing; 99 of the leader's prompt; 119 of its own past; 95, its whole prompt but one token
+    assert ideal_cached(Measured(1.0, turns), 16) == 0 + 96 + 112 + 80

@@ -1,0 +1,88 @@
+"""Real vLLM on a CPU, with tiny models made here. Three engine starts in all: they take most of the time.
+
+Runs in an environment of its own (`make vllm-env`, then `.venv-vllm/bin/python -m pytest tests/vllm`); elsewhere every
+test skips and says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tts.dialects.base import Task
+from tts.dialects.generic import GenericDialect
+from tts.dialects.hermes import tools_text
+from tts.inference.checkpoints import Shape, write_checkpoint
+from tts.ports import ToolSchema
+
+_HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip where there is no vLLM; where there is, warnings of its hundred packages are not ours to fix."""
+    skip = pytest.mark.skip(
+        reason="vLLM is not installed here: make vllm-env, then .venv-vllm/bin/python -m pytest tests/vllm"
+    )
+    mark = pytest.mark.filterwarnings("ignore") if find_spec("vllm") is not None else skip
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(mark)
+
+
+def corpus() -> str:
+    """What the tiny tokenizers are trained on: the texts these models will read."""
+    texts = [message.text for message in GenericDialect().opening(Task(photos=()))]
+    schema: dict[str, object] = {"type": "object", "properties": {"query": {"type": "string"}}}
+    texts.append(tools_text([ToolSchema(name="poi_keyword_search", description="Find places.", parameters=schema)]))  # type: ignore[arg-type]
+    texts.append((_HERE.parent.parent / "ARCHITECTURE.md").read_text())
+    return "\n".join(texts)
+
+
+@pytest.fixture(scope="session")
+def tiny_qwen25(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Qwen2.5-VL checkpoint with random weights on disk, as a trained one would be."""
+    folder = write_checkpoint(tmp_path_factory.mktemp("qwen25"), Shape.TINY_QWEN25_VL, corpus())
+    _write_weights(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_qwen3(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Qwen3-VL checkpoint without weights, for `load_format: dummy`."""
+    return write_checkpoint(tmp_path_factory.mktemp("qwen3"), Shape.TINY_QWEN3_VL, corpus())
+
+
+def _write_weights(folder: Path) -> None:
+    import torch
+    from transformers import AutoConfig, AutoModelForImageTextToText
+
+    torch.manual_seed(7)
+    config = json.loads((folder / "config.json").read_text())
+    model = AutoModelForImageTextToText.from_config(AutoConfig.from_pretrained(folder), dtype=torch.bfloat16)
+    model.save_pretrained(folder)
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+@pytest.fixture(scope="session")
+def tiny_args() -> dict[str, object]:
+    """What both engines are started with."""
+    return {
+        "max_model_len": 4096,
+        "kv_cache_gb": 1,
+        "eager": True,
+        "max_running": 16,
+    }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def offline() -> Iterator[None]:
+    """Model folders are local; nothing may ask a hub."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("HF_HUB_OFFLINE", "1")
+    patch.setenv("TOKENIZERS_PARALLELISM", "false")
+    yield
+    patch.undo()

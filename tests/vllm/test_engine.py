@@ -1,0 +1,190 @@
+"""The `vllm` engine in this process: tokens in, tokens out, pictures by content, and nothing left running."""
+
+import asyncio
+import json
+import os
+import pickle
+import signal
+
+import psutil
+import pytest
+import pytest_asyncio
+from support import a_context
+from verifier_runs import even_runs
+
+from tts.config import VerifierConfig, VllmEngine
+from tts.dialects.base import Task
+from tts.dialects.generic import GenericDialect
+from tts.domain.answer import Verdict
+from tts.domain.messages import ImagePart, Message, TextPart, text_message
+from tts.domain.photo import Box
+from tts.domain.request import LocateOptions
+from tts.domain.tooling import ImageRef
+from tts.errors import FatalError, ModelError
+from tts.inference.vllm_engine import VllmModel
+from tts.ports import Delta, ModelRequest, Sampling, ToolSchema, VerdictText, VerifyRequest
+from tts.verify.calibration import shipped
+from tts.verify.consensus import ConsensusVerifier
+from tts.verify.llm import ModelVerifier
+from tts.verify.world import World
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(420)]
+SEARCH = ToolSchema(
+    name="look", description="Look.", parameters={"type": "object", "properties": {"q": {"type": "string"}}}
+)
+BLOCK = 128  # tokens the engine's cache keeps together on a CPU
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engine(tiny_qwen25, tiny_args):
+    model = VllmModel(VllmEngine(model=str(tiny_qwen25), **tiny_args))
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def request_for(sign_photo):
+    opening = GenericDialect().opening(Task(photos=(sign_photo,)))
+
+    def make(
+        *more, session="loc_test/0", seed=1, temperature=0.8, max_tokens=24, tools=(SEARCH,), photo=None, **options
+    ):
+        photo = photo or sign_photo
+        messages = GenericDialect().opening(Task(photos=(photo,))) if photo is not sign_photo else opening
+        sampling = Sampling(temperature=temperature, seed=seed, max_tokens=max_tokens, **options.pop("sampling", {}))
+        return ModelRequest(
+            context=a_context(120),
+            session_id=session,
+            messages=(*messages, *more),
+            sampling=sampling,
+            photos=(photo,),
+            tools=tools,
+            **options,
+        )
+
+    return make
+
+
+async def said(engine, request):
+    deltas = [delta async for delta in engine.generate(request)]
+    ids = tuple(i for delta in deltas for i in delta.token_ids)
+    return "".join(delta.text for delta in deltas), ids, deltas
+
+
+async def test_it_streams_token_ids_and_ends_with_usage(engine, request_for):
+    text, ids, deltas = await said(engine, request_for())
+    assert len(deltas) > 3
+    assert text
+    last = deltas[-1]
+    assert last.finish_reason in ("stop", "length")
+    assert last.usage.completion_tokens == len(ids)
+    assert last.usage.prompt_tokens > 200
+
+
+async def test_the_same_seed_repeats_and_others_explore(engine, request_for):
+    first = (await said(engine, request_for(seed=5)))[1]
+    assert (await said(engine, request_for(seed=5)))[1] == first
+    assert (await said(engine, request_for(seed=6)))[1] != first
+
+
+async def test_log_probabilities_come_when_they_are_asked_for(engine, request_for):
+    _, ids, deltas = await said(engine, request_for(sampling={"logprobs": 0}))
+    logprobs = [p for delta in deltas for p in delta.logprobs]
+    assert len(logprobs) == len(ids)
+    assert all(p <= 0 for p in logprobs)
+
+
+async def test_sampling_reaches_the_engine(engine, request_for):
+    _, greedy, _ = await said(engine, request_for(temperature=0.0))
+    _, narrow, _ = await said(engine, request_for(temperature=1.0, sampling={"top_k": 1}))
+    assert narrow == greedy
+    text, _, _ = await said(engine, request_for(temperature=0.0))
+    stop = text[3:6]
+    cut, _, deltas = await said(engine, request_for(temperature=0.0, sampling={"stop": (stop,)}))
+    assert stop not in cut
+    assert deltas[-1].finish_reason == "stop"
+
+
+async def test_a_schema_binds_the_output(engine, request_for):
+    schema = {
+        "type": "object",
+        "properties": {
+            "lat": {"type": "number", "minimum": -90, "maximum": 90},
+            "city": {"type": "string", "maxLength": 9},
+        },
+        "required": ["lat", "city"],
+        "additionalProperties": False,
+    }  # fmt: skip
+    text, _, _ = await said(engine, request_for(json_schema=schema, max_tokens=120, tools=()))
+    assert set(json.loads(text)) == {"lat", "city"}
+
+
+async def test_turns_and_zoomed_pictures_hit_the_cache(engine, request_for, sign_photo):
+    _, ids, deltas = await said(engine, request_for(session="loc_cache/0"))
+    before = deltas[-1].usage
+    crop = ImageRef(sha256=sign_photo.sha256, width=400, height=240, box=Box(x0=0.1, y0=0.1, x1=0.6, y1=0.6))
+    talk = (
+        Message(role="assistant", token_ids=ids),
+        Message(role="tool", parts=(TextPart(text="The region."), ImagePart(image=crop))),
+    )
+    _, _, deltas = await said(engine, request_for(*talk, session="loc_cache/0"))
+    after = deltas[-1].usage
+    grown = before.prompt_tokens + before.completion_tokens
+    assert after.prompt_tokens > grown + 50  # the zoomed picture
+    assert after.cached_tokens >= grown // BLOCK * BLOCK - BLOCK
+    known = engine.stats.pictures_known
+    await said(engine, request_for(*talk, session="loc_cache/1"))
+    assert engine.stats.pictures_known >= known + 2
+
+
+async def test_another_photo_shares_only_the_text_before_it(engine, request_for, blank_photo):
+    await said(engine, request_for())
+    _, _, deltas = await said(engine, request_for(photo=blank_photo, session="loc_other/0"))
+    usage = deltas[-1].usage
+    assert usage.cached_tokens < usage.prompt_tokens - 99, "the other photo's 99 tokens and what follows are new"
+
+
+async def test_closing_the_iterator_aborts_the_generation(engine, request_for):
+    deltas = engine.generate(request_for(max_tokens=3000))
+    await anext(deltas)
+    assert engine.running == 1
+    await deltas.aclose()
+    await asyncio.sleep(0.5)
+    assert engine.running == 0
+    assert (await said(engine, request_for(max_tokens=4)))[1]
+
+
+async def test_what_the_engine_refuses_is_one_bad_rollout(engine, request_for):
+    with pytest.raises(ModelError):
+        await said(engine, request_for(text_message("user", "much " * 20_000)))
+    with pytest.raises(ModelError, match="no adapter"):
+        await said(engine, request_for(lora="nobody"))
+    assert (await said(engine, request_for(max_tokens=4)))[1]
+
+
+async def test_a_verifier_model_selects(engine, gazetteer, countries, blank_photo):
+    consensus = ConsensusVerifier(World(gazetteer, countries), shipped("default"))
+    verifier = ModelVerifier(engine, consensus, VerifierConfig(kind="model", max_tokens=900))
+    request = VerifyRequest(a_context(120), (blank_photo,), LocateOptions(), even_runs())
+    pieces = [piece async for piece in verifier.verify(request)]
+    assert isinstance(pieces[-1], Verdict)
+    assert not pieces[-1].abstained
+    assert not pieces[-1].warnings or "found no branch supported" in pieces[-1].warnings[0]
+    assert sum(isinstance(piece, VerdictText) for piece in pieces) > 2
+
+
+async def test_a_dead_engine_core_is_a_fatal_error_that_travels(engine, request_for):
+    """Last: nothing works after it."""
+    deltas = engine.generate(request_for(max_tokens=3000))
+    assert isinstance(await anext(deltas), Delta)
+    for process in psutil.Process().children(recursive=True):
+        if "resource_tracker" not in " ".join(process.cmdline()):
+            os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(FatalError) as death:
+        async for _ in deltas:
+            pass
+    with pytest.raises(FatalError):
+        await engine.check_health()
+    again = pickle.loads(pickle.dumps(death.value))
+    assert type(again) is type(death.value)
+    assert again.code == "engine-died"

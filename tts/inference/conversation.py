@@ -1,0 +1,132 @@
+"""A conversation as token ids, so that the prefix cache of the engine always hits.
+
+What the model said is never tokenised again: the ids it produced are put back as they were, between the ids of the
+text around them. That text comes from the model's own chat template, rendered with a mark in place of every assistant
+message. Invariant: the ids of turn t begin with the ids of turn t-1 and what the engine generated then.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tts.dialects.hermes import as_plain_chat, wire_schema
+from tts.domain.messages import Message, TextPart
+from tts.domain.tooling import ImageRef
+from tts.ports import ToolSchema
+
+_MARK = "\ue000assistant\ue001"
+_SESSIONS = 1024
+
+
+class Tokenizer(Protocol):
+    """What a conversation needs of a tokenizer; `render` is the model's chat template."""
+
+    @property
+    def end_of_turn(self) -> int: ...
+
+    @property
+    def lists_tools(self) -> bool:
+        """Whether the chat template lists tools; where it does not, they stand in the system text (hermes)."""
+        ...
+
+    def render(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> str:
+        """The text of the conversation, ending with the opening of an assistant message."""
+        ...
+
+    def encode(self, text: str) -> list[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Token ids with one placeholder a picture, and the pictures in that order."""
+
+    token_ids: list[int]
+    images: tuple[ImageRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...]
+    token_ids: tuple[int, ...]
+
+
+class Conversations:
+    """Turns messages into prompts. Remembers the last prompt of each session: losing it costs time, never a token."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+
+    def prompt(self, session_id: str, messages: Sequence[Message], tools: tuple[ToolSchema, ...]) -> Prompt:
+        """`tools` are those the conversation lists, the same in all its turns."""
+        said = tuple(messages)
+        before = self._known.get(session_id)
+        if before is not None and _continues(said, tools, before):
+            ids = [*before.token_ids, *self._after(said, len(before.messages), tools)]
+        else:
+            ids = self._from_start(said, tools)
+        self._remember(session_id, _Known(said, tools, tuple(ids)))
+        return Prompt(ids, tuple(image for message in said for image in message.images))
+
+    def _remember(self, session_id: str, known: _Known) -> None:
+        self._known[session_id] = known
+        self._known.move_to_end(session_id)
+        while len(self._known) > _SESSIONS:
+            self._known.popitem(last=False)
+
+    def _from_start(self, said: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> list[int]:
+        first = next((i for i, message in enumerate(said) if message.role == "assistant"), len(said))
+        ids = self._tokenizer.encode(self._render(said[:first], tools))
+        return ids + self._after(said, first, tools)
+
+    def _after(self, said: tuple[Message, ...], start: int, tools: tuple[ToolSchema, ...]) -> list[int]:
+        """Ids from the assistant message at `start` on; each stretch of text is tokenised by itself."""
+        ids: list[int] = []
+        at = start
+        while at < len(said):
+            after = next((i for i in range(at + 1, len(said)) if said[i].role == "assistant"), len(said))
+            between = self._tokenizer.encode(self._render(said[:after], tools).rpartition(_MARK)[2])
+            mine = self._said(said[at])
+            if mine[-1:] == between[:1] == [self._tokenizer.end_of_turn]:
+                mine.pop()
+            ids += mine + between
+            at = after
+        return ids
+
+    def _said(self, message: Message) -> list[int]:
+        if message.token_ids is not None:
+            return list(message.token_ids)
+        return self._tokenizer.encode(as_plain_chat((message,), ())[0].text)
+
+    def _render(self, messages: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> str:
+        marked = [_marked(message) for message in messages]
+        native = self._tokenizer.lists_tools
+        plain = [_plain(message) for message in as_plain_chat(marked, () if native else tools)]
+        return self._tokenizer.render(plain, [wire_schema(tool) for tool in tools] if tools and native else None)
+
+
+def _continues(said: tuple[Message, ...], tools: tuple[ToolSchema, ...], before: _Known) -> bool:
+    """The same conversation, at most some turns on."""
+    kept = len(before.messages)
+    if tools != before.tools or said[:kept] != before.messages:
+        return False
+    return len(said) == kept or said[kept].role == "assistant"
+
+
+def _marked(message: Message) -> Message:
+    return Message(role="assistant", parts=(TextPart(text=_MARK),)) if message.role == "assistant" else message
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    """As chat templates take it: a string, or parts when there are pictures among them."""
+    if not message.images:
+        return {"role": message.role, "content": message.text}
+    parts: list[dict[str, Any]] = [
+        {"type": "text", "text": part.text} if isinstance(part, TextPart) else {"type": "image"}
+        for part in message.parts
+    ]
+    return {"role": message.role, "content": parts}

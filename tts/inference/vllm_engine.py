@@ -1,0 +1,122 @@
+"""The `vllm` engine: vLLM in this process, tokens in, tokens out.
+
+One engine serves all rollouts of its replica. N rollouts of a photo are cheap because both keys of its caches are kept:
+the conversation is token ids that only ever grow (`conversation`), pictures are named by content (`content_pictures`).
+Closing the iterator of `generate` aborts the generation in the engine.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator
+
+from tts.aio import closing
+from tts.config import VllmEngine
+from tts.dialects.hermes import calls_in
+from tts.domain.usage import Usage
+from tts.errors import ModelError, boundary
+from tts.inference.content_pictures import ContentPictures
+from tts.inference.conversation import Conversations
+from tts.inference.forcing import forced_calls, turn_schema
+from tts.inference.vllm_seam import EngineStats, Generation, Piece, VllmSeam
+from tts.ports import Delta, ModelRequest
+
+
+class VllmModel:
+    """The `ModelClient` over an in-process vLLM. Making one takes as long as loading the model."""
+
+    def __init__(self, config: VllmEngine, seam: VllmSeam | None = None, *, share: bool = True) -> None:
+        self._config = config
+        self._share = share
+        self._seam = seam or VllmSeam(config)
+        self._conversations = Conversations(self._seam.tokenizer)
+        self._pictures = ContentPictures()
+        self._numbers = itertools.count()
+
+    @property
+    def name(self) -> str:
+        return "vllm"
+
+    @property
+    def running(self) -> int:
+        return self._seam.unfinished
+
+    @property
+    def block_size(self) -> int:
+        """Tokens that the prefix cache keeps or drops together."""
+        return self._seam.block_size
+
+    def cold(self) -> VllmModel:
+        """The same engine, every prompt computed in full: what sharing is measured against."""
+        return VllmModel(self._config, self._seam, share=False)
+
+    @property
+    def stats(self) -> EngineStats:
+        return self._seam.stats
+
+    @property
+    def kv_use(self) -> float:
+        return self._seam.stats.kv_use
+
+    async def check_health(self) -> None:
+        """Raises FatalError when the engine core is gone."""
+        self._seam.check()
+
+    def close(self) -> None:
+        self._seam.close()
+
+    async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        said: list[str] = []
+        cached = prompt_tokens = completion_tokens = 0
+        with boundary(ModelError, "vllm"):
+            generation, forced = await self._generation(request)
+            async with closing(self._seam.generate(generation)) as pieces:
+                async for piece in pieces:
+                    said.append(piece.text)
+                    cached, prompt_tokens = max(cached, piece.cached_tokens), max(prompt_tokens, piece.prompt_tokens)
+                    completion_tokens += len(piece.token_ids)
+                    if piece.finish_reason is None:
+                        yield Delta(text=piece.text, token_ids=piece.token_ids, logprobs=piece.logprobs)
+                        continue
+                    usage = Usage(
+                        prompt_tokens=prompt_tokens, cached_tokens=cached, completion_tokens=completion_tokens
+                    )
+                    yield self._last(request, piece, "".join(said), usage, forced=forced)
+
+    async def _generation(self, request: ModelRequest) -> tuple[Generation, bool]:
+        """The request as the engine takes it, and whether it is bound to be a tool call."""
+        listed = request.tools if request.listed_tools is None else request.listed_tools
+        prompt = self._conversations.prompt(request.session_id, request.messages, listed)
+        schema = request.json_schema
+        bound = schema is None and self._config.constrain == "turns"
+        if bound:
+            own = self._config.turn_schema if request.tools else None
+            schema = own or turn_schema(request.tools)
+        number = next(self._numbers)
+        generation = Generation(
+            id=f"{request.session_id}#{number}",
+            token_ids=prompt.token_ids,
+            pictures=await self._pictures.of(request, prompt.images),
+            sampling=request.sampling,
+            json_schema=schema,
+            priority=request.context.priority,
+            lora=request.lora or self._config.lora,
+            cache_salt=None if self._share else f"{id(self)}#{number}",
+        )
+        return generation, bound and bool(request.tools)
+
+    @staticmethod
+    def _last(request: ModelRequest, piece: Piece, said: str, usage: Usage, *, forced: bool) -> Delta:
+        turn = sum(message.role == "assistant" for message in request.messages)
+        calls = forced_calls(said, turn=turn) if forced else ()
+        if request.tools and not forced:
+            calls = calls_in(said, turn=turn).calls
+        cut = piece.finish_reason == "length"
+        return Delta(
+            text=piece.text,
+            token_ids=piece.token_ids,
+            logprobs=piece.logprobs,
+            tool_calls=calls,
+            finish_reason="length" if cut else "tool_calls" if calls else "stop",
+            usage=usage,
+        )

@@ -1,0 +1,102 @@
+"""A group of rollouts that outlives the replica it runs on.
+
+Every finished turn leaves a checkpoint. When the replica or its engine dies, the rollouts that were still open are sent
+again, each from its last checkpoint, with the time that is left. What they said after it is void, which
+`rollout_resumed` tells everyone who folds the events. When there is no time left, or nobody takes them, they end as
+failed with their best hypothesis: a lost replica costs the request no answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+
+from tts.aio import Deadline, closing
+from tts.domain.answer import StopReason
+from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
+from tts.domain.usage import Usage
+from tts.errors import FatalError, GeoTTSError, Overloaded, ReplicaLost
+from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem
+
+MOVES = 12
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
+
+Runner = Callable[[GroupRequest], AsyncIterator[Sequence[RolloutItem]]]
+
+
+async def persistently(group: GroupRequest, run: Runner) -> AsyncIterator[Sequence[RolloutItem]]:
+    """Batches of `run(group)`, and of what is left of the group elsewhere after a loss."""
+    deadline = Deadline(group.context.remaining_s)
+    progress = _Progress(group)
+    for move in range(MOVES + 1):
+        try:
+            async with closing(run(progress.rest(deadline))) as batches:
+                async for batch in batches:
+                    progress.see(batch)
+                    yield batch
+            return
+        except GeoTTSError as error:
+            if progress.finished:
+                return
+            failure = error
+        pause_s = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**move)
+        movable = isinstance(failure, ReplicaLost | FatalError) or (move > 0 and isinstance(failure, Overloaded))
+        if not movable or move == MOVES or pause_s >= deadline.remaining_s():
+            break
+        await asyncio.sleep(pause_s)
+        if void := progress.voided():
+            yield void
+    yield progress.ended(f"{failure.code}: {failure.detail}")
+
+
+class _Progress:
+    """How far each rollout of a group got, as far as this process was told."""
+
+    def __init__(self, group: GroupRequest) -> None:
+        self._group = group
+        self._open = {task.rollout_id: task for task in group.tasks}
+        self._started: set[int] = set()
+        self._saved = {task.rollout_id: task.resume_from for task in group.tasks}
+        self._files = dict(group.files)
+
+    def see(self, batch: Sequence[RolloutItem]) -> None:
+        for item in batch:
+            if isinstance(item, RolloutFinished):
+                self._open.pop(item.rollout_id, None)
+            elif isinstance(item, Checkpoint):
+                self._saved[item.rollout_id] = item
+            elif isinstance(item, Attachment):
+                self._files[item.sha256] = item.data
+            elif isinstance(item, RolloutStarted):
+                self._started.add(item.rollout_id)
+
+    @property
+    def finished(self) -> bool:
+        return not self._open
+
+    def rest(self, deadline: Deadline) -> GroupRequest:
+        """The group without what is finished, each rollout from where it is known to have been."""
+        tasks = tuple(replace(task, resume_from=self._saved[i]) for i, task in self._open.items())
+        context = self._group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
+        return replace(self._group, context=context, tasks=tasks, files=self._files)
+
+    def voided(self) -> list[RolloutItem]:
+        """For rollouts that start all over: what they said so far is void. The others say so themselves."""
+        again = [i for i in self._open if self._saved[i] is None and i in self._started]
+        return [RolloutResumed(rollout_id=i, from_turn=-1) for i in again]
+
+    def ended(self, reason: str) -> list[RolloutItem]:
+        finished: list[RolloutItem] = []
+        for i in sorted(self._open):
+            saved = self._saved[i]
+            finished.append(
+                RolloutFinished(
+                    rollout_id=i,
+                    stop_reason=StopReason.FAILED,
+                    answer=saved.best if saved is not None else None,
+                    usage=saved.usage if saved is not None else Usage(),
+                    error=reason,
+                )
+            )
+        return finished

@@ -1,0 +1,72 @@
+"""From a model's opinion to what may be done with it: the ledger has the last word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tts.domain.geo import LatLon, distance_km
+from tts.verify.dossier import Dossier, Exhibit
+from tts.verify.ledger import Finding, RolloutLedger
+from tts.verify.opinion import NOBODY, Opinion
+from tts.verify.votes import Vote, evidence_score
+
+_NEAR_KM = 25.0
+_FIRM = 0.5  # grounding from which a branch rests on something
+_LOOSE = 0.15
+_HEAVIER = 2.0  # log-odds by which another branch's evidence outweighs a choice
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the verifier model's opinion comes to: a branch, perhaps a point of its own, reasons; or a problem."""
+
+    chosen: RolloutLedger | None = None
+    point: LatLon | None = None
+    reasons: tuple[tuple[str, tuple[Exhibit, ...]], ...] = ()
+    problem: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def rule(dossier: Dossier, opinion: Opinion, votes: Sequence[Vote]) -> Ruling:
+    """Hold an opinion against the ledgers."""
+    if opinion.choice == NOBODY:
+        return Ruling(problem="the verifier model found no branch supported")
+    branch = dossier.branch(opinion.choice)
+    assert branch is not None
+    if objection := _objection(branch.ledger, votes):
+        return Ruling(problem=f"the verifier model's choice was set aside: {objection}")
+    reasons = tuple(
+        (reason.text, tuple(dossier.exhibits[name] for name in reason.evidence)) for reason in opinion.reasons
+    )
+    cited = [exhibit for _, exhibits in reasons for exhibit in exhibits]
+    point = opinion.point
+    warnings: tuple[str, ...] = ()
+    if point is not None and not _anchored(point, branch.point, cited):
+        point, warnings = None, ("the verifier model's own point lies at no branch and no cited evidence",)
+    return Ruling(chosen=branch.ledger, point=point, reasons=reasons, warnings=warnings)
+
+
+def _objection(chosen: RolloutLedger, votes: Sequence[Vote]) -> str:
+    """Why the ledger does not allow this branch; empty when it does."""
+    if chosen.count(Finding.CONTRADICTED, "country", "sea", "phone"):
+        clean = [v for v in votes if not v.ledger.count(Finding.CONTRADICTED, "country", "sea", "phone")]
+        if clean:
+            return "its own evidence contradicts it"
+    firmest = max((vote.ledger.grounding for vote in votes), default=0.0)
+    if chosen.grounding <= _LOOSE and firmest >= _FIRM:
+        return "it rests on nothing while another branch rests on a tool's statement"
+    heaviest = max((evidence_score(vote.ledger) for vote in votes), default=0.0)
+    if heaviest - evidence_score(chosen) > _HEAVIER:
+        return "the evidence for another branch is far stronger"
+    return ""
+
+
+def _anchored(point: LatLon, branch: LatLon, cited: Sequence[Exhibit]) -> bool:
+    """A point of the model's own must lie at its branch, or at a branch whose supporting evidence it cites."""
+    anchors = [branch]
+    for exhibit in cited:
+        other = exhibit.ledger.hypothesis.point
+        if other is not None and exhibit.entry.finding is Finding.SUPPORTED:
+            anchors.append(other)
+    return any(distance_km(point, anchor) <= _NEAR_KM for anchor in anchors)
