@@ -1,0 +1,102 @@
+"""The client of the service, over a transport that plays the server."""
+
+import httpx
+import pytest
+
+from tts.api.client import Client, ServerUnreachable, form_fields
+from tts.api.sse import HEARTBEAT, sse_frame
+from tts.domain.events import Accepted, Done
+from tts.domain.geo import Countries
+from tts.domain.request import LocateOptions
+from tts.errors import GeoTTSError, Overloaded, RequestError
+
+EVENTS = (
+    Accepted(seq=1, request_id="loc_1", photos=(), n_parallel=2, depth="auto"),
+    Done(seq=2, stop_reason="answered"),
+)
+
+
+def client(answer, **options):
+    return Client("http://geotts/", transport=httpx.MockTransport(answer), **options)
+
+
+def problem(status, detail, **headers):
+    body = {"type": "urn:geotts:problem:x", "title": "X", "status": status, "detail": detail,
+            "errors": [{"field": "n_parallel", "problem": "too large"}]}  # fmt: skip
+    return httpx.Response(status, json=body, headers=headers)
+
+
+async def test_events_as_they_come_heartbeats_left_out():
+    seen = {}
+
+    def answer(request):
+        seen["request"] = request
+        frames = [sse_frame(event.seq, event.type, event.json_bytes()) for event in EVENTS]
+        return httpx.Response(200, content=HEARTBEAT + HEARTBEAT.join(frames))
+
+    async with client(answer, api_key="k1") as geotts:
+        events = [event async for event in geotts.stream(b"photo", LocateOptions(n_parallel=2))]
+    assert tuple(events) == EVENTS
+    request = seen["request"]
+    assert request.url.path == "/locate"
+    assert request.headers["authorization"] == "Bearer k1"
+    assert request.headers["accept"] == "text/event-stream"
+    body = request.content
+    assert b"photo" in body
+    assert b'name="n_parallel"' in body
+    assert b'name="depth"' not in body
+
+
+async def test_a_whole_run():
+    def answer(request):
+        return httpx.Response(200, content=b"".join(sse_frame(e.seq, e.type, e.json_bytes()) for e in EVENTS))
+
+    async with client(answer) as geotts:
+        run = await geotts.locate(b"photo")
+    assert run.accepted.request_id == "loc_1"
+    assert run.stop_reason == "answered"
+
+
+async def _refusal(response):
+    async with client(lambda request: response) as geotts:
+        with pytest.raises(GeoTTSError) as refused:
+            await geotts.locate(b"photo")
+    return refused.value
+
+
+async def test_refusals_keep_their_words_and_fields():
+    error = await _refusal(problem(422, "n_parallel: too large"))
+    assert isinstance(error, RequestError)
+    assert (error.detail, error.status) == ("n_parallel: too large", 422)
+    assert error.fields["errors"][0]["field"] == "n_parallel"
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_busy_service_says_when_to_come_back(status):
+    error = await _refusal(problem(status, "busy", **{"Retry-After": "7"}))
+    assert isinstance(error, Overloaded)
+    assert error.retry_after_s == 7
+
+
+async def test_a_reply_that_is_no_problem_document_is_still_an_error():
+    error = await _refusal(httpx.Response(502, content=b"<html>bad gateway</html>"))
+    assert "502" in error.detail
+
+
+async def test_nobody_there():
+    def answer(request):
+        raise httpx.ConnectError("refused")
+
+    async with client(answer) as geotts:
+        with pytest.raises(ServerUnreachable, match="http://geotts"):
+            await geotts.locate(b"photo")
+
+
+def test_options_as_form_fields():
+    assert form_fields(LocateOptions()) == {}
+    fields = form_fields(LocateOptions(n_parallel=8, depth="deep", within=Countries(codes=("IT",)), tools=("geocode",)))
+    assert fields["n_parallel"] == "8"
+    assert fields["depth"] == "deep"
+    assert fields["tools"] == '["geocode"]'
+    assert '"IT"' in fields["within"]
+    assert LocateOptions(seed=3) == LocateOptions.model_validate(form_fields(LocateOptions(seed=3)))
