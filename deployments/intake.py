@@ -99,7 +99,8 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
             else:
                 fields[name] = _structured(name, value)
     finally:
-        await form.close()
+        for file in parser._files_to_close_on_error:  # a body that ends inside a file leaves it out of the form, open
+            file.close()
     return options_from(fields), _checked(photos)
 
 

@@ -60,8 +60,8 @@ def main() -> None:
     """
     try:
         code = cli.main(standalone_mode=False)
-    except click.exceptions.Abort:
-        code = EXIT_INTERRUPTED
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        code = fail("interrupted", EXIT_INTERRUPTED)
     except click.ClickException as error:
         error.show()
         code = EXIT_USAGE
@@ -69,6 +69,4 @@ def main() -> None:
         code = fail(error.detail, EXIT_USAGE)
     except GeoTTSError as error:
         code = fail(error.detail, EXIT_FAILED)
-    except KeyboardInterrupt:
-        code = fail("interrupted", EXIT_INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)

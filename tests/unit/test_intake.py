@@ -1,0 +1,157 @@
+"""What is thrown at `POST /locate` besides photos: bodies, fields and names nobody sends by accident."""
+
+import base64
+import io
+import json
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from support import sign_bytes
+
+from deployments.gateway import Gateway
+from deployments.http import create_app
+from deployments.local import local_ports
+from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+
+PHOTO = sign_bytes("Rue de Rivoli", size=(320, 240))
+ARGS = AppArgs(
+    engine=ScriptedEngine(turns=1, tokens_per_turn=2),
+    routing=RoutingConfig(method="fixed"),
+    gateway=GatewayConfig(body_timeout_s=60.0),
+)
+
+
+@pytest.fixture(scope="module")
+def ports(data_store):
+    return local_ports(ARGS)
+
+
+@pytest.fixture
+async def http(ports):
+    transport = httpx.ASGITransport(create_app(Gateway(ARGS, ports), ARGS), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://geotts") as client:
+        yield client
+
+
+async def works(http) -> bool:
+    return (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).status_code == 200
+
+
+def part(name: bytes, value: bytes, extra: bytes = b"") -> bytes:
+    return b'--B\r\nContent-Disposition: form-data; name="' + name + b'"' + extra + b"\r\n\r\n" + value + b"\r\n"
+
+
+IMAGE = part(b"image", PHOTO, b'; filename="a.jpg"')
+BODIES = {
+    "no end": IMAGE,
+    "no parts": b"--B--\r\n",
+    "no name": b"--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n" + IMAGE + b"--B--\r\n",
+    "no disposition": b"--B\r\nX: y\r\n\r\nx\r\n" + IMAGE + b"--B--\r\n",
+    "a header without a colon": b"--B\r\nContent-Disposition\r\n\r\nx\r\n--B--\r\n",
+    "a header of 100 kB": b"--B\r\nX: " + b"y" * 100_000 + b"\r\n\r\nx\r\n--B--\r\n",
+    "a name that is no text": part(b"\xff\xfe", b"x") + IMAGE + b"--B--\r\n",
+    "40 fields": b"".join(part(b"f%d" % i, b"x") for i in range(40)) + IMAGE + b"--B--\r\n",
+    "a field of 100 kB": part(b"hint", b"x" * 100_000) + IMAGE + b"--B--\r\n",
+    "a field that is a file": part(b"hint", b"x", b'; filename="h.txt"') + IMAGE + b"--B--\r\n",
+    "the same field twice": part(b"depth", b"deep") * 2 + IMAGE + b"--B--\r\n",
+    "only noise": bytes(range(256)) * 40,
+}
+
+
+ODD_BODIES = {
+    "a value that is no text": part(b"hint", b"\xff\xfe\x00") + IMAGE + b"--B--\r\n",
+    "another charset": part(b"hint", b"x", b'\r\nContent-Type: text/plain; charset="nope"') + IMAGE + b"--B--\r\n",
+    "a boundary inside": IMAGE + b"--B" * 1000 + b"--B--\r\n",
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+async def test_broken_multipart_is_refused_in_words(http, name):
+    headers = {"Content-Type": "multipart/form-data; boundary=B"}
+    reply = await http.post("/locate", content=BODIES[name], headers=headers)
+    assert 400 <= reply.status_code < 500, reply.text
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.json()["detail"]
+    assert await works(http)
+
+
+IMAGE_JSON = '{"image": {"base64": "' + base64.b64encode(PHOTO).decode() + '"}, '
+DOCUMENTS = {
+    "NaN": IMAGE_JSON + '"deadline_s": NaN}',
+    "infinity": IMAGE_JSON + '"target_radius_km": 1e999}',
+    "a million rollouts": IMAGE_JSON + '"n_parallel": 1000000}',
+    "no rollouts": IMAGE_JSON + '"n_parallel": 0}',
+    "a number of 5000 digits": IMAGE_JSON + '"seed": ' + "9" * 5000 + "}",
+    "a list for a number": IMAGE_JSON + '"n_parallel": [1, 2]}',
+    "an unknown field": IMAGE_JSON + '"N_PARALLEL": 1}',
+    "a circle around nowhere": IMAGE_JSON
+    + '"within": {"kind": "circle", "centre": {"lat": 95, "lon": 0}, "radius_km": 1}}',
+    "a country that is none": IMAGE_JSON + '"within": {"kind": "countries", "codes": ["ITALY"]}}',
+    "a depth of 5000 lists": "[" * 5000 + "]" * 5000,
+    "half a character": '{"hint": "\\ud800"}',
+    "a photo of null": '{"image": null}',
+    "nine photos": '{"image": [' + ",".join(['{"base64": "AAAA"}'] * 9) + "]}",
+    "a photo that is a path": '{"image": {"path": "/etc/passwd"}}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+async def test_strange_json_is_refused_in_words(http, name):
+    reply = await http.post("/locate", content=DOCUMENTS[name], headers={"Content-Type": "application/json"})
+    assert 400 <= reply.status_code < 500, reply.text
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert await works(http)
+
+
+@pytest.mark.parametrize(
+    "kind", ["", "image/jpeg", "application/x-www-form-urlencoded", "multipart/mixed; boundary=B", "ünknown"]
+)
+async def test_other_content_types_are_named_wrong(http, kind):
+    reply = await http.post("/locate", content=PHOTO, headers={"Content-Type": kind.encode("latin-1")})
+    assert reply.status_code == 415
+    assert "multipart/form-data" in reply.json()["detail"]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.binary(max_size=300),
+    st.sampled_from(["multipart/form-data; boundary=B", "application/json", "multipart/form-data"]),
+)
+async def test_any_body_is_refused_without_a_stumble(http, body, kind):
+    reply = await http.post("/locate", content=body, headers={"Content-Type": kind})
+    assert 400 <= reply.status_code < 500
+
+
+@pytest.mark.parametrize(
+    "hint", ["🗼🇯🇵 near the tower", "שלום \u202e\u2066", "\x00\x07", "a" * 2000, "';--", "{{7*7}}", "\u0301" * 500]
+)
+async def test_hints_in_any_script_are_fine(http, hint):
+    reply = await http.post("/locate", files={"image": PHOTO}, data={"hint": hint, "n_parallel": "1"})
+    assert reply.status_code == 200, reply.text
+
+
+@pytest.mark.parametrize("name", ["SECRETNAME.jpg", "../../etc/SECRETNAME", "SECRETNAME\u202e.exe", "SECRETNAME" * 50])
+async def test_file_names_are_never_passed_on(http, name):
+    files = {"image": (name, PHOTO, "application/x-SECRETNAME")}
+    for accept in ("application/json", "application/x-ndjson"):
+        reply = await http.post("/locate", files=files, data={"include": "full"}, headers={"Accept": accept})
+        assert reply.status_code == 200
+        assert "SECRETNAME" not in reply.text
+
+
+async def test_the_position_a_file_claims_stays_out_of_everything_unless_asked_for(http):
+    exif = Image.Exif()
+    exif[0x010F] = "SECRETCAMERA"
+    exif.get_ifd(0x8825).update({1: "N", 2: (48.0, 51.0, 24.0), 3: "E", 4: (2.0, 21.0, 3.6)})
+    out = io.BytesIO()
+    Image.open(io.BytesIO(PHOTO)).save(out, "JPEG", exif=exif)
+    quiet = await http.post("/locate", files={"image": out.getvalue()}, data={"include": "full", "seed": "1"})
+    told = await http.post("/locate", files={"image": out.getvalue()}, data={"exif": "report", "seed": "1"})
+    assert "SECRETCAMERA" not in quiet.text
+    assert quiet.json()["answer"]["file_claims"] == []
+    (claim,) = told.json()["answer"]["file_claims"]
+    assert (claim["camera"], claim["point"]) == ("SECRETCAMERA", {"lat": 48.8566667, "lon": 2.351})
+    assert json.dumps(quiet.json()["answer"]["candidates"]) == json.dumps(told.json()["answer"]["candidates"])
