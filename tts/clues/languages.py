@@ -22,14 +22,21 @@ from tts.geodata.countries import Countries, Country
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import script_of
 
-_FLOOR = 1e-7  # share of a word that a language's list does not have
-_TEMPER = 0.55  # words of a line depend on each other
-_STRANGE = 0.3  # share of lines that are in no language of the country: names, brands, imports
+_FLOOR = 1e-8  # share of a word that a language's list does not have
+_DEPENDENCE = 0.4  # n words of a line count as n to the power of one minus this
+_STRANGE = 0.2  # share of lines that are in no language of the country: names, brands, imports
 _VISITORS = 0.1  # share of lines in English where English is no language of the country
-_LINE_CAP = 5.0
-_TOTAL_CAP = 8.0
+_LINE_CAP = 6.0
+_TOTAL_CAP = 9.0
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTER_NATS = 1.5
+_OTHER_SCRIPT = 8.0
+_WRITTEN_IN = {
+    "Cyrl": ("ru", "uk", "bg", "sh", "mk", "be", "kk", "ky", "mn", "tg"), "Grek": ("el",), "Hang": ("ko",), "Hebr": ("he",),
+    "Arab": ("ar", "fa", "ur", "ps", "ku", "ug"), "Deva": ("hi", "ne", "mr"), "Beng": ("bn", "as"), "Thai": ("th",),
+    "Taml": ("ta",), "Telu": ("te",), "Gujr": ("gu",), "Knda": ("kn",), "Mlym": ("ml",), "Guru": ("pa",), "Sinh": ("si",),
+    "Geor": ("ka",), "Armn": ("hy",), "Ethi": ("am", "ti"), "Laoo": ("lo",), "Khmr": ("km",), "Mymr": ("my",),
+}  # fmt: skip
 _SAME = {
     "no": "nb",
     "nn": "nb",
@@ -91,21 +98,27 @@ class LanguageReader:
         """The languages of one line; None when it has no letters to judge."""
         script = script_of(text)
         if script in ("Hani", "Jpan"):
-            return _east_asian(text, script)
+            return _east_asian(text, script) if sum(char.isalpha() for char in text) > 1 else None
         words = [word for word in _WORD.findall(text.casefold()) if len(word) > 1]
         if not words:
             return None
-        by_language = dict.fromkeys(self._lexicon.languages, 0.0)
-        strange, known = 0.0, False
-        for word in self._words(words):
+        writers = _WRITTEN_IN.get(script, ())
+        by_language = dict.fromkeys((*self._lexicon.languages, *writers), 0.0)
+        words = self._words(words)
+        strange, known = 0.0, bool(writers)
+        for word in words:
             shares = self._lexicon.frequencies(word)
             known = known or bool(shares)
-            weight = _TEMPER * (1.0 if len(word) > 2 else 0.4)
+            weight = len(words) ** -_DEPENDENCE * (1.0 if len(word) > 2 else 0.4)
             values = {tag: 10.0 ** (zipf - 9.0) for tag, zipf in shares.items()}
             mean = sum(values.values()) / len(by_language) + _FLOOR
             strange += weight * math.log(mean)
             for tag in by_language:
                 by_language[tag] += weight * math.log(values.get(tag, 0.0) + _FLOOR)
+        if writers:  # nobody else writes so, and few put it on a sign where it is not read
+            strange -= _OTHER_SCRIPT / 2
+            for tag in by_language:
+                by_language[tag] -= 0.0 if tag in writers else _OTHER_SCRIPT
         self._letters(text, by_language)
         found = self._detected(text, by_language, strange) if not known or len(text) >= _FALLBACK_FROM else by_language
         return LineLanguages(text, found, strange) if known or found is not by_language else None

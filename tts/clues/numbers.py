@@ -37,6 +37,11 @@ _PLATES = (
     (re.compile(r"\b\d{2}[A-Z]\d?-\d{3}\.?\d{2}\b"), "VN"),
     (re.compile(r"\b[A-Z]{1,2} \d{4} [A-Z]{2,3}\b"), "ID"),
     (re.compile(r"\b[A-Z]{1,3}-[A-Z]{1,2} ?\d{1,4}\b"), "DE"),
+    (re.compile(r"\b[ABEZHIKMNOPTYX]{3}-?\d{4}\b"), "GR CY"),
+    (re.compile(r"\b\d[A-Z]\d ?\d{4}\b"), "CZ"),
+    (re.compile(r"\b\d{2} ?[A-Z]{2} ?\d{3}\b"), "AM"),
+    (re.compile(r"\b[A-Z]{3} ?\d{2}[A-Z0-9]\b"), "SE FI LT"),
+    (re.compile(r"\b[A-Z]{2} ?\d{5}\b"), "NO PL DK"),
 )  # fmt: skip
 _UNITS = (
     (re.compile(r"\b\d+ ?(?:mph|m\.p\.h)\b", re.IGNORECASE), "US GB PR", 2.5),
@@ -53,12 +58,17 @@ _DECIMAL = re.compile(
     r"(?<![\d.])(-?\d{1,2}\.\d{3,8})\s?°?\s?([NS])?[,;/ ]\s?(-?\d{1,3}\.\d{3,8})\s?°?\s?([EW])?(?![\d.])"
 )
 _US_ADDRESS = re.compile(r"\b([A-Z]{2})\.?,? (\d{5})(?:-\d{4})?\b")
-_PHONE_NATS, _NATIONAL_NATS, _PRICE_NATS, _PLATE_NATS = 4.5, 2.0, 2.5, 1.5
+_PHONE_NATS, _NATIONAL_NATS, _PRICE_NATS, _PLATE_NATS = 7.0, 3.5, 4.5, 3.0
+_COMMON_MONEY = frozenset("€£")  # … that tourists meet too
 
 
 def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
     """Every clue of this module in one line of text."""
-    found = [*_international(text), *_prices(text), *_plates(text), *_units(text), *_coordinates(text), *_zip(text)]
+    plates = list(_plates(text))
+    if plates:
+        yield from plates
+        return
+    found = [*_international(text), *_prices(text), *_units(text), *_coordinates(text), *_zip(text)]
     yield from (clue for clue in found if clue is not None)
     if not any(clue is not None and clue.kind is ClueKind.PHONE for clue in found):
         yield from _national(text, countries)
@@ -106,7 +116,8 @@ def _prices(text: str) -> Iterator[Clue | None]:
     if any(char.isdigit() for char in text):
         for mark, codes in tables().currency_marks.items():
             if mark in text.casefold():
-                yield pointing(ClueKind.CURRENCY, text, f"prices in {mark}", codes, _PRICE_NATS)
+                nats = (0.6 if mark in _COMMON_MONEY else 1.0) * _PRICE_NATS
+                yield pointing(ClueKind.CURRENCY, text, f"prices in {mark}", codes, nats)
     for match in _price_words().finditer(text):
         word = (match.group(1) or match.group(2)).lower()
         codes = tables().currency_words[word]
@@ -123,12 +134,14 @@ def _price_words() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w$])({before})\.?\s?\d[\d.,]*(?!\w)|(?<!\w)\d[\d.,]*\s?({after})(?!\w)", re.IGNORECASE)
 
 
-def _plates(text: str) -> Iterator[Clue | None]:
+def _plates(text: str) -> Iterator[Clue]:
     if len(text) <= 16:
         for form, codes in _PLATES:
             if form.fullmatch(text.strip()):
                 why = f"looks like a number plate of {_listed(codes.split())}"
-                yield pointing(ClueKind.PLATE, text, why, codes.split(), _PLATE_NATS)
+                clue = pointing(ClueKind.PLATE, text, why, codes.split(), _PLATE_NATS)
+                if clue is not None:
+                    yield clue
 
 
 def _units(text: str) -> Iterator[Clue | None]:

@@ -15,16 +15,16 @@ from tts.geodata.countries import Countries
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
 
-_NATS = {"phone": 4.5, "domain": 4.0, "script": 6.0, "postcode": 2.0, "language": 2.0}
+_NATS = {"domain": 5.5, "script": 7.0, "postcode": 2.0}
 _KINDS = {"domain": ClueKind.DOMAIN, "script": ClueKind.SCRIPT, "postcode": ClueKind.POSTCODE}
 _UK_POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b")
 _DISTINCT_POSTCODES = (
-    (_UK_POSTCODE, "GB IM JE GG", 3.0),
-    (re.compile(r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d\b"), "CA", 3.5),
+    (_UK_POSTCODE, "GB IM JE GG", 5.0),
+    (re.compile(r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d\b"), "CA", 5.0),
     (re.compile(r"\b[1-9]\d{3} ?[A-Z]{2}\b"), "NL", 1.5),
     (re.compile(r"\b\d{2}-\d{3}\b"), "PL", 1.5),
     (re.compile(r"\b\d{4}-\d{3}\b"), "PT", 1.5),
-    (re.compile(r"\b\d{5}-\d{3}\b"), "BR", 3.0),
+    (re.compile(r"\b\d{5}-\d{3}\b"), "BR", 4.0),
     (re.compile(r"〒 ?\d{3}-?\d{4}"), "JP", 5.0),
     (re.compile(r"\b\d{3} \d{2}\b(?= \w)"), "CZ SK SE GR", 1.2),
     (re.compile(r"\b(?:CP|C\.P\.) ?\d{5}\b"), "MX ES", 2.0),
@@ -59,7 +59,7 @@ def _companies(text: str) -> Iterator[Clue]:
     form = max(found, key=len)
     if len(text.split()) > 1 or not form.isascii():
         why = f"companies called “{form}” are registered there"
-        nats = 1.0 if form in tables().weak_companies else 2.5
+        nats = 1.0 if form in tables().weak_companies else 4.0
         clue = pointing(ClueKind.COMPANY, text, why, tables().companies[form], nats)
         if clue is not None:
             yield clue
@@ -80,7 +80,7 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
                 continue
             taken |= set(span)
             why = f"{name.title()} has its branches in {', '.join(codes[:5])}"
-            clue = pointing(ClueKind.BRAND, name, why, codes, 2.6 if len(codes) <= 3 else 1.6)
+            clue = pointing(ClueKind.BRAND, name, why, codes, 3.2 if len(codes) <= 3 else 1.8)
             if clue is not None and len(codes) <= 12:
                 yield clue
 
