@@ -13,6 +13,7 @@ BENCHES = {
     "cancel": "what clients that go away leave running",
     "photos": "accuracy and calibration on a folder of labelled photos",
     "scenes": "accuracy on project-made signs in many scripts",
+    "ablation": "what each kind of clue is worth to the embedded engine",
     "maps": "how long a 500x500 map takes, encoding included",
     "score": "rows scored a second, and whether a killed run resumes exactly",
     "depth": "what stop policies save and lose; stragglers, deadlines, auto against deep",

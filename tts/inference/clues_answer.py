@@ -14,7 +14,7 @@ from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Place
 from tts.inference.clues_notes import Notes
 
-_ANSWER_FROM = 0.27  # share of the belief within 750 km of the best point, below which there is no answer
+ANSWER_FROM = 0.27  # share of the belief within 750 km of the best point, below which there is no answer
 _CITY_FROM, _REGION_FROM, _COUNTRY_FROM = 0.5, 0.5, 0.5
 _SHOWN_LINES, _SHOWN_CLUES = 6, 5
 
@@ -38,7 +38,7 @@ def write_answer(told: str, known: Notes, leads: Leads, belief: Belief, reader: 
     """The last turn: reasons and the JSON object, with null coordinates where the belief is too vague."""
     point, _ = belief.best_point()
     within = belief.mass(point, 750.0)
-    if within < _ANSWER_FROM or not (leads.clues or leads.mentions):
+    if within < ANSWER_FROM or not (leads.clues or leads.mentions):
         said = f"{told} That is too little to name a place."
         return said + "\n" + _dump({"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)})
     place = next((place for place, _ in belief.places if distance_km(place.point, point) < 1.0), None)

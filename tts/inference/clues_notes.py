@@ -7,7 +7,7 @@ depend on its seed alone, everything else stands in the messages.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tts.domain.geo import Countries as CountryArea
@@ -34,13 +34,7 @@ class Notes:
 
     @property
     def texts(self) -> dict[str, float]:
-        """All readings of all lines with how far each is trusted; second readings half as far as first ones."""
-        found: dict[str, float] = {}
-        for line in self.lines:
-            trust = min(1.0, max(0.0, (line.confidence - 0.35) / 0.45))
-            for text, share in ((line.text, trust), *((other, 0.5 * trust) for other in line.alternatives)):
-                found[text] = max(share, found.get(text, 0.0))
-        return found
+        return trusted_texts(self.lines)
 
     def random(self, purpose: str) -> random.Random:
         """The same numbers for the same rollout and purpose, whatever process asks."""
@@ -71,6 +65,16 @@ def notes(request: ModelRequest, temperature: float) -> Notes:
         asked=frozenset((str(call.arguments.get("query")), str(call.arguments.get("country"))) for call in calls),
         results=results,
     )
+
+
+def trusted_texts(lines: Iterable[TextLine]) -> dict[str, float]:
+    """All readings of lines with how far each is trusted, in [0, 1]; second readings half as far as first ones."""
+    found: dict[str, float] = {}
+    for line in lines:
+        trust = min(1.0, max(0.0, (line.confidence - 0.35) / 0.45))
+        for text, share in ((line.text, trust), *((other, 0.5 * trust) for other in line.alternatives)):
+            found[text] = max(share, found.get(text, 0.0))
+    return found
 
 
 def area_codes(request: ModelRequest) -> frozenset[str] | None:
