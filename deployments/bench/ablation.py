@@ -61,7 +61,7 @@ def ablate(args: AppArgs, samples: Sequence[Sample]) -> Result:
 def _figures(
     reader: ClueReader, read: Sequence[tuple[Sample, dict[str, float]]], names: PlaceNames, without: frozenset[ClueKind]
 ) -> Result:
-    """Share of photos within each threshold, in the right country, and without an answer, at one glance of one rollout."""
+    """Share of photos within each threshold, in the right country and without an answer, at first glance."""
     hits, country, silent = dict.fromkeys(_THRESHOLDS_KM, 0), 0, 0
     for sample, texts in read:
         leads = reader.leads(texts, without)

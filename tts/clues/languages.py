@@ -32,10 +32,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LETTER_NATS = 1.5
 _OTHER_SCRIPT = 8.0
 _WRITTEN_IN = {
-    "Cyrl": ("ru", "uk", "bg", "sh", "mk", "be", "kk", "ky", "mn", "tg"), "Grek": ("el",), "Hang": ("ko",), "Hebr": ("he",),
-    "Arab": ("ar", "fa", "ur", "ps", "ku", "ug"), "Deva": ("hi", "ne", "mr"), "Beng": ("bn", "as"), "Thai": ("th",),
-    "Taml": ("ta",), "Telu": ("te",), "Gujr": ("gu",), "Knda": ("kn",), "Mlym": ("ml",), "Guru": ("pa",), "Sinh": ("si",),
-    "Geor": ("ka",), "Armn": ("hy",), "Ethi": ("am", "ti"), "Laoo": ("lo",), "Khmr": ("km",), "Mymr": ("my",),
+    "Cyrl": ("ru", "uk", "bg", "sh", "mk", "be", "kk", "ky", "mn", "tg"), "Grek": ("el",),
+    "Hang": ("ko",), "Hebr": ("he",), "Arab": ("ar", "fa", "ur", "ps", "ku", "ug"), "Thai": ("th",),
+    "Deva": ("hi", "ne", "mr"), "Beng": ("bn", "as"), "Taml": ("ta",), "Telu": ("te",), "Gujr": ("gu",),
+    "Knda": ("kn",), "Mlym": ("ml",), "Guru": ("pa",), "Sinh": ("si",), "Geor": ("ka",), "Armn": ("hy",), "Ethi": ("am", "ti"), "Laoo": ("lo",), "Khmr": ("km",), "Mymr": ("my",),
 }  # fmt: skip
 _SAME = {
     "no": "nb",
