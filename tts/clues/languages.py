@@ -35,7 +35,8 @@ _WRITTEN_IN = {
     "Cyrl": ("ru", "uk", "bg", "sh", "mk", "be", "kk", "ky", "mn", "tg"), "Grek": ("el",),
     "Hang": ("ko",), "Hebr": ("he",), "Arab": ("ar", "fa", "ur", "ps", "ku", "ug"), "Thai": ("th",),
     "Deva": ("hi", "ne", "mr"), "Beng": ("bn", "as"), "Taml": ("ta",), "Telu": ("te",), "Gujr": ("gu",),
-    "Knda": ("kn",), "Mlym": ("ml",), "Guru": ("pa",), "Sinh": ("si",), "Geor": ("ka",), "Armn": ("hy",), "Ethi": ("am", "ti"), "Laoo": ("lo",), "Khmr": ("km",), "Mymr": ("my",),
+    "Knda": ("kn",), "Mlym": ("ml",), "Guru": ("pa",), "Sinh": ("si",), "Geor": ("ka",), "Armn": ("hy",),
+    "Ethi": ("am", "ti"), "Laoo": ("lo",), "Khmr": ("km",), "Mymr": ("my",),
 }  # fmt: skip
 _SAME = {
     "no": "nb",
