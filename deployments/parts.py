@@ -66,9 +66,9 @@ def make_locator(args: AppArgs, perception: Perception) -> Locator:
     if routing.method == "visual" and routing.segmentation_model:
         return VisualLocator(Segmenter(routing.segmentation_model), cues, predictor)
     if routing.method == "probe":
-        if args.engine.name == "vllm":
+        if str(args.engine.name) == "vllm":
             raise ConfigError("routing method probe would load the engine a second time; point an openai engine at it")
-        return ProbeLocator(make_model(args.engine), cues, predictor)
+        return ProbeLocator(make_model(args), cues, predictor)
     return cues
 
 

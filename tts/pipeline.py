@@ -142,7 +142,9 @@ class _Solution:
             target_radius_km=self._options.target_radius_km,
             readings=routing.readings,
         )
-        cut = await ensemble.run(group, plan.n_planned, Deadline(context.remaining_s + _GRACE_S))
+        cut = await ensemble.run(
+            group, plan.n_planned, Deadline(context.remaining_s + min(_GRACE_S, 0.5 * self._verifier_s))
+        )
         self._mark("rollouts_s")
         return cut
 

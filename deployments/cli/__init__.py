@@ -22,6 +22,7 @@ _COMMANDS = {
     "data": ("deployments.cli.data", "Build, inspect or remove the embedded data."),
     "config": ("deployments.cli.config", "Show the effective configuration."),
     "eval": ("deployments.cli.eval", "Score outputs, run data sets, compare and report runs."),
+    "calibrate-depth": ("deployments.cli.calibrate_depth", "Fit when a photo needs depth, on recorded runs."),
     "bench": ("deployments.cli.bench", "Measure one thing; the last line is one JSON object."),
     "completion": ("deployments.cli.completion", "Print shell completion."),
 }

@@ -220,3 +220,41 @@ def test_any_schedule_of_ends_gives_one_answer_in_time(blank_photo, schedule, n,
         assert not leftover_tasks()
 
     check()
+
+
+@settings(max_examples=30)
+@given(
+    fates, st.integers(1, 6), st.integers(1, 6), st.floats(1, 40),
+    st.sampled_from(["none", "first:1", "first:2", "quorum:2", "beta", "worth"]), st.sampled_from(["auto", "deep"]),
+)  # fmt: skip
+def test_stopping_early_and_escalating_still_give_one_answer_in_time(
+    blank_photo, schedule, n, size, deadline_s, stop, depth
+):
+    @virtual_time
+    async def check():
+        rollouts = FakeRollouts(schedule, size)
+        events = await run(blank_photo, ports(rollouts), deadline_s=deadline_s, n_parallel=n, stop=stop, depth=depth)
+        check_shape(events)
+        folded = fold(events)
+        assert all(t.stop_reason is not None for t in folded.trajectories)
+        assert len(folded.trajectories) <= n
+        assert asyncio.get_running_loop().time() <= deadline_s + 0.2
+        assert rollouts.running == 0
+        assert not leftover_tasks()
+
+    check()
+
+
+def test_two_that_agree_stop_the_third(blank_photo):
+    @virtual_time
+    async def check():
+        rollouts = FakeRollouts([("answer", 1.0), ("answer", 1.0), ("hang", 0)], size=1)
+        events = await run(blank_photo, ports(rollouts), n_parallel=3, stop="quorum:2")
+        answer = fold(events).answer
+        assert answer.stop_reason is StopReason.QUORUM
+        assert [status.stop_reason for status in answer.rollouts] == ["answered", "answered", "quorum"]
+        assert answer.undone == ("rollout 2 stopped after 0 turns: the others were enough",)
+        assert answer.timing.total_s < 2
+        assert rollouts.running == 0
+
+    check()

@@ -101,4 +101,6 @@ class VisualLocator:
 def _pixels(photo: Photo) -> npt.NDArray[np.float32]:
     picture = photo.image().convert("RGB").resize((_SIDE, _SIDE))
     scaled = np.asarray(picture, dtype=np.float32) / 255.0
-    return np.ascontiguousarray(((scaled - np.float32(_MEAN)) / np.float32(_STD)).transpose(2, 0, 1))
+    return np.ascontiguousarray(
+        ((scaled - np.array(_MEAN, dtype=np.float32)) / np.array(_STD, dtype=np.float32)).transpose(2, 0, 1)
+    )
