@@ -50,7 +50,7 @@ def scaling_args(port: int) -> AppArgs:
     )
     return AppArgs(
         engine=ScriptedEngine(turns=4, tokens_per_turn=16, turn_s=1.0),
-        routing=RoutingConfig(method="fixed", stop="none"),
+        routing=RoutingConfig(method="fixed", stop="none", stragglers="wait"),
         gateway=GatewayConfig(port=port),
         group_size=2,
         deployments=DeploymentsConfig(rollout=DeploymentConfig(autoscale=auto, drain_s=60)),

@@ -34,7 +34,7 @@ def command(kills: int, quick: bool) -> None:
 def fault_args(port: int) -> AppArgs:
     return AppArgs(
         engine=ScriptedEngine(turns=4, tokens_per_turn=16, turn_s=0.5),
-        routing=RoutingConfig(method="fixed", stop="none"),
+        routing=RoutingConfig(method="fixed", stop="none", stragglers="wait"),
         gateway=GatewayConfig(port=port),
         deployments=DeploymentsConfig(rollout=DeploymentConfig(replicas=_REPLICAS)),
     )

@@ -29,7 +29,7 @@ def command(repeats: int, quick: bool) -> None:
 def measure(repeats: int) -> Result:
     args = AppArgs(
         engine=ScriptedEngine(turns=_TURNS, tokens_per_turn=_TOKENS, turn_s=_TURN_S),
-        routing=RoutingConfig(method="fixed", stop="none"),
+        routing=RoutingConfig(method="fixed", stop="none", stragglers="wait"),
         gateway=GatewayConfig(port=free_port()),
     )
     with served(args) as service:

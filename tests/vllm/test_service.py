@@ -50,7 +50,7 @@ ZOOM = {
 def service(tiny_qwen3, tiny_args, data_store):
     args = AppArgs(
         engine=VllmEngine(model=str(tiny_qwen3), load_format="dummy", constrain="turns", turn_schema=ZOOM, **tiny_args),
-        routing=RoutingConfig(method="fixed", fixed_score=0.9, stop="none"),
+        routing=RoutingConfig(method="fixed", fixed_score=0.9, stop="none", stragglers="wait"),
         limits=Limits(max_turns=3, max_tool_calls=8, max_tokens=2048),
         verifier=VerifierConfig(kind="model", mode="synthesise", max_tokens=900),
         gateway=GatewayConfig(port=free_port()),
