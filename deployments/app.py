@@ -79,13 +79,18 @@ class GatewayIngress:
 def build(args: AppArgs) -> Application:
     """The application: Gateway → Locatability, Rollout → Tools, Verifier."""
     d = args.deployments
-    tools = _deployment(Tools, d.tools).bind(args)
+    tools = build_tools(args)
     locatability = _deployment(Locatability, d.locatability).bind(args)
     rollout = _deployment(Rollout, d.rollout, **_placement(args)).bind(args, locatability, tools)
     borrowed = args.verifier.kind == "model" and args.verifier.engine is None
     verifier = _deployment(Verifier, d.verifier).bind(args, rollout if borrowed else None)
     gateway = _deployment(GatewayIngress, d.gateway, name="Gateway")
     return cast(Application, gateway.bind(args, locatability, rollout, verifier))
+
+
+def build_tools(args: AppArgs) -> Application:
+    """The broker alone."""
+    return cast(Application, _deployment(Tools, args.deployments.tools).bind(args))
 
 
 def _deployment(cls: type, config: DeploymentConfig, name: str | None = None, **options: Any) -> Any:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from deployments.ray_env import prepare_environment, prepare_ports
 
@@ -19,7 +20,7 @@ prepare_environment()
 import ray  # noqa: E402  after the environment is set
 from ray import serve  # noqa: E402
 
-from deployments.app import build  # noqa: E402
+from deployments.app import build, build_tools  # noqa: E402
 from tts.config import AppArgs  # noqa: E402
 from tts.errors import DataError, FatalError, boundary  # noqa: E402
 from tts.geodata.store import DataStore  # noqa: E402
@@ -60,6 +61,20 @@ def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool
         yield Served(
             url=f"http://{args.gateway.host}:{args.gateway.port}", ready_s=round(time.perf_counter() - started, 2)
         )
+    finally:
+        try:
+            serve.shutdown()  # type: ignore[no-untyped-call]
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def served_tools(args: AppArgs) -> Iterator[Any]:
+    """Only the Tools deployment, on a private cluster: its handle."""
+    _start_ray(None, log_to_driver=False)
+    try:
+        serve.start(proxy_location="Disabled")
+        yield serve.run(build_tools(args), name="tools", route_prefix=None)
     finally:
         try:
             serve.shutdown()  # type: ignore[no-untyped-call]

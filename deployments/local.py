@@ -13,7 +13,7 @@ from deployments.parts import (
     make_verifier,
     make_watch,
 )
-from deployments.tooling import make_tooling
+from deployments.tooling import make_tooling, taped
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.perception.local import LocalPerception
@@ -44,7 +44,8 @@ class LocalRollouts:
 
 def local_toolbox(args: AppArgs, perception: LocalPerception | None = None) -> Toolbox:
     """All configured tools in this process."""
-    return JoinedToolbox(make_local_toolbox(perception or LocalPerception()), make_tooling(args).toolbox)
+    every = JoinedToolbox(make_local_toolbox(perception or LocalPerception()), make_tooling(args).toolbox)
+    return taped(every, args.tools)
 
 
 def local_ports(args: AppArgs) -> Ports:

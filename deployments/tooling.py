@@ -10,7 +10,9 @@ from pathlib import Path
 from tools.catalog import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
-from tts.config import AppArgs
+from tools.providers.tape import TapeSearch
+from tools.web import image_search_tool, web_search_tool
+from tts.config import AppArgs, ToolsConfig
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
@@ -18,6 +20,10 @@ from tts.ports import Toolbox
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.open_store import open_store
 from tts.toolkit.broker.outgoing import OutgoingLog
+from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.tape.file import read_tape
+from tts.toolkit.tape.search import SearchTape
+from tts.toolkit.tape.toolbox import RecordingToolbox, ReplayToolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,26 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
     )
     broker = Broker(catalog.tools, store, providers=catalog.figures, ttl_s=args.tools.ttl_s)
     return Tooling(broker, broker, catalog, log)
+
+
+def taped(toolbox: Toolbox, config: ToolsConfig) -> Toolbox:
+    """`toolbox` as the configuration's tape has it: recorded, replayed, or as it is.
+
+    Raises:
+        DataError: the tape to replay is not there or is none.
+    """
+    tape = config.tape
+    if tape is None:
+        return toolbox
+    path = Path(tape.path).expanduser()
+    if tape.mode == "record":
+        return RecordingToolbox(toolbox, path)
+    played = read_tape(path)
+    if tape.misses == "live":
+        return ReplayToolbox(played, toolbox)
+    alike = TapeSearch(SearchTape.of(played.rows, iou=tape.iou, jaccard=tape.jaccard))
+    searches = Broker([web_search_tool(alike), image_search_tool(alike)], MemoryStore())
+    return ReplayToolbox(played, searches)
 
 
 def refuse_file_across_nodes(args: AppArgs, *, nodes: int) -> None:

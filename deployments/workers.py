@@ -29,7 +29,7 @@ from deployments.parts import (
     make_verifier,
 )
 from deployments.scaling import GENERATIONS, KV_USE
-from deployments.tooling import make_tooling, refuse_file_across_nodes
+from deployments.tooling import make_tooling, refuse_file_across_nodes, taped
 from tts.aio import closing, coalesce
 from tts.config import AppArgs
 from tts.domain.answer import Verdict
@@ -159,16 +159,17 @@ class Tools:
         configure_telemetry(args.telemetry, "tools")
         refuse_file_across_nodes(args, nodes=live_nodes())
         self._tooling = make_tooling(args)
+        self._toolbox = taped(self._tooling.toolbox, args.tools)
         self._running = 0
 
     async def schemas(self) -> tuple[ToolSchema, ...]:
-        return self._tooling.toolbox.schemas()
+        return self._toolbox.schemas()
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         self._running += 1
         try:
             with span("broker", parent=context.request.traceparent, tool=call.name):
-                return await self._tooling.toolbox.call(call, context)
+                return await self._toolbox.call(call, context)
         finally:
             self._running -= 1
 

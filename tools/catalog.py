@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -15,7 +16,8 @@ from tools.maps import MapsProvider, Style, maps_tools
 from tools.places import CountryProvider, PlacesProvider, places_tools
 from tools.providers import amap, brave, google, osm, searxng, serper, tavily, tiles, ydc
 from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
-from tools.web import WebProvider, web_search_tool
+from tools.providers.tape import TapeSearch
+from tools.web import WebProvider, image_search_tool, web_search_tool
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.errors import ConfigError
 from tts.net.client import SafeClient
@@ -25,6 +27,9 @@ from tts.toolkit.broker.outlet import Judge, KeyPlace, Manners, Outlet
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore
 from tts.toolkit.spec import Tool
+from tts.toolkit.tape.file import read_tape
+from tts.toolkit.tape.reverse import import_reverse
+from tts.toolkit.tape.search import SearchTape
 
 T = TypeVar("T")
 
@@ -87,6 +92,8 @@ def build_catalog(
     maps = _chosen(config, maker.maps, RoutedMaps, offline)
     if maps is not None:
         catalog.tools += maps_tools(maps)
+    if "tape" in config.providers:
+        catalog.tools.append(image_search_tool(maker.tape()))
     web = [found for name in config.providers if (found := maker.web(name)) is not None]
     if web:
         catalog.tools.append(web_search_tool(web[0] if len(web) == 1 else WebInTurn(web)))
@@ -160,6 +167,8 @@ class _Maker:
 
     def web(self, name: ProviderName) -> WebProvider | None:
         base = self._settings(name).base_url
+        if name == "tape":
+            return self.tape()
         if name == "serper":
             return serper.SerperWeb(self._outlet("serper", serper.MANNERS), base or serper.BASE_URL)
         if name == "tavily":
@@ -173,6 +182,13 @@ class _Maker:
                 raise ConfigError("searxng needs tools.settings.searxng.base_url: the address of your instance")
             return searxng.Searxng(self._outlet("searxng", searxng.MANNERS), base)
         return None
+
+    def tape(self) -> TapeSearch:
+        path = self._settings("tape").path
+        if path is None:
+            raise ConfigError("tape needs tools.settings.tape.path: a tape file, or a folder in the REVERSE layout")
+        file = Path(path).expanduser()
+        return TapeSearch(import_reverse(file) if file.is_dir() else SearchTape.of(read_tape(file).rows))
 
     def _settings(self, name: ProviderName) -> ProviderSettings:
         return self.config.settings.get(name) or ProviderSettings()

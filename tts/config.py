@@ -134,7 +134,7 @@ class RoutingConfig(Value):
         return self
 
 
-ProviderName = Literal["offline", "amap", "google", "osm", "serper", "tavily", "ydc", "brave", "searxng"]
+ProviderName = Literal["offline", "amap", "google", "osm", "serper", "tavily", "ydc", "brave", "searxng", "tape"]
 
 
 class ProviderSettings(Value):
@@ -144,6 +144,7 @@ class ProviderSettings(Value):
     urls: dict[Literal["nominatim", "photon", "overpass", "tiles", "satellite_tiles"], str] = Field(
         default={}, description="for osm: servers other than the public ones"
     )
+    path: str | None = Field(default=None, description="for tape: a tape file, or a folder in the REVERSE layout")
     key_env: str | None = Field(default=None, description="environment variable with the key, or several with commas")
     per_s: Annotated[float, Field(gt=0)] | None = Field(default=None, description="requests a second, all replicas")
     burst: Annotated[float, Field(ge=1)] | None = None
@@ -176,7 +177,7 @@ class ToolsConfig(Value):
 
     @property
     def needs_network(self) -> bool:
-        return any(name != "offline" for name in self.providers)
+        return any(name not in ("offline", "tape") for name in self.providers)
 
 
 class VerifierConfig(Value):

@@ -19,6 +19,7 @@ _COMMANDS = {
     "keys": ("deployments.cli.keys", "Make keys for the service."),
     "doctor": ("deployments.cli.doctor", "What is installed, what is missing, and what that costs."),
     "tools": ("deployments.cli.tools", "List the tools, or call one by hand."),
+    "tape": ("deployments.cli.tape", "Inspect, convert, import and export recorded tool results."),
     "data": ("deployments.cli.data", "Build, inspect or remove the embedded data."),
     "config": ("deployments.cli.config", "Show the effective configuration."),
     "eval": ("deployments.cli.eval", "Score outputs, run data sets, compare and report runs."),

@@ -1,0 +1,1 @@
+"""Tapes: what tools answered, recorded once and replayed anywhere."""

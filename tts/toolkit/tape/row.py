@@ -1,0 +1,65 @@
+"""One recorded call, and the name by which it is found again."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import orjson
+from pydantic import JsonValue
+
+from tts.domain.photo import Box
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.value import Value
+from tts.ports import Attachment, ToolContext, ToolOutcome, ToolSchema
+
+TAPE_VERSION = 1
+
+
+class TapeHead(Value):
+    """The first line of a tape: its version, and the tools as the model saw them."""
+
+    tape: int = TAPE_VERSION
+    schemas: tuple[ToolSchema, ...] = ()
+
+
+class TapeRow(Value):
+    """A call and all that came back, pictures included. `key` names what was asked; who asked is not in it."""
+
+    key: str
+    name: str
+    arguments: dict[str, JsonValue]
+    photos: tuple[str, ...] = ()
+    result: ToolResult
+    attachments: tuple[Attachment, ...] = ()
+
+    @classmethod
+    def of(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
+        return cls(
+            key=row_key(call, context),
+            name=call.name,
+            arguments=call.arguments,
+            photos=context.photo_hashes(),
+            result=outcome.result.model_copy(update={"call_id": ""}),
+            attachments=outcome.attachments,
+        )
+
+    def played(self, call: ToolCall) -> ToolOutcome:
+        """The outcome as it was, for this call."""
+        return ToolOutcome(self.result.model_copy(update={"call_id": call.id}), self.attachments)
+
+    def box(self) -> Box | None:
+        """The region that was asked about, where there is one."""
+        bbox: Any = self.arguments.get("bbox")
+        if not isinstance(bbox, list) or len(bbox) != 4:
+            return None
+        x0, y0, x1, y1 = bbox
+        photo: Any = self.arguments.get("photo", 0)
+        return Box(x0=x0, y0=y0, x1=x1, y1=y1, photo=photo)
+
+
+def row_key(call: ToolCall, context: ToolContext) -> str:
+    """Hex digest over the tool, its arguments as written, the photos, and what else the result depends on."""
+    within = context.within.model_dump(mode="json") if context.within is not None else None
+    asked = [call.name, call.arguments, context.photo_hashes(), within, context.hide_photo_hosts, context.native_datum]
+    return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()

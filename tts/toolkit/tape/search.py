@@ -1,0 +1,88 @@
+"""Recorded searches, found again by likeness: boxes by their overlap, queries by the words they share.
+
+A box matches the recorded one it overlaps most, from an intersection over union of `iou` on; a query the recorded one
+with the largest Jaccard index of tokens, from `jaccard` on. Ties go to what was recorded first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tts.domain.photo import Box
+from tts.domain.tooling import WebFact
+from tts.toolkit.broker.key import normal_text
+from tts.toolkit.tape.row import TapeRow
+
+_WORD = re.compile(r"\w+")
+Hits = tuple[WebFact, ...]
+
+
+@dataclass(slots=True)
+class SearchTape:
+    texts: dict[str, Hits] = field(default_factory=dict)
+    pictures: dict[str, list[tuple[Box, Hits]]] = field(default_factory=lambda: defaultdict(list))
+    iou: float = 0.7
+    jaccard: float = 0.7
+
+    @classmethod
+    def of(cls, rows: Iterable[TapeRow], *, iou: float = 0.7, jaccard: float = 0.7) -> SearchTape:
+        """The searches among recorded calls; those of several queries are taken apart."""
+        tape = cls(iou=iou, jaccard=jaccard)
+        for row in rows:
+            facts = tuple(fact for fact in row.result.facts if isinstance(fact, WebFact))
+            if row.name == "web_search":
+                for query in dict.fromkeys(fact.query for fact in facts):
+                    tape.add_text(query, tuple(fact for fact in facts if fact.query == query))
+            elif row.name == "image_search" and (box := row.box()) is not None and box.photo < len(row.photos):
+                tape.add_picture(row.photos[box.photo], box, facts)
+        return tape
+
+    def add_text(self, query: str, hits: Sequence[WebFact]) -> None:
+        self.texts.setdefault(normal_text(query), tuple(hits))
+
+    def add_picture(self, photo_sha256: str, box: Box, hits: Sequence[WebFact]) -> None:
+        self.pictures[photo_sha256].append((box, tuple(hits)))
+
+    def find_text(self, query: str) -> Hits | None:
+        """None when no recorded query is alike enough."""
+        wanted = normal_text(query)
+        if wanted in self.texts:
+            return self.texts[wanted]
+        words = tokens(wanted)
+        scored = [(likeness(words, tokens(known)), hits) for known, hits in self.texts.items()]
+        return _best(scored, self.jaccard)
+
+    def find_picture(self, photo_sha256: str, box: Box) -> Hits | None:
+        """None when no recorded box of this photo overlaps enough."""
+        known = self.pictures.get(photo_sha256, [])
+        return _best([(overlap(box, recorded), hits) for recorded, hits in known], self.iou)
+
+
+def _best(scored: list[tuple[float, Hits]], least: float) -> Hits | None:
+    if not scored:
+        return None
+    score, hits = max(scored, key=lambda pair: pair[0])
+    return hits if score >= least else None
+
+
+def tokens(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
+
+
+def likeness(a: frozenset[str], b: frozenset[str]) -> float:
+    """Jaccard index; 0 for two empty sets."""
+    return len(a & b) / len(a | b) if a or b else 0.0
+
+
+def overlap(a: Box, b: Box) -> float:
+    """Intersection over union of two boxes of one photo, in fractions of its sides."""
+    width = min(a.x1, b.x1) - max(a.x0, b.x0)
+    height = min(a.y1, b.y1) - max(a.y0, b.y0)
+    if width <= 0 or height <= 0:
+        return 0.0
+    shared = width * height
+    area = (a.x1 - a.x0) * (a.y1 - a.y0) + (b.x1 - b.x0) * (b.y1 - b.y0)
+    return shared / (area - shared)

@@ -1,0 +1,80 @@
+"""Toolboxes around a tape: one writes down what another answers, one answers from what was written down.
+
+A call that is already on the tape is answered from it while recording, too: so the recorded run has seen exactly what a
+replay will see, to the last digit, in whatever order its calls come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from pathlib import Path
+from typing import BinaryIO
+
+from tts.domain.tooling import ToolCall
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.toolkit.tape.file import Tape, read_tape
+from tts.toolkit.tape.row import TapeHead, TapeRow, row_key
+from tts.toolkit.toolbox import failed
+
+
+class RecordingToolbox:
+    """Writes what `inner` answers to `path`, one line a call; goes on with a tape that is there already."""
+
+    def __init__(self, inner: Toolbox, path: Path) -> None:
+        self._inner = inner
+        self._rows: dict[str, TapeRow] = {}
+        self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._file = self._opened(path)
+
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        return self._inner.schemas()
+
+    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        key = row_key(call, context)
+        async with self._busy[key]:
+            row = self._rows.get(key)
+            if row is None:
+                row = self._rows[key] = TapeRow.of(call, context, await self._inner.call(call, context))
+                self._write(row.json_bytes())
+        return row.played(call)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _opened(self, path: Path) -> BinaryIO:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        known = path.is_file() and path.stat().st_size > 0
+        if known:
+            self._rows = {row.key: row for row in read_tape(path).rows}
+        file = path.open("ab", buffering=0)
+        self._file = file
+        self._write(b"" if known else TapeHead(schemas=self._inner.schemas()).json_bytes())  # b"" ends a torn line
+        return file
+
+    def _write(self, line: bytes) -> None:
+        self._file.write(line + b"\n")
+
+
+class ReplayToolbox:
+    """Answers from a tape; what is not on it goes to `misses`, or is not found."""
+
+    def __init__(self, tape: Tape, misses: Toolbox | None = None) -> None:
+        self._rows = {row.key: row for row in tape.rows}
+        self._schemas = tape.head.schemas
+        self._misses = misses
+        self.hits = self.missed = 0
+
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        return self._schemas
+
+    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        row = self._rows.get(row_key(call, context))
+        if row is not None:
+            self.hits += 1
+            return row.played(call)
+        self.missed += 1
+        if self._misses is not None and call.name in {schema.name for schema in self._misses.schemas()}:
+            return await self._misses.call(call, context)
+        return failed(call, ToolError("nothing is recorded for this call", kind=ToolErrorKind.NOT_FOUND))
