@@ -88,7 +88,6 @@ async def test_recording_goes_on_where_a_killed_run_stopped(data_store, tmp_path
     inner = Counting(make_tooling(AppArgs(), {}).toolbox)
     first = RecordingToolbox(inner, path)
     whole = await run(first, 3)
-    first.close()
     done = inner.calls
     data = path.read_bytes()
     path.write_bytes(data[: len(data) - 40])  # torn in the middle of the last row
@@ -96,7 +95,6 @@ async def test_recording_goes_on_where_a_killed_run_stopped(data_store, tmp_path
     again = await run(second, 3)
     assert inner.calls == done + 1
     assert len(again) == len(whole)
-    second.close()
     rows = read_tape(path).rows
     assert len({row.key for row in rows}) == len(rows) == done
 
@@ -108,7 +106,6 @@ async def test_misses_are_empty_or_live(data_store, tmp_path):
     await recorder.call(
         ToolCall(id="1", name="poi_keyword_search", arguments={"query": "Faro"}), ToolContext(a_context())
     )
-    recorder.close()
     miss = ToolCall(id="2", name="poi_keyword_search", arguments={"query": "Beja"})
     empty = taped(live, with_tape(ToolsConfig(), path, "replay"))
     assert (await empty.call(miss, ToolContext(a_context()))).result.failure.kind is ToolErrorKind.NOT_FOUND
@@ -146,7 +143,6 @@ async def test_a_replay_finds_searches_that_are_alike(data_store, tmp_path):
         call = ToolCall(id="1", name="web_search", arguments={"query": ["old red tram lisbon", "x y z"]})
         await recorder.call(call, ToolContext(a_context()))
         await tooling.aclose()
-    recorder.close()
     replay = taped(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), path, "replay"))
     near = ToolCall(id="2", name="web_search", arguments={"query": "Old red TRAM, Lisbon!"})
     assert (await replay.call(near, ToolContext(a_context()))).result.facts[0].url == "https://a.org"
@@ -200,7 +196,6 @@ async def test_the_command_line_shows_and_converts(data_store, tmp_path):
     path = tmp_path / "run.tape"
     recorder = RecordingToolbox(make_tooling(AppArgs(), {}).toolbox, path)
     await run(recorder, 2)
-    recorder.close()
     shown = CliRunner().invoke(command, ["show", str(path)])
     assert '"static_map": 2' in shown.output
     assert CliRunner().invoke(command, ["convert", str(path), str(tmp_path / "run.parquet")]).exit_code == 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from pathlib import Path
-from typing import BinaryIO
 
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
@@ -26,7 +25,8 @@ class RecordingToolbox:
         self._inner = inner
         self._rows: dict[str, TapeRow] = {}
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._file = self._opened(path)
+        self._path = path
+        self._begin()
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         return self._inner.schemas()
@@ -40,21 +40,19 @@ class RecordingToolbox:
                 self._write(row.json_bytes())
         return row.played(call)
 
-    def close(self) -> None:
-        self._file.close()
-
-    def _opened(self, path: Path) -> BinaryIO:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        known = path.is_file() and path.stat().st_size > 0
-        if known:
-            self._rows = {row.key: row for row in read_tape(path).rows}
-        file = path.open("ab", buffering=0)
-        self._file = file
-        self._write(b"" if known else TapeHead(schemas=self._inner.schemas()).json_bytes())  # b"" ends a torn line
-        return file
+    def _begin(self) -> None:
+        """Take over the rows that are there; end a line that a killed run left torn."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if self._path.is_file() and self._path.stat().st_size > 0:
+            self._rows = {row.key: row for row in read_tape(self._path).rows}
+            self._write(b"")
+        else:
+            self._write(TapeHead(schemas=self._inner.schemas()).json_bytes())
 
     def _write(self, line: bytes) -> None:
-        self._file.write(line + b"\n")
+        """One write a line, so that several processes may append to one tape."""
+        with self._path.open("ab", buffering=0) as file:
+            file.write(line + b"\n")
 
 
 class ReplayToolbox:
