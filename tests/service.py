@@ -67,3 +67,10 @@ async def serving(args: AppArgs, store: RunStore | None = None, **options: Any) 
             yield f"http://127.0.0.1:{port}", gateway
         finally:
             server.should_exit = True
+
+
+async def idle(gateway: Gateway) -> None:
+    """Wait until nothing is at work; a test that hangs here left something running."""
+    async with asyncio.timeout(20):
+        while gateway.in_flight:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

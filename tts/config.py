@@ -297,6 +297,7 @@ class TelemetryConfig(Value):
     traces: Literal["off", "otlp", "console"] = "off"
     endpoint: str | None = Field(default=None, description="OTLP/HTTP endpoint; OTEL_* variables are honoured too")
     sample_ratio: Annotated[float, Field(ge=0, le=1)] = 1.0
+    logs: Literal["text", "json"] = Field(default="text", description="json: one object a line on stderr, with ids")
 
 
 class AppArgs(Value):
