@@ -15,7 +15,7 @@ def reference(schema: Json) -> str:
     models: Json = schema["components"]["schemas"]
     lines = [
         "# HTTP API",
-        "Made from the schema the service gives at `/openapi.json` (`UPDATE_GOLDEN=1 pytest tests/unit/test_openapi.py`).",
+        "Made from the schema at `/openapi.json`; `UPDATE_GOLDEN=1 pytest tests/unit/test_openapi.py` writes it.",
         schema["info"]["description"],
         "How to run it, keys, limits and metrics: [operating.md](operating.md). What happens to a photo: "
         "[threat-model.md](threat-model.md).",

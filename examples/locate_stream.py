@@ -13,9 +13,9 @@ from tts.domain.events import Answered, Hypothesised, Routed, ToolCalled
 from tts.domain.request import LocateOptions
 
 
-async def main(path: str, url: str = "http://127.0.0.1:8000") -> None:
+async def main(photo: bytes, url: str = "http://127.0.0.1:8000") -> None:
     options = LocateOptions(n_parallel=4, target_radius_km=25)
-    async with Client(url) as client, aclosing(client.stream(Path(path).read_bytes(), options)) as events:
+    async with Client(url) as client, aclosing(client.stream(photo, options)) as events:
         async for event in events:  # a cut connection is resumed; leaving this loop early cancels the work
             if isinstance(event, Routed):
                 print(f"{event.t_s:6.2f} s  depth {event.plan.depth}, {event.plan.n_planned} rollouts")
@@ -31,4 +31,4 @@ async def main(path: str, url: str = "http://127.0.0.1:8000") -> None:
                     print(f"          {'+' if item.supports else '-'} {item.claim}")
 
 
-asyncio.run(main(*sys.argv[1:]))
+asyncio.run(main(Path(sys.argv[1]).read_bytes(), *sys.argv[2:]))

@@ -1,5 +1,4 @@
-"""The schema is true: frozen, complete, its references resolve, its examples pass, and the reference is made from it.
-"""
+"""The schema is true: frozen, whole, its references resolve, its examples pass, the reference is made from it."""
 
 import json
 from pathlib import Path
