@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -30,10 +29,15 @@ def an_app(engine: ScriptedEngine | None = None, **gateway: Any) -> AppArgs:
     return AppArgs(engine=engine, routing=RoutingConfig(method="fixed"), gateway=config)
 
 
-@functools.lru_cache(maxsize=8)
+_PORTS: dict[str, Ports] = {}
+
+
 def ports_of(args: AppArgs) -> Ports:
     """Made once for each engine: opening the gazetteer takes a while."""
-    return local_ports(args)
+    key = args.engine.model_dump_json()
+    if key not in _PORTS:
+        _PORTS[key] = local_ports(args)
+    return _PORTS[key]
 
 
 def a_gateway(args: AppArgs, store: RunStore | None = None) -> tuple[Gateway, Metrics]:

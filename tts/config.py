@@ -372,6 +372,8 @@ def load_config(path: Path | None, overrides: dict[str, Any] | None = None) -> A
             tree = yaml.safe_load(path.read_text()) or {}
         except (OSError, yaml.YAMLError) as error:
             raise ConfigError(f"cannot read {path}: {error}") from error
+        if isinstance(tree, dict) and tree.get("kind") == "RayService":
+            tree = yaml.safe_load(str(tree.get("spec", {}).get("serveConfigV2", ""))) or {}
         if isinstance(tree, dict) and "applications" in tree:
             tree = (tree["applications"] or [{}])[0].get("args") or {}
     if not isinstance(tree, dict):

@@ -155,8 +155,8 @@ async def _resumed(url: str, photo: bytes, cuts: int) -> float:
 async def _held(url: str, photo: bytes) -> int:
     """How many of 200 streams that are open at once come to their end whole."""
     async with client() as http:
-        one = {"n_parallel": 1, "depth": "deep"}
-        found = await asyncio.gather(*(locate(http, url, photo, seed=i, **one) for i in range(_STREAMS)))
+        streams = (locate(http, url, photo, n_parallel=1, depth="deep", seed=i) for i in range(_STREAMS))
+        found = await asyncio.gather(*streams)
     for failure in {located.failure for located in found if located.failure}:
         say(failure)
     return sum(not located.failure for located in found)
