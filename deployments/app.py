@@ -8,6 +8,7 @@ serve.run(build(AppArgs()))                    from Python
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -16,6 +17,7 @@ from ray.serve import Application
 from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.handle import DeploymentHandle
 
+from deployments.audit import AuditLog
 from deployments.gateway import Gateway
 from deployments.handles import PhotoRefs, RemoteLocator, RemoteRollouts, RemoteVerifier, remote_call, replica_name
 from deployments.http import create_app
@@ -61,7 +63,8 @@ class GatewayIngress:
         )
         self._args = args
         self._metrics = Metrics()
-        self._gateway = Gateway(args, ports, observers=[self._metrics])
+        audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []
+        self._gateway = Gateway(args, ports, observers=[self._metrics, *audit])
         self._checks = {
             "locatability": partial(remote_call, locatability.ready),
             "rollout": partial(remote_call, rollout.ready),

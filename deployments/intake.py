@@ -23,7 +23,7 @@ T = TypeVar("T")
 _IMAGE_FIELD = "image"
 _MAX_FIELDS = 32
 _MAX_FIELD_BYTES = 64 * 1024
-_STRUCTURED = ("tools", "within", "stop")  # JSON inside a form field
+_STRUCTURED = ("tools", "within")  # JSON inside a form field
 
 
 class UnsupportedMediaType(RequestError):

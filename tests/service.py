@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -30,10 +29,15 @@ def an_app(engine: ScriptedEngine | None = None, **gateway: Any) -> AppArgs:
     return AppArgs(engine=engine, routing=RoutingConfig(method="fixed"), gateway=config)
 
 
-@functools.lru_cache(maxsize=8)
+_PORTS: dict[str, Ports] = {}
+
+
 def ports_of(args: AppArgs) -> Ports:
     """Made once for each engine: opening the gazetteer takes a while."""
-    return local_ports(args)
+    key = args.engine.model_dump_json()
+    if key not in _PORTS:
+        _PORTS[key] = local_ports(args)
+    return _PORTS[key]
 
 
 def a_gateway(args: AppArgs, store: RunStore | None = None) -> tuple[Gateway, Metrics]:
@@ -67,3 +71,10 @@ async def serving(args: AppArgs, store: RunStore | None = None, **options: Any) 
             yield f"http://127.0.0.1:{port}", gateway
         finally:
             server.should_exit = True
+
+
+async def idle(gateway: Gateway) -> None:
+    """Wait until nothing is at work; a test that hangs here left something running."""
+    async with asyncio.timeout(20):
+        while gateway.in_flight:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

@@ -298,6 +298,7 @@ class TelemetryConfig(Value):
     traces: Literal["off", "otlp", "console"] = "off"
     endpoint: str | None = Field(default=None, description="OTLP/HTTP endpoint; OTEL_* variables are honoured too")
     sample_ratio: Annotated[float, Field(ge=0, le=1)] = 1.0
+    logs: Literal["text", "json"] = Field(default="text", description="json: one object a line on stderr, with ids")
 
 
 class AppArgs(Value):
@@ -372,6 +373,8 @@ def load_config(path: Path | None, overrides: dict[str, Any] | None = None) -> A
             tree = yaml.safe_load(path.read_text()) or {}
         except (OSError, yaml.YAMLError) as error:
             raise ConfigError(f"cannot read {path}: {error}") from error
+        if isinstance(tree, dict) and tree.get("kind") == "RayService":
+            tree = yaml.safe_load(str(tree.get("spec", {}).get("serveConfigV2", ""))) or {}
         if isinstance(tree, dict) and "applications" in tree:
             tree = (tree["applications"] or [{}])[0].get("args") or {}
     if not isinstance(tree, dict):

@@ -19,13 +19,15 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from opentelemetry.util.types import AttributeValue
 
 from tts.config import TelemetryConfig
+from tts.logs import configure_logs
 
 _W3C = TraceContextTextMapPropagator()
 _tracer = trace.get_tracer("geotts")
 
 
 def configure_telemetry(config: TelemetryConfig, service: str, exporter: SpanExporter | None = None) -> None:
-    """Install the exporter named by the configuration, once a process. `exporter` replaces it in tests."""
+    """Set up logs, and install the exporter named by the configuration, once a process. `exporter` is for tests."""
+    configure_logs(config.logs, service)
     if config.traces == "off" and exporter is None:
         return
     provider = TracerProvider(

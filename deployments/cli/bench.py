@@ -23,6 +23,8 @@ BENCHES = {
     "gpu": "rollouts against one plain batch of the same tokens; needs CUDA",
     "autoscale": "a step in load: from one Rollout replica to three and back",
     "faults": "Rollout replicas killed under load",
+    "api": "first event, resuming, garbage, stalled readers, many streams, forbidden addresses",
+    "control": "milliseconds the service adds to its engine, and requests a second without one",
     "all": "every benchmark but soak, one after the other; --write makes docs/benchmarks.md",
 }
 

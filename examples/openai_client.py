@@ -1,0 +1,37 @@
+"""The same service through OpenAI's client: the content is the answer as JSON. Needs `pip install openai`.
+
+python examples/openai_client.py photo.jpg [http://127.0.0.1:8000]
+"""
+
+import base64
+import json
+import os
+import sys
+from pathlib import Path
+
+from openai import OpenAI
+
+
+def main(path: str, url: str = "http://127.0.0.1:8000") -> None:
+    client = OpenAI(base_url=f"{url}/v1", api_key=os.environ.get("GEOTTS_API_KEY", "none"))
+    picture = "data:image/jpeg;base64," + base64.b64encode(Path(path).read_bytes()).decode()
+    parts = [
+        {"type": "text", "text": "taken on a holiday"},
+        {"type": "image_url", "image_url": {"url": picture}},
+    ]
+    stream = client.chat.completions.create(
+        model="geotts",
+        messages=[{"role": "user", "content": parts}],
+        stream=True,
+        extra_body={"geotts": {"n_parallel": 4}},
+    )
+    content = ""
+    for chunk in stream:
+        delta = chunk.choices[0].delta
+        print(getattr(delta, "reasoning_content", None) or "", end="", flush=True)
+        content += delta.content or ""
+    answer = json.loads(content)
+    print(f"\n\n{answer['city']} {answer['country']}: {answer['lat']}, {answer['lon']}")
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,50 @@
+"""Log lines for machines: one JSON object each, with the ids that join it to its request and its trace."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from typing import Literal
+
+import orjson
+from opentelemetry import trace
+
+_OURS = ("geotts", "tts", "tools", "deployments")
+_FIELDS = ("request_id", "route", "status", "seconds", "bytes_out", "tenant")
+
+
+class JsonFormatter(logging.Formatter):
+    """`at, level, logger, service, message`, what `extra` says of `_FIELDS`, and the trace that is running."""
+
+    def __init__(self, service: str) -> None:
+        super().__init__()
+        self._service = service
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "service": self._service,
+            "message": record.getMessage(),
+        }
+        line |= {name: value for name in _FIELDS if (value := getattr(record, name, None)) not in (None, "")}
+        current = trace.get_current_span().get_span_context()
+        if current.is_valid:
+            line |= {"trace_id": f"{current.trace_id:032x}", "span_id": f"{current.span_id:016x}"}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return orjson.dumps(line, default=str).decode()
+
+
+def configure_logs(form: Literal["text", "json"], service: str) -> None:
+    """With `json`, what this project logs at level info and above goes to stderr as JSON; text is left as it is."""
+    if form == "text":
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter(service))
+    for name in _OURS:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
