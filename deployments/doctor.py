@@ -10,30 +10,18 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import psutil
 
-from tts.config import AppArgs
+from deployments.findings import Finding
+from deployments.profile_doctor import endpoint_finding
+from tts.config import AppArgs, OpenAIEngine
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 from tts.perception.tesseract import SCRIPTS, installed_models
 
-State = Literal["ok", "missing", "problem", "off"]
 _PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "rapidocr", "pillow", "opentelemetry-sdk")
 _MIN_FREE_GB = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at. `cost` says what is lost without it, `mend` what to do about it."""
-
-    what: str
-    state: State
-    detail: str = ""
-    cost: str = ""
-    mend: str = ""
 
 
 def examine(args: AppArgs) -> list[Finding]:
@@ -135,6 +123,9 @@ def _engine(args: AppArgs) -> Iterator[Finding]:
     name = args.engine.name
     if name == "clues":
         yield Finding("engine", "ok", "clues: embedded, needs no model")
+        return
+    if isinstance(args.engine, OpenAIEngine):
+        yield endpoint_finding(args.engine)
         return
     try:
         detail = f"{name}: {args.engine.model_dump_json(exclude_defaults=True)}"

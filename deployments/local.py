@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from deployments.parts import (
+    make_agent_model,
     make_dialect,
     make_identity,
     make_local_toolbox,
     make_locator,
-    make_model,
     make_verifier,
     make_watch,
 )
@@ -27,16 +27,16 @@ from tts.toolkit.toolbox import JoinedToolbox
 class LocalRollouts:
     """The `Rollouts` port in this process: one group, whatever the number."""
 
-    def __init__(self, model: ModelClient, toolbox: Toolbox, *, coalesce_s: float, leader_first: bool = False) -> None:
-        self._model, self._toolbox = model, toolbox
-        self._coalesce_s, self._leader_first = coalesce_s, leader_first
+    def __init__(self, model: ModelClient, toolbox: Toolbox, args: AppArgs) -> None:
+        self._model, self._toolbox, self._args = model, toolbox, args
 
     def group_size(self, n: int) -> int:
         return n
 
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
-        agent = Agent(self._model, make_dialect(group.dialect), self._toolbox)
-        batches = run_group(agent, group, coalesce_s=self._coalesce_s, leader_first=self._leader_first)
+        agent = Agent(self._model, make_dialect(group.dialect, self._args), self._toolbox)
+        settings = self._args
+        batches = run_group(agent, group, coalesce_s=settings.coalesce_s, leader_first=settings.engine.shares_prefix)
         async with closing(batches) as stream:
             async for batch in stream:
                 yield batch
@@ -52,11 +52,11 @@ def local_ports(args: AppArgs) -> Ports:
     """Everything `solve` needs, in this process. Loads perception and opens the built data."""
     perception = LocalPerception()
     toolbox = local_toolbox(args, perception)
-    model = make_model(args)
+    model = make_agent_model(args)
     return Ports(
         locator=make_locator(args, perception),
         router=DepthRouter(args.limits),
-        rollouts=LocalRollouts(model, toolbox, coalesce_s=args.coalesce_s, leader_first=args.engine.shares_prefix),
+        rollouts=LocalRollouts(model, toolbox, args),
         verifier=make_verifier(args, model),
         identity=make_identity(args),
         watch=make_watch(args),

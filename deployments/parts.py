@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from functools import lru_cache
 from pathlib import Path
 
 from tools import local_tools
@@ -10,11 +11,13 @@ from tts.clues.reader import ClueReader
 from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VllmEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, prompt_hash
+from tts.dialects.settings import DialectSettings
 from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.inference.clues_engine import CluesModel
+from tts.inference.observed import ObservedModel
 from tts.inference.openai_client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
 from tts.inference.vllm_engine import VllmModel
@@ -26,6 +29,7 @@ from tts.routing.segmentation import Segmenter, VisualLocator
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.calibration import shipped
 from tts.verify.consensus import ConsensusVerifier
+from tts.verify.consistency import ConsistencyAgent, ConsistencyVerifier
 from tts.verify.llm import ModelVerifier
 from tts.verify.world import World
 
@@ -45,12 +49,24 @@ def make_model(args: AppArgs, engine: Engine | None = None) -> ModelClient:
     raise ConfigError(f"there is no engine {engine!r}")
 
 
-def make_dialect(name: str) -> Dialect:
-    """Raises ConfigError with the known names."""
+def make_agent_model(args: AppArgs) -> ModelClient:
+    """What rollouts think with: the engine, with an observer beside it when one is configured."""
+    model = make_model(args)
+    return model if args.observer is None else ObservedModel(model, make_model(args, args.observer))
+
+
+def make_dialect(name: str, args: AppArgs) -> Dialect:
+    """The dialect; with the configured changes when it is the configured one. Raises ConfigError with the names."""
     dialect = DIALECTS.get(name)
     if dialect is None:
         raise ConfigError(f"there is no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
-    return dialect
+    return _configured(name, args.dialect_settings) if name == args.dialect else dialect
+
+
+@lru_cache(maxsize=16)
+def _configured(name: str, settings: DialectSettings) -> Dialect:
+    """Made once: prompt files are not read again for every group."""
+    return DIALECTS[name].configured(settings)
 
 
 def make_local_toolbox(perception: Perception) -> LocalToolbox:
@@ -84,11 +100,22 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None) -> Ve
     consensus = ConsensusVerifier(world, shipped(args.engine.name))
     config = args.verifier
     if config.kind == "consensus":
-        return consensus
+        return _consistent(consensus, world, args, rollout_model)
     model = make_model(args, config.engine) if config.engine is not None else rollout_model
     if model is None:
         raise ConfigError("verifier.kind is model, but there is no engine for it")
-    return ModelVerifier(model, consensus, config)
+    return _consistent(ModelVerifier(model, consensus, config), world, args, rollout_model)
+
+
+def _consistent(verifier: Verifier, world: World, args: AppArgs, rollout_model: ModelClient | None) -> Verifier:
+    """The verifier with the consistency agent behind it, when one is configured."""
+    config = args.verifier.consistency
+    if config is None:
+        return verifier
+    if config.engine is None and rollout_model is None and isinstance(args.engine, VllmEngine):
+        raise ConfigError("verifier.consistency needs an engine of its own beside vllm")
+    second = make_model(args, config.engine) if config.engine is not None else rollout_model or make_model(args)
+    return ConsistencyVerifier(verifier, ConsistencyAgent(second, world, config), config)
 
 
 def verifier_name(args: AppArgs) -> str:
@@ -100,7 +127,7 @@ def verifier_name(args: AppArgs) -> str:
 
 
 def make_identity(args: AppArgs) -> Identity:
-    dialect = make_dialect(args.dialect)
+    dialect = make_dialect(args.dialect, args)
     return Identity(
         version=importlib.metadata.version("geotts"),
         engine=args.engine.name,

@@ -22,10 +22,10 @@ from deployments.handles import (
     replica_name,
 )
 from deployments.parts import (
+    make_agent_model,
     make_dialect,
     make_local_toolbox,
     make_locator,
-    make_model,
     make_verifier,
 )
 from deployments.scaling import GENERATIONS, KV_USE
@@ -89,7 +89,7 @@ class Rollout:
         configure_telemetry(args.telemetry, "rollout")
         self._args = args
         self._refs = PhotoRefs()
-        self._model = make_model(args)
+        self._model = make_agent_model(args)
         self._local = make_local_toolbox(RemotePerception(locatability, self._refs))
         self._tools = tools
         self._toolbox: JoinedToolbox | None = None
@@ -97,7 +97,7 @@ class Rollout:
 
     async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[RolloutItem]]:
         photos = await self._refs.fetch(photo_refs)
-        agent = Agent(self._model, make_dialect(group.dialect), await self._joined())
+        agent = Agent(self._model, make_dialect(group.dialect, self._args), await self._joined())
         batches = run_group(
             agent,
             replace(group, photos=photos),

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
+from tts.dialects.settings import DialectSettings
 from tts.domain.photo import PhotoLimits
 from tts.domain.plan import Limits
 from tts.domain.stopping import STOP_PATTERN
@@ -180,6 +181,17 @@ class ToolsConfig(Value):
         return any(name not in ("offline", "tape") for name in self.providers)
 
 
+class ConsistencyConfig(Value):
+    """A second reader of the reasoning (GeoAgent). λ and μ of its length damping are unpublished, hence settings."""
+
+    engine: Engine | None = Field(default=None, description="of the second reader; the rollouts' when absent")
+    weight: Annotated[float, Field(ge=0, le=1)] = Field(default=0.3, description="confidence at stake")
+    steepness: Annotated[float, Field(gt=0)] = Field(default=0.05, description="λ, per word")
+    mu_words: Annotated[float, Field(ge=0)] = Field(default=60.0, description="μ: words at which half counts")
+    max_rollouts: Annotated[int, Field(ge=1, le=32)] = 4
+    timeout_s: Seconds = 10.0
+
+
 class VerifierConfig(Value):
     """consensus: ledgers and weighted votes. model: a model weighs the evidence first, the ledgers check it."""
 
@@ -193,6 +205,9 @@ class VerifierConfig(Value):
         default=8, description="more branches than this are judged in heats"
     )
     show_photo: bool = True
+    consistency: ConsistencyConfig | None = Field(
+        default=None, description="a second model reads the reasoning alone; where it disagrees, confidence is lowered"
+    )
 
 
 class AutoscaleConfig(Value):
@@ -306,7 +321,13 @@ class AppArgs(Value):
 
     config_version: Literal[1] = 1
     engine: Engine = CluesEngine()
+    observer: Engine | None = Field(
+        default=None, description="sees the photos for an engine without eyes: two models in one rollout"
+    )
     dialect: str = "generic"
+    dialect_settings: DialectSettings = Field(
+        default=DialectSettings(), description="what differs from the dialect's own; for `dialect` only"
+    )
     limits: Limits = Limits()
     routing: RoutingConfig = RoutingConfig()
     tools: ToolsConfig = ToolsConfig()
@@ -361,8 +382,12 @@ class AppArgs(Value):
         return data
 
 
-def load_config(path: Path | None, overrides: dict[str, Any] | None = None) -> AppArgs:
+def load_config(
+    path: Path | None, overrides: dict[str, Any] | None = None, *, profile: dict[str, Any] | None = None
+) -> AppArgs:
     """Read a YAML file: either the bare tree or a Ray Serve config whose first application has `args`.
+
+    `profile` (see `tts.profiles`) goes over the file and under the overrides; its engine replaces the file's.
 
     Raises:
         ConfigError: naming the file and every wrong key.
@@ -379,6 +404,8 @@ def load_config(path: Path | None, overrides: dict[str, Any] | None = None) -> A
             tree = (tree["applications"] or [{}])[0].get("args") or {}
     if not isinstance(tree, dict):
         raise ConfigError(f"{path}: expected a mapping at the top")
+    if profile is not None:
+        tree = {**_deep_merge(tree, profile), "engine": profile["engine"]}
     return _validated(_deep_merge(tree, overrides or {}), str(path or "configuration"))
 
 

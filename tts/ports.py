@@ -184,6 +184,8 @@ class Checkpoint(Value):
     usage: Usage
     corrections: int = 0
     best: Hypothesis | None = None
+    prompt_tokens: int = 0
+    observed_tokens: int = 0
 
 
 RolloutItem = Event | Checkpoint | Attachment

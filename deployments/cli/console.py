@@ -13,9 +13,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from tts.config import AppArgs, load_config
+from tts.profiles import Profile, load_profile, profile_names
 
 STDERR = Console(stderr=True, highlight=False)
 _OVERRIDES = "geotts.overrides"
+_PROFILE = "geotts.profile"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -32,7 +34,7 @@ def config_option(command: F) -> F:
         overrides: dict[str, Any] = {}
         for assignment in context.meta.get(_OVERRIDES, ()):
             _assign(overrides, assignment)
-        return load_config(path, overrides)
+        return load_config(path, overrides, profile=_profile_tree(context))
 
     command = click.option(
         "--config",
@@ -52,6 +54,46 @@ def config_option(command: F) -> F:
         callback=lambda context, _, value: context.meta.__setitem__(_OVERRIDES, value),
         help="Override one value, e.g. --set gateway.port=8080. Repeatable.",
     )(command)
+
+
+_PROFILE_OPTIONS = (
+    ("endpoint", "URL", "OpenAI-compatible endpoint that has the model, e.g. http://127.0.0.1:8001/v1."),
+    ("model", "NAME", "Model: a folder, a published name, or what the endpoint calls it."),
+    ("profile", "NAME", "Serve a published model as it was trained, e.g. reverse (see ray_configs/profiles)."),
+)
+
+
+def profile_options(command: F) -> F:
+    """`--profile`, `--model` and `--endpoint`, on top of `config_option`: they change what it hands over."""
+    for name, metavar, text in _PROFILE_OPTIONS:
+        command = click.option(
+            f"--{name}", metavar=metavar, is_eager=True, expose_value=False, callback=_remember, help=text
+        )(command)
+    return command
+
+
+def _remember(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    context.meta.setdefault(_PROFILE, {})[parameter.name] = value or ""
+
+
+def profile_in_use() -> tuple[str, Profile] | None:
+    """The profile the running command was given, with its name."""
+    name = click.get_current_context().meta.get(_PROFILE, {}).get("profile", "")
+    return (name, load_profile(name)) if name else None
+
+
+def _profile_tree(context: click.Context) -> dict[str, Any] | None:
+    """What the profile options say; an endpoint alone is served as `generic`, a model alone needs to be told how."""
+    given = context.meta.get(_PROFILE, {})
+    name, model, endpoint = (given.get(key, "") for key in ("profile", "model", "endpoint"))
+    if not name and model and not endpoint:
+        raise click.UsageError(f"--model needs --profile or --endpoint; profiles: {', '.join(profile_names())}")
+    if not name and not endpoint:
+        return None
+    profile = load_profile(name or "generic")
+    if not endpoint and not model and not profile.model:
+        raise click.UsageError(f"profile {name} has no published name: say --model PATH_OR_NAME or --endpoint URL")
+    return profile.tree(model=model, endpoint=endpoint)
 
 
 def _assign(tree: dict[str, Any], assignment: str) -> None:

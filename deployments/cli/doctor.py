@@ -7,8 +7,10 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from deployments.cli.console import config_option
-from deployments.doctor import Finding, examine
+from deployments.cli.console import config_option, profile_in_use, profile_options
+from deployments.doctor import examine
+from deployments.findings import Finding
+from deployments.profile_doctor import explain
 from tts.config import AppArgs
 
 _MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow"), "problem": ("✗", "red")}
@@ -17,12 +19,15 @@ _MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON array instead of a list.")
 @config_option
+@profile_options
 def command(args: AppArgs, as_json: bool) -> int:
     """Say what is installed, what is missing, what that costs, and how to mend it.
 
     The exit code is 1 when something is broken; things that are merely switched off do not count.
     """
     findings = examine(args)
+    if (chosen := profile_in_use()) is not None:
+        findings += explain(*chosen, args)
     if as_json:
         click.echo(orjson.dumps(findings, option=orjson.OPT_SERIALIZE_DATACLASS))
     else:

@@ -15,7 +15,7 @@ from typing import Protocol
 import click
 from rich.progress import BarColumn, Progress, TextColumn
 
-from deployments.cli.console import STDERR, config_option
+from deployments.cli.console import STDERR, config_option, profile_options
 from deployments.local import local_ports
 from tts.api.client import Client
 from tts.config import AppArgs
@@ -58,6 +58,7 @@ class _Show(Protocol):
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option("--retry-failed", is_flag=True, help="Ask again about photos whose request broke.")
 @config_option
+@profile_options
 def run(
     args: AppArgs,
     dataset: str,

@@ -13,7 +13,7 @@ import click
 import orjson
 from rich.console import Console
 
-from deployments.cli.console import STDERR, config_option, progress_bar
+from deployments.cli.console import STDERR, config_option, profile_options, progress_bar
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, Input, collect
 from deployments.cli.small_map import small_map
@@ -85,6 +85,7 @@ _STDOUT = Console(highlight=False)
     help="How much of the trajectories --json carries.",
 )
 @config_option
+@profile_options
 def command(
     photos: tuple[str, ...], args: AppArgs, form: str | None, local: bool, url: str | None, api_key: str | None,
     html: Path | None, report_exif: bool, **fields: Any,

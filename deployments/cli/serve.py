@@ -7,7 +7,7 @@ import threading
 
 import click
 
-from deployments.cli.console import STDERR, config_option, progress_bar
+from deployments.cli.console import STDERR, config_option, profile_options, progress_bar
 from deployments.ray_env import prepare_to_join
 from tts.config import AppArgs, checked
 from tts.geodata.store import DataStore
@@ -15,6 +15,7 @@ from tts.geodata.store import DataStore
 
 @click.command()
 @config_option
+@profile_options
 @click.option("--host", help="Address to listen on (default: gateway.host of the configuration, 127.0.0.1).")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on (default: gateway.port, 8000).")
 @click.option("--address", metavar="ADDRESS", help="Join a running Ray cluster, e.g. auto; a private one otherwise.")

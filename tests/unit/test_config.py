@@ -7,7 +7,7 @@ from deployments.cli.config import command as config_command
 from tts.config import AppArgs, load_config
 from tts.errors import ConfigError
 
-CONFIGS = sorted((Path(__file__).parents[2] / "ray_configs").glob("**/*.yaml"))
+CONFIGS = sorted((Path(__file__).parents[2] / "ray_configs").glob("*.yaml"))
 
 
 def test_defaults_need_nothing():

@@ -236,7 +236,9 @@ async def test_tools_outside_the_allow_list_are_neither_offered_nor_run():
         agent(ScriptedTurn(calls=calls("a")), ScriptedTurn(text=PARIS), tools=toolbox(log)), group(tools=("zoom",))
     )
     assert log == []
-    assert of(items, RolloutFinished)[0].stop_reason is StopReason.BUDGET
+    assert not of(items, ToolCalled)
+    assert "there are no tools here" in of(items, Checkpoint)[0].messages[-1].text
+    assert of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
 
 
 @virtual_time

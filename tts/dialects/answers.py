@@ -6,16 +6,21 @@ import ast
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from tts.dialects.coordinates import point_from
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim, Hypothesis, Level
 
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_COMMENT = re.compile(r'(?<!:)//[^\n"]*$', re.MULTILINE)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "：": ":", "，": ",", "｛": "{", "｝": "}", "＂": '"'})
 _LAT_KEYS = ("lat", "latitude")
 _LON_KEYS = ("lon", "lng", "long", "longitude")
+_KEY = re.compile(r"""(?:^|[,\n])\s*["']?([A-Za-z_]{2,30})["']?\s*:""")
+_ARGUMENTS = ("arguments", "parameters")  # of a call, never an answer
 _MAX_CHARS = 200_000
 
 
@@ -27,11 +32,20 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def answer_from_json(text: str) -> Hypothesis | None:
-    """The last object in the text that states an answer; None when there is none."""
+    """The last object in the text that states an answer, outermost ones first; None when there is none."""
     for value in reversed(list(json_objects(text))):
-        if (found := hypothesis_from(value)) is not None:
-            return found
+        for inner in _inside_out(value):
+            if (found := hypothesis_from(inner)) is not None:
+                return found
     return None
+
+
+def _inside_out(value: dict[str, Any], depth: int = 3) -> Iterator[dict[str, Any]]:
+    """An object, then the objects in it: models like to wrap an answer into `answer` or `location`."""
+    yield value
+    for key, below in value.items() if depth else ():
+        if isinstance(below, dict) and key not in _ARGUMENTS:
+            yield from _inside_out(below, depth - 1)
 
 
 def hypothesis_from(value: dict[str, Any]) -> Hypothesis | None:
@@ -43,10 +57,9 @@ def hypothesis_from(value: dict[str, Any]) -> Hypothesis | None:
         return None
     point: LatLon | None = None
     if fields[lat_key] is not None or fields[lon_key] is not None:
-        lat, lon = number(fields[lat_key]), number(fields[lon_key])
-        if lat is None or lon is None or abs(lat) > 90 or abs(lon) > 180:
+        point = point_from(fields[lat_key], fields[lon_key])
+        if point is None:
             return None
-        point = LatLon(lat=lat, lon=lon)
     radius, confidence = number(fields.get("radius_km")), number(fields.get("confidence"))
     return Hypothesis(
         point=point,
@@ -136,13 +149,32 @@ def _balanced(text: str) -> Iterator[str]:
 
 
 def _lenient(raw: str) -> Any:
-    repaired = _TRAILING_COMMA.sub(r"\1", raw.translate(_QUOTES))
+    repaired = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub("", raw.translate(_QUOTES)))
     for candidate in (raw, repaired):
         try:
-            return json.loads(candidate, parse_constant=lambda _: None)
+            return json.loads(candidate, parse_constant=str)
         except (ValueError, RecursionError):
             continue
     try:
-        return ast.literal_eval(repaired)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # odd escapes in a string are the model's, not ours
+            return ast.literal_eval(repaired)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return _flat(repaired)
+
+
+def _flat(raw: str) -> dict[str, Any] | None:
+    """An object without nesting whose keys or texts lack quotes: what stands between two keys is the value."""
+    body = raw[1:-1]
+    if "{" in body or len(body) > 4000:
         return None
+    if not (keys := list(_KEY.finditer(body))):
+        return None
+    found: dict[str, Any] = {}
+    for key, following in zip(keys, [*keys[1:], None], strict=True):
+        written = body[key.end() : following.start() if following else len(body)].strip().rstrip(",").strip()
+        try:
+            found[key[1]] = json.loads(written, parse_constant=str)
+        except (ValueError, RecursionError):
+            found[key[1]] = written.strip("\"'")
+    return found

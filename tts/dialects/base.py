@@ -7,11 +7,14 @@ conventions, tool names and sampling; the loop in `tts.rollout` owns everything 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tts.dialects.settings import DialectSettings
 from tts.domain.geo import Area
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.imaging import PictureRules
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Photo
 from tts.domain.plan import Limits
@@ -28,6 +31,7 @@ class Task:
     within: Area | None = None
     target_radius_km: float = 25.0
     use_tools: bool = True
+    tools: tuple[ToolSchema, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,16 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class ParsedTurn:
-    """What a turn means. Exactly one of: calls to make, an answer, or a problem to tell the model about."""
+    """What a turn means: calls to make, an answer, or a problem to tell the model about.
+
+    `lookups` belong to an answer that names a place without a point: they are tried in order until one finds it.
+    """
 
     calls: tuple[ToolCall, ...] = ()
     answer: Hypothesis | None = None
     hypothesis: Hypothesis | None = None
     problem: str | None = None
+    lookups: tuple[ToolCall, ...] = ()
 
 
 class Dialect(Protocol):
@@ -61,6 +69,28 @@ class Dialect(Protocol):
     @property
     def calls_per_turn(self) -> int: ...
 
+    @property
+    def calls_per_tool(self) -> Mapping[str, int]:
+        """How often a tool (the dialect's name) may be called in one rollout; absent: as often as the limits allow."""
+        ...
+
+    @property
+    def pictures(self) -> PictureRules: ...
+
+    @property
+    def counts_observations(self) -> bool:
+        """Whether the token limit covers all that follows the prompt, tool results too, or only what is written."""
+        ...
+
+    @property
+    def paper_mode(self) -> bool:
+        """As in the papers: a spent budget ends a rollout without a last demand, and nothing is corrected."""
+        ...
+
+    def configured(self, settings: DialectSettings) -> Dialect:
+        """The same dialect with a profile's changes. Raises ConfigError when a file of theirs is missing or wrong."""
+        ...
+
     def opening(self, task: Task) -> tuple[Message, ...]:
         """System and user messages with the photos."""
         ...
@@ -69,14 +99,22 @@ class Dialect(Protocol):
         """The tools under the names and schemas this model was trained with."""
         ...
 
+    def listed(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
+        """The tools the engine has to list in the prompt; none when the messages do."""
+        ...
+
     def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling: ...
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """Never raises; never guesses."""
         ...
 
-    def to_tool(self, call: ToolCall) -> ToolCall:
-        """From the model's tool name and arguments to ours."""
+    def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
+        """What the conversation adds to a statement (evidence the model marked), and its point in WGS-84."""
+        ...
+
+    def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
+        """From the model's tool name, arguments, boxes and datum to ours."""
         ...
 
     def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]: ...

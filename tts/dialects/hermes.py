@@ -29,6 +29,7 @@ _TOOLS_AFTER = (
 )
 _OPEN = re.compile(r"<tool_call>", re.IGNORECASE)
 _CLOSE = re.compile(r"</tool_call>", re.IGNORECASE)
+_WHOLE = re.compile(r"<tool_call>.*?(?:</tool_call>|\Z)", re.IGNORECASE | re.DOTALL)
 _MAX_CALLS = 32
 
 
@@ -98,6 +99,11 @@ def calls_in(text: str, *, turn: int) -> FoundCalls:
         elif not problem:
             problem = "a tool call cannot be read as JSON" if rest else "a tool call is cut off"
     return FoundCalls(tuple(calls), problem)
+
+
+def without_calls(text: str) -> str:
+    """The text without its tagged calls, so that arguments are never taken for an answer."""
+    return _WHOLE.sub("", text)
 
 
 def bare_calls_in(text: str, *, turn: int) -> FoundCalls:

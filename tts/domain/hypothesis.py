@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -52,6 +52,9 @@ class Hypothesis(Value):
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     reasoning: str = ""
     claims: tuple[Claim, ...] = ()
+    wants_depth: Literal["short", "deep"] | None = Field(
+        default=None, description="how much reasoning the model says this photo needs"
+    )
 
     @property
     def abstains(self) -> bool:

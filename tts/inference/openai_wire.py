@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import orjson
@@ -26,9 +27,10 @@ async def body_for(request: ModelRequest, config: OpenAIEngine, model: str, pict
     """The body as JSON bytes. Raises ModelError when a picture of the conversation is gone."""
     listed = request.tools if request.listed_tools is None else request.listed_tools
     body: Wire = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
-    messages = request.messages
-    if config.tools != "native":
-        messages = as_plain_chat(messages, listed if config.tools == "text" else ())
+    if config.tools == "native":
+        messages = _answered_natively(request.messages)
+    else:
+        messages = as_plain_chat(request.messages, listed if config.tools == "text" else ())
     body["messages"] = await _Writer(request, pictures).chat(messages)
     if listed and config.tools != "text":
         body["tools"] = [wire_schema(tool) for tool in listed]
@@ -38,6 +40,17 @@ async def body_for(request: ModelRequest, config: OpenAIEngine, model: str, pict
         schema = {"name": "answer", "schema": request.json_schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return orjson.dumps(body | config.extra_body)
+
+
+def _answered_natively(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Results of native calls stay tool messages; those of calls that came as text become text too."""
+    ids = {call.id for message in messages for call in message.tool_calls}
+
+    def stays(message: Message) -> bool:
+        return message.role != "tool" or (message.result is not None and message.result.call_id in ids)
+
+    runs = ((native, tuple(run)) for native, run in groupby(messages, key=stays))
+    return tuple(message for native, run in runs for message in (run if native else as_plain_chat(run, ())))
 
 
 def _sampling(request: ModelRequest, config: OpenAIEngine) -> Wire:

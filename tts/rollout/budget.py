@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tts.domain.plan import Limits
@@ -10,16 +10,32 @@ from tts.domain.usage import Usage
 
 Spent = Literal["turn budget", "tool budget", "token budget"]
 
+# What the tokens keep back so that the answer that is demanded in the end can be written.
+_ANSWER_TOKENS = 512
+_ANSWER_SHARE = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits against usage so far; immutable, so a checkpoint carries its whole state in `usage`."""
+    """Limits against usage so far; immutable, so a checkpoint carries its whole state.
+
+    `observed_tokens` are those of tool results and other turns than the model's, for dialects whose token limit covers
+    them: everything after the first prompt (`prompt_tokens`) counts then.
+    """
 
     limits: Limits
     usage: Usage = Usage()
+    prompt_tokens: int = 0
+    observed_tokens: int = 0
 
     def spend(self, more: Usage) -> Budget:
-        return Budget(self.limits, self.usage + more)
+        return replace(self, usage=self.usage + more)
+
+    def observe(self, turn: Usage) -> Budget:
+        """After a generation: what the engine says its prompt held tells how long the trajectory has become."""
+        first = self.prompt_tokens or turn.prompt_tokens
+        trajectory = turn.prompt_tokens + turn.completion_tokens - first
+        return replace(self, prompt_tokens=first, observed_tokens=max(0, trajectory - self.usage.completion_tokens))
 
     @property
     def calls_left(self) -> int:
@@ -27,8 +43,12 @@ class Budget:
 
     @property
     def tokens_left(self) -> int:
-        """Tokens the model may still write. Prompts do not count: they are mostly cached."""
-        return max(0, self.limits.max_tokens - self.usage.completion_tokens)
+        """Tokens the model may still write."""
+        return max(0, self.limits.max_tokens - self.usage.completion_tokens - self.observed_tokens)
+
+    @property
+    def answer_tokens(self) -> int:
+        return min(_ANSWER_TOKENS, self.limits.max_tokens // _ANSWER_SHARE)
 
     @property
     def last_turn(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.dialects.base import Completion, Dialect, ParsedTurn, Task
@@ -52,6 +52,8 @@ from tts.ports import (
     ToolSchema,
 )
 from tts.rollout.budget import Budget
+from tts.rollout.resolve import placed
+from tts.rollout.tally import calls_made
 from tts.telemetry import span, traceparent
 from tts.toolkit.toolbox import failed
 
@@ -115,12 +117,22 @@ class _Rollout:
         if saved is not None:
             self._messages = list(saved.messages)
             self._budget = self._budget.spend(saved.usage)
+            self._budget = replace(
+                self._budget, prompt_tokens=saved.prompt_tokens, observed_tokens=saved.observed_tokens
+            )
             self._corrections = saved.corrections
             self._best = saved.best
             await send(RolloutResumed(rollout_id=self._id, from_turn=saved.turn))
             return
         group = self._group
-        opening = Task(group.photos, group.hint, group.within, group.target_radius_km, use_tools=bool(self._schemas))
+        opening = Task(
+            group.photos,
+            group.hint,
+            group.within,
+            group.target_radius_km,
+            use_tools=bool(self._schemas),
+            tools=self._schemas,
+        )
         self._messages = list(self._dialect.opening(opening))
         await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed))
 
@@ -137,11 +149,11 @@ class _Rollout:
             turn = self._budget.usage.turns
             if self._budget.spent() is not None:
                 return StopReason.BUDGET
-            final = self._final_reason()
+            final = None if self._dialect.paper_mode else self._final_reason()
             if final is not None and turn > 0:
-                self._messages.append(self._dialect.final_demand(final))
+                self._ask(self._dialect.final_demand(final))
             with span("turn", turn=turn, rollout_id=self._id):
-                parsed = await self._think(turn, send, tools=() if final is not None else self._schemas)
+                parsed = await self._think_again(turn, send, final=final is not None)
                 stop = await self._act(turn, parsed, send, final=final is not None)
             usage = self._budget.usage
             await send(TurnFinished(rollout_id=self._id, turn=turn, usage=usage))
@@ -155,23 +167,36 @@ class _Rollout:
                     usage=usage,
                     corrections=self._corrections,
                     best=self._best,
+                    prompt_tokens=self._budget.prompt_tokens,
+                    observed_tokens=self._budget.observed_tokens,
                 )
             )
 
     def _final_reason(self) -> str | None:
         """Why the coming turn is the last one, in the words of `final_demand`; None when it is not."""
-        if not self._schemas:
-            return "tool budget"
         if self._budget.last_turn:
             return "turn budget"
-        if self._budget.calls_left == 0:
+        if self._schemas and self._budget.calls_left == 0:
             return "tool budget"
+        if self._budget.tokens_left <= self._budget.answer_tokens:
+            return "token budget"
         if self._deadline.remaining_s() < self._reserve_s:
             return "time"
         return None
 
-    async def _think(self, turn: int, send: Send[RolloutItem], tools: tuple[ToolSchema, ...]) -> ParsedTurn:
+    async def _think_again(self, turn: int, send: Send[RolloutItem], *, final: bool) -> ParsedTurn:
+        """A turn; once more when the engine was lost in the middle of it. What was said of it before is void then."""
+        try:
+            return await self._think(turn, send, final=final)
+        except ModelError as lost:
+            if not lost.fields.get("transient"):
+                raise
+        await send(RolloutResumed(rollout_id=self._id, from_turn=turn - 1))
+        return await self._think(turn, send, final=final)
+
+    async def _think(self, turn: int, send: Send[RolloutItem], *, final: bool) -> ParsedTurn:
         """One generation: stream its text, parse it, keep it in the conversation."""
+        kept_back = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
         request = ModelRequest(
             context=self._context(),
             session_id=f"{self._group.context.id}/{self._id}",
@@ -181,12 +206,13 @@ class _Rollout:
                 n=self._group.n_total,
                 seed=self._task.seed,
                 turn=turn,
-                max_tokens=self._budget.tokens_left,
+                max_tokens=max(1, self._budget.tokens_left - kept_back),
             ),
             photos=self._group.photos,
             files=self._files,
-            tools=tools,
-            listed_tools=self._schemas,
+            tools=() if final else self._schemas,
+            listed_tools=self._dialect.listed(self._schemas),
+            pictures=self._dialect.pictures,
             readings=self._group.readings,
             within=self._group.within,
         )
@@ -205,6 +231,8 @@ class _Rollout:
                     usage = delta.usage or usage
                     truncated = truncated or delta.finish_reason == "length"
         self._budget = self._budget.spend(usage + Usage(turns=1, model_calls=1))
+        if self._dialect.counts_observations:
+            self._budget = self._budget.observe(usage)
         written = "".join(text)
         self._messages.append(
             Message(
@@ -218,22 +246,53 @@ class _Rollout:
 
     async def _act(self, turn: int, parsed: ParsedTurn, send: Send[RolloutItem], *, final: bool) -> StopReason | None:
         """Do what the turn asks for; returns why the rollout ends, or None when it goes on."""
-        stated = parsed.answer or parsed.hypothesis
-        if stated is not None:
-            self._best = stated if parsed.answer is not None or not stated.abstains else self._best
-            await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=stated))
+        await self._state(turn, parsed, send)
         if parsed.answer is not None:
             return StopReason.ANSWERED
         if final:
             return StopReason.BUDGET
-        if parsed.calls:
+        if parsed.calls and self._schemas:
             await self._observe(turn, parsed.calls, send)
             return None
+        problem = parsed.problem or ("there are no tools here" if parsed.calls else "nothing usable was in it")
         self._corrections += 1
-        if self._corrections > _MAX_CORRECTIONS:
-            raise ModelError(f"{self._corrections} turns in a row could not be used: {parsed.problem}")
-        self._messages.append(self._dialect.correction(parsed.problem or "nothing usable was in it"))
+        if self._corrections > _MAX_CORRECTIONS or self._dialect.paper_mode:
+            raise ModelError(f"{self._corrections} turns could not be used: {problem}")
+        self._ask(self._dialect.correction(problem))
         return None
+
+    def _ask(self, message: Message) -> None:
+        """Say something to the model; after a correction it joins that, as some templates want turns to alternate."""
+        before = self._messages[-1]
+        if self._corrections and before.role == "user" and before.result is None:
+            parts = (*before.parts, TextPart(text="\n"), *message.parts)
+            self._messages[-1] = before.model_copy(update={"parts": parts})
+        else:
+            self._messages.append(message)
+
+    async def _state(self, turn: int, parsed: ParsedTurn, send: Send[RolloutItem]) -> None:
+        """Tell what the turn states, with what the conversation adds to it; keep it when it is the best so far."""
+        stated = parsed.answer or parsed.hypothesis
+        if stated is None:
+            return
+        stated = self._dialect.settle(await self._located(turn, stated, parsed.lookups, send), self._messages)
+        if parsed.answer is None and stated.abstains and not stated.claims:
+            return
+        self._best = stated if parsed.answer is not None or not stated.abstains else self._best
+        await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=stated))
+
+    async def _located(
+        self, turn: int, stated: Hypothesis, lookups: tuple[ToolCall, ...], send: Send[RolloutItem]
+    ) -> Hypothesis:
+        """An answer that only names its place, with the point of the first lookup that finds it."""
+        for call in lookups:
+            await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))
+            result = (await self._run_tool(call)).result
+            await send(ToolResulted(rollout_id=self._id, turn=turn, result=result))
+            self._budget = self._budget.spend(Usage(tool_calls=1, tool_errors=not result.ok))
+            if (found := placed(stated, result)) is not None:
+                return found
+        return stated
 
     async def _observe(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutItem]) -> None:
         """Run the calls of a turn side by side; their results enter the conversation in the order of the calls."""
@@ -265,17 +324,32 @@ class _Rollout:
         self._messages += self._dialect.observation(tuple(outcomes))
 
     async def _call(self, call: ToolCall) -> ToolOutcome:
+        """One call of the model, under its names; refused when it is none of the tools it was offered."""
+        if (refusal := self._refusal(call)) is not None:
+            return failed(call, refusal)
+        outcome = await self._run_tool(self._dialect.to_tool(call, self._group.photos))
+        if outcome.result.name == call.name:
+            return outcome
+        renamed = outcome.result.model_copy(update={"name": call.name})
+        return ToolOutcome(renamed, outcome.attachments)
+
+    def _refusal(self, call: ToolCall) -> ToolError | None:
+        offered = [schema.name for schema in self._schemas]
+        if call.name not in offered:
+            known = ", ".join(offered)
+            return ToolError(f"there is no tool {call.name!r}; there are: {known}", kind=ToolErrorKind.UNKNOWN_TOOL)
+        limit = self._dialect.calls_per_tool.get(call.name)
+        if limit is not None and calls_made(self._messages, call.name) >= limit:
+            return ToolError(f"{call.name} may be called {limit} times only", kind=ToolErrorKind.BUDGET)
+        return None
+
+    async def _run_tool(self, call: ToolCall) -> ToolOutcome:
         with span("tool", tool=call.name, rollout_id=self._id):
-            ours = self._dialect.to_tool(call)
-            if self._group.tools is not None and ours.name not in self._group.tools:
+            if self._group.tools is not None and call.name not in self._group.tools:
                 refusal = ToolError(f"{call.name} is not allowed in this request", kind=ToolErrorKind.NOT_ALLOWED)
                 return failed(call, refusal)
             context = ToolContext(self._context(), self._group.photos, self._group.within)
-            outcome = await self._agent.toolbox.call(ours, context)
-            if outcome.result.name == call.name:
-                return outcome
-            renamed = outcome.result.model_copy(update={"name": call.name})
-            return ToolOutcome(renamed, outcome.attachments)
+            return await self._agent.toolbox.call(call, context)
 
     def _context(self) -> RequestContext:
         before = self._group.context

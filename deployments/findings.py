@@ -1,0 +1,19 @@
+"""What the doctor says: one thing that was looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["ok", "missing", "problem", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `cost` says what is lost without it, `mend` what to do about it."""
+
+    what: str
+    state: State
+    detail: str = ""
+    cost: str = ""
+    mend: str = ""

@@ -1,0 +1,71 @@
+"""Geo-ADAPT 8B: adaptive depth, no tools (Qwen3-VL). It may say "Unknown", and says whether deep reasoning is needed.
+
+"Unknown" is an abstention at the level that is still named. The depth it asks for travels with the hypothesis, so that
+the router can spend more on this photo.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from tts.dialects.base import Completion, ParsedTurn
+from tts.dialects.coordinates import point_from, point_in
+from tts.dialects.labelled import answer_tags, known, labels_in, stated
+from tts.dialects.spoken import SpokenDialect, split_thought
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.plan import Limits
+
+WantedDepth = Literal["short", "deep"]
+_DEPTH = re.compile(r"<depth>\s*(short|deep)\s*</depth>|\bdepth\s*[:=]\s*\**(short|deep)\b", re.IGNORECASE)
+
+
+class GeoAdaptDialect(SpokenDialect):
+    """One greedy turn, 0.7 in a fan-out. Three phases of reasoning: explicit cues, implicit cues, synthesis."""
+
+    name = "geo_adapt"
+    system = (
+        "You locate a photo by reasoning alone. Inside <think></think> begin with <depth>short</depth> when one clear "
+        "cue settles it, or <depth>deep</depth> when weak cues have to be combined. Then go through (1) explicit cues: "
+        "landmarks, text, plates, flags; (2) implicit cues: landform, plants, buildings, dress, climate; (3) what they "
+        "say together, from region to country to city to coordinates.\n"
+        "Then answer:\n<answer>\nCountry: …\nCity: …\nEstimated Coordinates: latitude, longitude\n</answer>\n"
+        "Write Unknown for what the photo cannot tell."
+    )
+    own_limits = Limits(max_turns=2, max_tool_calls=0, max_tokens=4096)
+    wanted = "Write <answer> with Country, City and Estimated Coordinates; Unknown is allowed."
+    answer_wanted = "Write the <answer> now; Unknown is allowed."
+
+    def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
+        parsed = super().parse(completion, turn=turn)
+        if parsed.answer is None:
+            return parsed
+        wants = depth_flag(completion.text)
+        thought, _ = split_thought(completion.text)
+        told = parsed.answer.model_copy(update={"wants_depth": wants, "reasoning": thought.strip()[:4000]})
+        return ParsedTurn(answer=told)
+
+    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
+        for block in reversed(answer_tags(said) or [said]):
+            if (answer := _answer(block)) is not None:
+                return ParsedTurn(answer=answer)
+        return None
+
+
+def depth_flag(text: str) -> WantedDepth | None:
+    """The depth the model says the photo needs, from its tag or a `Depth: …` line; the last one counts."""
+    found = [tag or line for tag, line in _DEPTH.findall(text)]
+    return ("deep" if found[-1].lower() == "deep" else "short") if found else None
+
+
+def _answer(block: str) -> Hypothesis | None:
+    """All three labels, each filled or Unknown. Coordinates that are neither a point nor Unknown are no answer."""
+    labels = labels_in(block)
+    where = labels.get("point")
+    if where is None and "lat" not in labels:
+        return None
+    point = point_in(where) if where is not None else point_from(labels.get("lat"), labels.get("lon"))
+    said_unknown = not known(where if where is not None else labels.get("lat"))
+    if point is None and not said_unknown:
+        return None
+    return stated(known(labels.get("country")), known(labels.get("city")), point, region=known(labels.get("region")))

@@ -1,0 +1,19 @@
+"""How often a tool was called, read off the conversation, so that a rollout that moved knows it too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tts.domain.messages import Message
+from tts.domain.tooling import ToolResult
+from tts.errors import ToolErrorKind
+
+
+def calls_made(messages: Sequence[Message], tool: str) -> int:
+    """How often a tool was called in a conversation and did run."""
+    results = (message.result for message in messages)
+    return sum(result is not None and result.name == tool and not _refused(result) for result in results)
+
+
+def _refused(result: ToolResult) -> bool:
+    return result.failure is not None and result.failure.kind is ToolErrorKind.BUDGET
