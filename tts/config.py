@@ -192,6 +192,9 @@ class VerifierConfig(Value):
         default=8, description="more branches than this are judged in heats"
     )
     show_photo: bool = True
+    calibration: Path | None = Field(
+        default=None, description="a file of `geotts calibrate`; the one that ships for the engine when absent"
+    )
 
 
 class AutoscaleConfig(Value):

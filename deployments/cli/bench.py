@@ -15,6 +15,7 @@ BENCHES = {
     "scenes": "accuracy on project-made signs in many scripts",
     "ablation": "what each kind of clue is worth to the embedded engine",
     "maps": "how long a 500x500 map takes, encoding included",
+    "consensus": "what the verifier adds, sees through, and promises",
     "score": "rows scored a second, and whether a killed run resumes exactly",
     "depth": "what stop policies save and lose; stragglers, deadlines, auto against deep",
     "overhead": "what the loop and the streaming cost beyond the engine's own time",
