@@ -27,7 +27,7 @@ from tts.routing.predictor import load_predictor
 from tts.routing.probe import ProbeLocator
 from tts.routing.segmentation import Segmenter, VisualLocator
 from tts.toolkit.toolbox import LocalToolbox
-from tts.verify.calibration import shipped
+from tts.verify.calibration import load, shipped
 from tts.verify.consensus import ConsensusVerifier
 from tts.verify.consistency import ConsistencyAgent, ConsistencyVerifier
 from tts.verify.llm import ModelVerifier
@@ -97,8 +97,9 @@ def make_watch(args: AppArgs) -> WatchSettings:
 def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None) -> Verifier:
     """`rollout_model` is the engine of the rollouts, for a verifier model that has none of its own."""
     world = World(DataStore(args.data_dir).gazetteer(), Countries())
-    consensus = ConsensusVerifier(world, shipped(args.engine.name))
     config = args.verifier
+    calibration = load(config.calibration) if config.calibration is not None else shipped(args.engine.name)
+    consensus = ConsensusVerifier(world, calibration)
     if config.kind == "consensus":
         return _consistent(consensus, world, args, rollout_model)
     model = make_model(args, config.engine) if config.engine is not None else rollout_model

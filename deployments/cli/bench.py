@@ -16,6 +16,7 @@ BENCHES = {
     "ablation": "what each kind of clue is worth to the embedded engine",
     "maps": "how long a 500x500 map takes, encoding included",
     "tools": "the broker: calls made once, cached calls, what a killed process loses",
+    "consensus": "what the verifier adds, sees through, and promises",
     "score": "rows scored a second, and whether a killed run resumes exactly",
     "depth": "what stop policies save and lose; stragglers, deadlines, auto against deep",
     "overhead": "what the loop and the streaming cost beyond the engine's own time",

@@ -22,7 +22,7 @@ import json
 import mmap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,15 @@ class Match:
     score: float
     matched: str
     primary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The towns of a first-order division: positions in degrees, and how many people they have together."""
+
+    lat: npt.NDArray[np.float64]
+    lon: npt.NDArray[np.float64]
+    population: int
 
 
 class Gazetteer:
@@ -165,6 +174,10 @@ class Gazetteer:
             found = found[np.isin(self._a["kind"][found], [KINDS.index(kind) for kind in kinds])]
         return [self._place(int(number)) for number in found[:limit]]
 
+    def division_of(self, place: Place) -> Division:
+        """The towns of a place's first-order division, itself among them."""
+        return self._division(place.country_code, place.admin1)
+
     def positions(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Latitudes and longitudes of all places, in degrees, in order of importance."""
         return self._a["lat"], self._a["lon"]
@@ -180,6 +193,16 @@ class Gazetteer:
     @property
     def country_codes(self) -> tuple[str, ...]:
         return tuple(self._country_codes)
+
+    @lru_cache(maxsize=4096)  # noqa: B019  a gazetteer lives as long as its process
+    def _division(self, country_code: str, admin1: str) -> Division:
+        a = self._a
+        country, names = self._country_codes.index(country_code), self._admin1_names
+        towns = np.flatnonzero((a["country"] == country) & (a["kind"] == 0))
+        numbers = np.array([i for i, name in enumerate(names) if name == admin1])
+        towns = towns[np.isin(a["admin1"][towns], numbers)]
+        lat, lon = a["lat"][towns].astype(np.float64), a["lon"][towns].astype(np.float64)
+        return Division(lat, lon, int(a["population"][towns].sum()))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

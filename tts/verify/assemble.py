@@ -16,6 +16,7 @@ from tts.verify.world import World
 
 _MAX_EVIDENCE = 24
 _HOPELESS_KM = 2500.0
+_FIRM = 0.7  # a town that a tool's result states is named, also where the calibration has seen no such runs
 _ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}
 
 
@@ -33,7 +34,10 @@ def verdict_for(
     radius = calibration.radius(spread)
     if radius.p50 > _HOPELESS_KM:
         return abstention(ledgers, target_radius_km, world)
-    level = level_for(radius.p50, max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank))
+    stated = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
+    level = level_for(radius.p50, stated)
+    if max(vote.ledger.grounding for vote in winner.members) >= _FIRM:
+        level = max(level, min(stated, Level.CITY, key=lambda lv: lv.rank), key=lambda lv: lv.rank)
     names = names_at(winner.centre, level, winner.anchor.ledger.hypothesis, world)
     return Verdict(
         lat=round(winner.centre.lat, 6),
@@ -98,7 +102,13 @@ def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger]) -> Iterator[Evi
     """For the answer first, firmest first; then what speaks against it; each statement once."""
     mine = {vote.ledger.rollout_id for vote in winner.members}
     seen: set[tuple[str, str]] = set()
-    rows = [(ledger, entry) for ledger in ledgers if ledger.rollout_id in mine for entry in ledger.entries]
+    rows = [
+        (ledger, entry)
+        for ledger in ledgers
+        if ledger.rollout_id in mine
+        for entry in ledger.entries
+        if entry.about != "order"
+    ]
     rows.sort(key=lambda row: (_rank(row[1]), row[0].rollout_id))
     for ledger, entry in rows:
         key = (entry.claim, entry.quote)
@@ -140,6 +150,7 @@ def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], 
 
 
 def _warnings(ledgers: Sequence[RolloutLedger]) -> Iterator[str]:
+    yield from sorted({entry.claim for ledger in ledgers for entry in ledger.entries if entry.about == "order"})
     for ledger in sorted(ledgers, key=lambda row: row.rollout_id):
         for entry in ledger.entries:
             if entry.finding is Finding.NOT_DONE:

@@ -1,4 +1,4 @@
-"""Radii and probabilities that hold: fitted on recorded runs, checked on others.
+"""Radii and probabilities that hold: fitted on recorded runs (`tts.verify.fitting`), checked on others.
 
 Two regressions on the features of `Spread` put verdicts in order: one by how far off they typically are, one by how far
 off the worst of them are (agreement within 25 km tells the first, agreement within 750 km the second). Along the first
@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import importlib.resources
 import math
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import yaml
@@ -27,25 +26,14 @@ from tts.domain.value import Value
 from tts.errors import DataError
 from tts.verify.spread import Spread
 
+SCHEMA_VERSION: Final = 1
 LEVELS: tuple[float, ...] = (0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 9)), 0.85, 0.9, 0.95, 0.98)
-_KNOTS = 8
-_NEIGHBOURS = 0.25  # share of the runs that each knot looks at
-_RIDGE = 300.0
-_FOLDS = 5
-_MIN_RUNS = 40
 _CROSSED = (
-    "mean_log_km", "second_log_km", "third_log_km", "farthest_log_km", "share_200", "share_750", "share_1500",
-    "town_log", "largest_town_log", "people_log", "silent_share",
+    "mean_log_km", "second_log_km", "farthest_log_km", "share_750", "share_1500", "town_log", "largest_town_log",
+    "people_log", "division_people_log", "division_reach_log_km",
 )  # fmt: skip
-_CROSS_FROM = 300  # runs from which products of features are told apart from noise
-_FLOOR_KM = 0.05
+FLOOR_KM = 0.05
 _CLIP = 3.0
-_TAIL_FLOOR_KM = 20.0
-_TAIL_LEVELS = (0.75, 0.85, 0.92)
-_BAGS = 4
-_IRLS_STEPS = 15
-_BETAS = tuple(round(0.1 * k, 1) for k in range(2, 14))
-_CAPS_KM = (1000.0, 1250.0, 1500.0, 1800.0, 2200.0, 2600.0, 3200.0, 4000.0, 6000.0, HALF_CIRCUMFERENCE_KM)
 
 
 class Ordering(Value):
@@ -101,7 +89,7 @@ class Calibration(Value):
     def _consistent(self) -> Calibration:
         known = tuple(Spread.model_fields)
         if self.features != known:
-            raise ValueError(f"made for other features: {self.features}")
+            raise ValueError("made for other features")
         if any(len(row) != len(LEVELS) for row in self.table.quantiles_km):
             raise ValueError("the table does not match its levels")
         return self
@@ -116,7 +104,7 @@ class Calibration(Value):
     def probability_within(self, spread: Spread, km: float) -> float:
         """Probability that the true place lies within `km` of the answer, in [0.01, 0.99]."""
         row = np.log(self.table.row(float(self.typical.of(self._features(spread))[0])))
-        target = math.log(max(km, _FLOOR_KM))
+        target = math.log(max(km, FLOOR_KM))
         if target <= row[0]:
             inside = LEVELS[0] * math.exp(target - float(row[0]))
         else:
@@ -124,40 +112,11 @@ class Calibration(Value):
         return round(min(0.99, max(0.01, inside)), 4)
 
     def _features(self, spread: Spread) -> Floats:
-        return _expand(spread.vector()[None, :], np.array(self.mean), np.array(self.scale), crossed=self.crossed)
+        return expand(spread.vector()[None, :], np.array(self.mean), np.array(self.scale), crossed=self.crossed)
 
     def write(self, path: Path) -> None:
         tree = self.model_dump(mode="json")
         path.write_text(yaml.safe_dump(_rounded(tree), sort_keys=False, default_flow_style=None, width=118))
-
-
-def fit(spreads: Sequence[Spread], errors_km: Sequence[float], *, origin: str) -> Calibration:
-    """Fit on verdicts with known errors. Deterministic.
-
-    Raises:
-        DataError: with fewer than 40 runs, which would not hold what they promise.
-    """
-    if len(spreads) < _MIN_RUNS:
-        raise DataError(f"{len(spreads)} runs with an answer are too few to calibrate; {_MIN_RUNS} are needed")
-    raw = np.stack([spread.vector() for spread in spreads])
-    km = np.maximum(np.array(errors_km, dtype=np.float64), _FLOOR_KM)
-    mean, scale = raw.mean(axis=0), np.maximum(raw.std(axis=0), 1e-3)
-    crossed = len(km) >= _CROSS_FROM
-    x = _expand(raw, mean, scale, crossed=crossed)
-    typical = Ordering(**_named(_ridge(x, np.log(km), np.ones(len(km)))))
-    tail = _tail_ordering(x, km)
-    return Calibration(
-        origin=origin,
-        runs=len(km),
-        features=tuple(Spread.model_fields),
-        crossed=crossed,
-        mean=tuple(mean.tolist()),
-        scale=tuple(scale.tolist()),
-        typical=typical,
-        table=_tabulate(typical.of(x), km),
-        tail=tail,
-        rule=_tail_rule(tail.of(x), km, _held_out_scores(x, km)),
-    )
 
 
 def shipped(name: str) -> Calibration:
@@ -181,106 +140,32 @@ def load(path: Path) -> Calibration:
 
 def _parse(text: str, name: str) -> Calibration:
     try:
-        return Calibration.model_validate(yaml.safe_load(text))
-    except (yaml.YAMLError, ValidationError) as error:
-        raise DataError(f"calibration {name} does not fit this release; run `geotts calibrate` again") from error
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise DataError(f"calibration {name} is not YAML: {error}") from error
+    stated = tree.get("schema_version") if isinstance(tree, dict) else None
+    if stated != SCHEMA_VERSION:
+        raise DataError(
+            f"calibration {name} has schema version {stated}, this release reads {SCHEMA_VERSION}; "
+            "make it again with `geotts calibrate`"
+        )
+    try:
+        return Calibration.model_validate(tree)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "calibration"
+        said = f"calibration {name} does not fit this release ({where}: {first['msg']})"
+        raise DataError(f"{said}; make it again with `geotts calibrate`") from error
 
 
-def _expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats:
-    """Standardised, clipped features; with their products when there are runs enough to tell them apart."""
+def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats:
+    """(n, k) standardised, clipped features of raw ones; with products of some where runs are enough for that."""
     z = np.clip((raw - mean) / scale, -_CLIP, _CLIP)
     if not crossed:
         return z
     main = z[:, [list(Spread.model_fields).index(name) for name in _CROSSED]]
     rows, columns = np.triu_indices(len(_CROSSED))
     return np.concatenate([z, main[:, rows] * main[:, columns]], axis=1)
-
-
-def _tail_ordering(x: Floats, km: Floats) -> Ordering:
-    """Mean of quantile regressions at a few far levels over bootstrap samples: less variance than any one of them."""
-    y = np.log(np.maximum(km, _TAIL_FLOOR_KM))
-    rng = np.random.default_rng(0)
-    fits = []
-    for _ in range(_BAGS):
-        sample = rng.integers(0, len(y), len(y))
-        fits += [_quantile_regression(x[sample], y[sample], level) for level in _TAIL_LEVELS]
-    return Ordering(
-        coefficients=tuple(np.mean([coefficients for coefficients, _ in fits], axis=0).tolist()),
-        intercept=float(np.mean([intercept for _, intercept in fits])),
-    )
-
-
-def _held_out_scores(x: Floats, km: Floats) -> Floats:
-    """Tail scores of each run from a fit on the other folds."""
-    folds = np.arange(len(km)) % _FOLDS
-    scores = np.zeros(len(km))
-    for fold in range(_FOLDS):
-        scores[folds == fold] = _tail_ordering(x[folds != fold], km[folds != fold]).of(x[folds == fold])
-    return scores
-
-
-def _tail_rule(scores: Floats, km: Floats, held_out: Floats) -> TailRule:
-    """The rule that holds 90 % of held-out runs with the least mean radius.
-
-    A verdict is given more than 90 % where a little more radius buys much probability, and less where even a continent
-    would not be enough; the average over verdicts is 90 %.
-    """
-    rank = 0.9 * (1.0 + 1.0 / len(km))
-    best: tuple[float, TailRule] | None = None
-    for beta in _BETAS:
-        for cap in _CAPS_KM:
-            rule = _solve_alpha(held_out, km, beta, cap, rank)
-            if rule is not None and (best is None or rule.radius_km(held_out).mean() < best[0]):
-                best = (float(rule.radius_km(held_out).mean()), rule)
-    assert best is not None  # the largest cap holds everything
-    return best[1]
-
-
-def _solve_alpha(scores: Floats, km: Floats, beta: float, cap_km: float, cover: float) -> TailRule | None:
-    """The least alpha that covers; None when the cap is too low for that."""
-    if (km <= cap_km).mean() < cover:
-        return None
-    needed = np.where(km <= cap_km, np.log(km) - beta * scores, np.inf)
-    alpha = float(np.sort(needed)[min(len(km) - 1, math.ceil(cover * len(km)) - 1)])
-    return TailRule(alpha=alpha, beta=beta, cap_km=cap_km) if math.isfinite(alpha) else None
-
-
-def _tabulate(scores: Floats, km: Floats) -> ErrorTable:
-    knots = np.unique(np.round(np.quantile(scores, np.linspace(0.03, 0.97, _KNOTS)), 4))
-    near = min(len(km), max(25, round(_NEIGHBOURS * len(km))))
-    rows = [_quantiles(km[np.argsort(np.abs(scores - knot), kind="stable")[:near]]) for knot in knots]
-    table = np.maximum.accumulate(np.stack(rows), axis=0)  # a more uncertain verdict is never given a smaller radius
-    return ErrorTable(knots=tuple(knots.tolist()), quantiles_km=tuple(tuple(row) for row in table.tolist()))
-
-
-def _quantiles(errors: Floats) -> Floats:
-    """Conformal quantiles: the smallest value that n + 1 exchangeable draws stay below with each probability."""
-    ordered = np.sort(errors)
-    ranks = np.clip(np.array(LEVELS) * (len(ordered) + 1) - 1, 0, len(ordered) - 1)
-    return np.asarray(np.exp(np.interp(ranks, np.arange(len(ordered)), np.log(ordered))))
-
-
-def _ridge(z: Floats, y: Floats, weight: Floats) -> tuple[Floats, float]:
-    """Weighted ridge regression: coefficients and intercept."""
-    centre_z, centre_y = np.average(z, axis=0, weights=weight), float(np.average(y, weights=weight))
-    zc = (z - centre_z) * weight[:, None]
-    penalty = _RIDGE * weight.mean() * np.eye(z.shape[1])
-    coefficients = np.linalg.solve(zc.T @ (z - centre_z) + penalty, zc.T @ (y - centre_y))
-    return coefficients, centre_y - float(centre_z @ coefficients)
-
-
-def _quantile_regression(z: Floats, y: Floats, level: float) -> tuple[Floats, float]:
-    """Linear quantile regression by iteratively reweighted least squares (pinball loss, smoothed near zero)."""
-    coefficients, intercept = _ridge(z, y, np.ones(len(y)))
-    for _ in range(_IRLS_STEPS):
-        residual = y - z @ coefficients - intercept
-        weight = np.where(residual >= 0, level, 1.0 - level) / np.maximum(np.abs(residual), 0.05)
-        coefficients, intercept = _ridge(z, y, weight / weight.mean())
-    return coefficients, intercept
-
-
-def _named(fitted: tuple[Floats, float]) -> dict[str, object]:
-    return {"coefficients": tuple(fitted[0].tolist()), "intercept": fitted[1]}
 
 
 def _rounded(node: object) -> object:

@@ -13,7 +13,7 @@ from tts.geodata.names import normalise
 from tts.verify.instructions import speaks_to_the_model
 from tts.verify.ledger import Finding, LedgerEntry
 from tts.verify.sources import Source, statement_of, telling
-from tts.verify.world import World
+from tts.verify.world import BORDER_KM, World
 
 _TOWN_KM = 300.0
 _WELL_KNOWN = 100_000  # people: smaller towns have namesakes that no gazetteer of towns knows
@@ -47,12 +47,19 @@ def signal_checks(best: Hypothesis, point: LatLon, read: list[str], world: World
     for signal in found:
         by_kind.setdefault(signal.kind, []).append(signal)
     for kind, signals in by_kind.items():
-        fitting = [s for s in signals if any(world.lies_in(point, code, tolerance_km=1.0) for code in s.countries)]
+        fitting = _fitting(signals, point, world, tolerance_km=1.0)
         shown = (fitting or signals)[0]
-        finding = Finding.SUPPORTED if fitting else Finding.CONTRADICTED
+        if fitting:
+            finding = Finding.SUPPORTED
+        else:  # borders and coasts are drawn coarsely: what just misses is neither for nor against
+            finding = Finding.UNSUPPORTED if _fitting(signals, point, world) else Finding.CONTRADICTED
         countries = ", ".join(sorted(shown.countries)[:4])
         claim = f"“{shown.text}” points to {countries}"
         yield LedgerEntry(about=kind, claim=claim, finding=finding, quote=shown.text)
+
+
+def _fitting(signals: list[Signal], point: LatLon, world: World, *, tolerance_km: float = BORDER_KM) -> list[Signal]:
+    return [s for s in signals if any(world.lies_in(point, code, tolerance_km=tolerance_km) for code in s.countries)]
 
 
 def name_checks(best: Hypothesis, sources: list[Source], read: list[str]) -> Iterator[LedgerEntry]:

@@ -10,9 +10,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from tts.domain.answer import Verdict
-from tts.domain.geo import Area, Countries, LatLon
+from tts.domain.geo import Area, Countries
+from tts.domain.hypothesis import Hypothesis
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
+from tts.geodata.datum import as_wgs84
 from tts.ports import VerdictText, VerifyRequest
 from tts.verify.assemble import abstention, verdict_for
 from tts.verify.calibration import Calibration
@@ -85,18 +87,24 @@ def judge(
     """Weigh trajectories. Votes outside the area the caller named do not count."""
     built = [build_ledger(trajectory, readings, world) for trajectory in trajectories]
     ledgers = tuple(ledger for ledger in built if ledger is not None)
-    inside = [ledger for ledger in ledgers if _allowed(ledger.hypothesis.point, within, world)]
+    return weigh(ledgers, len(trajectories), world, within=within)
+
+
+def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, within: Area | None = None) -> Judgement:
+    """From ledgers on: votes, clusters, spread. `rollouts` counts all that ended, also those without a ledger."""
+    inside = [ledger for ledger in ledgers if _allowed(ledger.hypothesis, within, world)]
     votes = votes_from(inside, world)
     if not votes:
-        return Judgement(ledgers, (), (), None)
+        return Judgement(tuple(ledgers), (), (), None)
     clusters = clusters_of(votes, world)
-    spread = spread_of(clusters[0], votes, len(trajectories), world)
-    return Judgement(ledgers, tuple(votes), tuple(clusters), spread)
+    spread = spread_of(clusters[0], votes, rollouts, world)
+    return Judgement(tuple(ledgers), tuple(votes), tuple(clusters), spread)
 
 
-def _allowed(point: LatLon | None, within: Area | None, world: World) -> bool:
-    if point is None or within is None:
-        return point is not None
+def _allowed(said: Hypothesis, within: Area | None, world: World) -> bool:
+    if said.point is None or within is None:
+        return said.point is not None
+    point = as_wgs84(said.point, said.datum)
     if isinstance(within, Countries):
         return any(world.lies_in(point, code) for code in within.codes)
     return within.contains(point)

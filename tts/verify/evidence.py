@@ -8,19 +8,21 @@ tool statements it rests on: two rollouts that rest on the same one are one witn
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
+from tts.geodata.datum import as_wgs84
 from tts.verify.checks import check_citation, name_checks, place_checks, signal_checks
 from tts.verify.grounding import ground
+from tts.verify.instructions import orders_in, speaks_to_the_model
 from tts.verify.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.looks import phantom_looks
 from tts.verify.sources import read_lines, sources_of
 from tts.verify.world import World
 
 
-def build_ledger(trajectory: Trajectory, readings: Iterable[Reading], world: World) -> RolloutLedger | None:
+def build_ledger(trajectory: Trajectory, readings: Sequence[Reading], world: World) -> RolloutLedger | None:
     """The ledger of one rollout; None when it never believed anything."""
     best = trajectory.best
     if best is None:
@@ -30,15 +32,17 @@ def build_ledger(trajectory: Trajectory, readings: Iterable[Reading], world: Wor
     entries: list[LedgerEntry] = []
     grounding, witnesses = 0.0, frozenset[str]()
     if best.point is not None:
-        grounding, witnesses, found = ground(best, best.point, sources, read, world)
+        point = as_wgs84(best.point, best.datum)
+        grounding, witnesses, found = ground(best, point, sources, read, world)
         entries += found
-        entries += place_checks(best, best.point, world)
-        entries += signal_checks(best, best.point, read, world)
+        entries += place_checks(best, point, world)
+        entries += signal_checks(best, point, read, world)
     entries += name_checks(best, sources, read)
     entries += [check_citation(claim, trajectory, sources, read) for claim in best.claims]
     entries += [
         LedgerEntry(about="looked", claim=claim, finding=Finding.NOT_DONE) for claim in phantom_looks(trajectory)
     ]
+    entries += _orders(trajectory, readings)
     return RolloutLedger(
         rollout_id=trajectory.rollout_id,
         hypothesis=best,
@@ -46,3 +50,21 @@ def build_ledger(trajectory: Trajectory, readings: Iterable[Reading], world: Wor
         grounding=round(grounding, 4),
         witnesses=witnesses,
     )
+
+
+def _orders(trajectory: Trajectory, readings: Sequence[Reading]) -> Iterator[LedgerEntry]:
+    """Text that gives orders to its reader, and was ignored: in the photo, or in what a tool returned."""
+    if any(speaks_to_the_model(line.text) for reading in readings for line in reading.lines):
+        claim = "text in the photo gives orders to its reader; it was ignored"
+        yield LedgerEntry(about="order", claim=claim, finding=Finding.UNSUPPORTED)
+    for result in trajectory.results:
+        if (quote := orders_in(result)) is not None:
+            yield LedgerEntry(
+                about="order",
+                claim=f"a result of {result.name} gives orders to its reader; it was ignored",
+                finding=Finding.UNSUPPORTED,
+                call_id=result.call_id,
+                tool=result.name,
+                quote=quote[:300],
+                retrieved_at=result.retrieved_at,
+            )

@@ -7,6 +7,7 @@ import re
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
+from tts.geodata.datum import as_wgs84
 from tts.geodata.names import normalise
 from tts.verify.ledger import Finding, LedgerEntry
 from tts.verify.sources import Source, telling
@@ -28,7 +29,7 @@ def ground(
     supports: list[tuple[float, str, LedgerEntry]] = []
     for source in sources:
         if isinstance(source.fact, PlaceFact) and not source.echo and source.fact.point is not None:
-            away = distance_km(source.fact.point, point)
+            away = distance_km(as_wgs84(source.fact.point, source.fact.datum), point)
             if away <= NEAR_KM:
                 claim = f"{source.fact.name} lies {away:.1f} km from the point"
                 entry = source.entry("point", claim, Finding.SUPPORTED, source.fact.name)

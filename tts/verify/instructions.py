@@ -40,6 +40,14 @@ def trustworthy_facts(result: ToolResult) -> tuple[Fact, ...]:
     return tuple(fact for fact in result.facts if not speaks_to_the_model(_words(fact)))
 
 
+def orders_in(result: ToolResult) -> str | None:
+    """The first statement of a result that gives orders, or None; looks into failed results and plain text too."""
+    told = [words for fact in result.facts if speaks_to_the_model(words := _words(fact))]
+    if not told and speaks_to_the_model(result.text):
+        told = [result.text]
+    return told[0] if told else None
+
+
 def _words(fact: Fact) -> str:
     if isinstance(fact, PlaceFact):
         return f"{fact.name}\n{fact.address}"

@@ -20,7 +20,7 @@ class Finding(StrEnum):
 
 
 About = Literal[
-    "point", "name", "cited", "looked", "country", "sea", "phone", "postcode", "script", "domain", "language"
+    "point", "name", "cited", "looked", "country", "sea", "phone", "postcode", "script", "domain", "language", "order"
 ]
 
 

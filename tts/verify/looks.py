@@ -38,7 +38,7 @@ class _Look:
     def claimed(self) -> re.Pattern[str]:
         return re.compile(
             rf"(?:{_LOOKED}\s[^.!?\n]{{0,40}}?(?:{self.spoken})|(?:{self.spoken})[^.!?\n]{{0,30}}?\b{_DONE}"
-            rf"|(?:according to|based on|from) (?:{self.spoken}))",
+            rf"|(?:according to|based on|from) (?:(?:an?|the|my|our) )?(?:{self.spoken}))",
             re.IGNORECASE,
         )
 

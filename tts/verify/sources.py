@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -13,6 +15,8 @@ from tts.verify.instructions import speaks_to_the_model, trustworthy_facts
 from tts.verify.ledger import About, Finding, LedgerEntry
 
 _OWN_POINT_ARGUMENTS = frozenset({"latitude", "longitude", "lat", "lon", "lng", "center", "location"})
+
+_USEFUL = re.compile(r"<useful>\s*\[([^\]]{0,400})\]\s*</useful>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +54,22 @@ class Source:
 
 
 def sources_of(trajectory: Trajectory) -> Iterator[Source]:
-    for turn in trajectory.turns:
+    """Trustworthy statements in order. Search hits that the rollout itself marked as useless support nothing."""
+    for turn, later in itertools.zip_longest(trajectory.turns, trajectory.turns[1:]):
         calls = {call.id: call for call in turn.calls}
+        useful = _useful_numbers(later.text if later is not None else "")
         for result in turn.results:
             facts = trustworthy_facts(result)
             for fact in facts:
+                if useful is not None and isinstance(fact, WebFact) and fact.number not in useful:
+                    continue
                 yield Source(fact, result, calls.get(result.call_id), _rivals(fact, facts))
+
+
+def _useful_numbers(text: str) -> frozenset[int] | None:
+    """The hits that a turn marks as useful (`<useful>[1, 3]</useful>`, REVERSE); None when it marks nothing."""
+    marked = _USEFUL.findall(text)
+    return frozenset(int(number) for marks in marked for number in re.findall(r"\d{1,6}", marks)) if marked else None
 
 
 def _rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:

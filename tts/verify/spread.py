@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tts.domain.geo import Floats, distance_km
+from tts.domain.geo import Floats, LatLon, distance_km, distances_km
 from tts.domain.value import Value
 from tts.verify.ledger import Finding
 from tts.verify.selection import Cluster
@@ -16,12 +16,16 @@ from tts.verify.world import World
 
 _FAR_KM = 1500.0
 _AROUND_KM = 60.0
+_TOWNS_COUNTED = 60
+_DIVISION_KM = 100.0
+_NO_DIVISION = (100_000, 150.0)
 
 
 class Spread(Value):
     """Features of one verdict. Distances are log(1 + km) from the answer; shares and grounding lie in [0, 1].
 
     Towns tell much: a vote for a small town rests on something, a vote for a metropolis is what guesses look like.
+    First-order divisions do too: guesses fall into the populous ones, and a large one has more room to be wrong.
     """
 
     mean_log_km: float
@@ -41,6 +45,8 @@ class Spread(Value):
     named_towns: float
     town_offset_log_km: float
     people_log: float
+    division_people_log: float
+    division_reach_log_km: float
     votes_log: float
     silent_share: float
     grounding: float
@@ -61,6 +67,7 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
     ledgers = [vote.ledger for vote in winner.members]
     towns = [vote.town_log for vote in votes]
     home, divisions = _divisions(winner, votes, world)
+    people, reach_km = _division_size(winner.centre, world)
     return Spread(
         mean_log_km=float((np.log1p(km) * weight).sum()),
         second_log_km=float(near[1]),
@@ -74,7 +81,9 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         smallest_town_log=min(towns),
         named_towns=sum(vote.town_offset_km is not None for vote in votes) / len(votes),
         town_offset_log_km=float(np.mean([math.log1p(vote.town_offset_km or 2.0) for vote in votes])),
-        people_log=_people_log(winner, world),
+        people_log=_people_log(winner.centre, world),
+        division_people_log=math.log10(people + 1000),
+        division_reach_log_km=math.log1p(reach_km),
         votes_log=math.log(len(votes)),
         silent_share=1.0 - len(votes) / max(rollouts, len(votes)),
         grounding=max(ledger.grounding for ledger in ledgers),
@@ -89,13 +98,23 @@ def _divisions(winner: Cluster, votes: Sequence[Vote], world: World) -> tuple[st
 
     def at(vote_or_centre: Vote | None) -> str:
         point = winner.centre if vote_or_centre is None else vote_or_centre.point
-        near = world.gazetteer.nearest(point, limit=1, max_km=100.0)
+        near = world.gazetteer.nearest(point, limit=1, max_km=_DIVISION_KM)
         return f"{near[0][0].country_code}.{near[0][0].admin1}" if near else ""
 
     return at(None), [at(vote) for vote in votes]
 
 
-def _people_log(winner: Cluster, world: World) -> float:
+def _people_log(point: LatLon, world: World) -> float:
     """log10 of the people who live within 60 km."""
-    near = world.gazetteer.nearest(winner.centre, limit=60, max_km=_AROUND_KM)
+    near = world.gazetteer.nearest(point, limit=_TOWNS_COUNTED, max_km=_AROUND_KM)
     return math.log10(sum(place.population for place, _ in near) + 1000)
+
+
+def _division_size(point: LatLon, world: World) -> tuple[int, float]:
+    """The people of the first-order division at a point, and the km from there within which 90 % of its towns lie."""
+    near = world.gazetteer.nearest(point, limit=1, max_km=_DIVISION_KM)
+    if not near:
+        return _NO_DIVISION
+    division = world.gazetteer.division_of(near[0][0])
+    here = np.full(len(division.lat), point.lat), np.full(len(division.lat), point.lon)
+    return division.population, float(np.quantile(distances_km(*here, division.lat, division.lon), 0.9))

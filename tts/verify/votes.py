@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
+from tts.geodata.datum import as_wgs84
 from tts.geodata.gazetteer import Place
+from tts.verify.grounding import NEAR_KM
 from tts.verify.ledger import About, Finding, RolloutLedger
 from tts.verify.world import World
 
@@ -27,6 +29,8 @@ _WRONG_NAME = -0.8
 _PHANTOM = -1.2
 _SIGNALS: tuple[About, ...] = ("phone", "postcode", "script", "domain", "language")
 
+# Another source that leads to the same town: two that agree by chance are rare.
+_CORROBORATED = 0.7
 # A repeated witness adds a little, because a policy draws its better readings more often.
 _REPEATED = 0.2
 # Naming a small town takes a specific clue; naming a metropolis is what guesses do (0.1 a decade of population).
@@ -57,14 +61,20 @@ def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
     shares = _witness_shares(pointed)
     votes = []
     for ledger, share in zip(pointed, shares, strict=True):
-        point = ledger.hypothesis.point
-        assert point is not None
+        point = point_of(ledger.hypothesis)
         town = _town(ledger.hypothesis, point, world)
         town_log = _USUAL_TOWN if town is None else math.log10(town.population + 100)
-        weight = math.exp(evidence_score(ledger) - _SPECIFIC * (town_log - _USUAL_TOWN)) * share
+        score = evidence_score(ledger) + _CORROBORATED * min(2, len(_other_sources(ledger, pointed)))
+        weight = math.exp(score - _SPECIFIC * (town_log - _USUAL_TOWN)) * share
         offset = None if town is None else distance_km(town.point, point)
         votes.append(Vote(point, weight, _reach_km(ledger.hypothesis, world), town_log, offset, ledger))
     return votes
+
+
+def point_of(hypothesis: Hypothesis) -> LatLon:
+    """The point of a hypothesis that has one, in WGS-84."""
+    assert hypothesis.point is not None
+    return as_wgs84(hypothesis.point, hypothesis.datum)
 
 
 def evidence_score(ledger: RolloutLedger) -> float:
@@ -88,6 +98,24 @@ def _witness_shares(ledgers: Sequence[RolloutLedger]) -> list[float]:
         same = sum(_overlap(ledger, other) for other in ledgers)
         shares.append((1.0 + _REPEATED * math.log2(same)) / same if ledger.witnesses else 1.0)
     return shares
+
+
+def _other_sources(ledger: RolloutLedger, ledgers: Sequence[RolloutLedger]) -> frozenset[str]:
+    """Places and pages that lead other rollouts to the same town and are not what this one rests on."""
+    point, own = point_of(ledger.hypothesis), _sources(ledger)
+    if not own:
+        return frozenset()
+    near = [other for other in ledgers if distance_km(point_of(other.hypothesis), point) <= NEAR_KM]
+    return frozenset().union(*(_sources(other) for other in near)) - own
+
+
+def _sources(ledger: RolloutLedger) -> frozenset[str]:
+    """Witnesses without the words they were asked with; a line of the photo is the same for all and is none."""
+    return frozenset(
+        witness.rpartition(":")[0] if witness.startswith("place:") else witness
+        for witness in ledger.witnesses
+        if not witness.startswith("read:")
+    )
 
 
 def _overlap(a: RolloutLedger, b: RolloutLedger) -> float:

@@ -8,7 +8,7 @@ from tts.domain.geo import LatLon, destination, distance_km
 from tts.geodata.countries import Countries, Country
 from tts.geodata.gazetteer import Gazetteer, Place
 
-_BORDER_KM = 12.0
+BORDER_KM = 12.0
 _COAST_KM = 15.0
 
 
@@ -19,7 +19,7 @@ class World:
     gazetteer: Gazetteer
     countries: Countries
 
-    def lies_in(self, point: LatLon, code: str, *, tolerance_km: float = _BORDER_KM) -> bool:
+    def lies_in(self, point: LatLon, code: str, *, tolerance_km: float = BORDER_KM) -> bool:
         """Whether a point lies in a country or within a few kilometres of it: borders are drawn coarsely."""
         here = self.countries.at(point)
         if here is not None and here.code == code:

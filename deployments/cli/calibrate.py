@@ -1,0 +1,46 @@
+"""`geotts calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import orjson
+
+from deployments.cli.console import STDERR, config_option
+from tts.config import AppArgs
+from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned
+from tts.geodata.countries import Countries
+from tts.geodata.store import DataStore
+from tts.verify.fitting import MIN_RUNS, fit
+from tts.verify.world import World
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="calibration.yaml", show_default=True, help="File to write."
+)
+@click.option("--origin", help="What the runs are, in one line; it is kept in the file.")
+@click.option("--splits", type=click.IntRange(0, 1000), default=20, show_default=True, help="Halves to check it on.")
+@click.option("--made-up", type=click.IntRange(0, 1000), default=0, help="Synthetic cases a family to add.")
+@config_option
+def command(args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None, splits: int, made_up: int) -> None:
+    """Fit radii and confidence to recorded RUNS: run files (JSON Lines or Parquet), or folders of published logs.
+
+    The last line of stdout is one JSON object: how calibrations made from random halves did on the other halves.
+    --made-up adds synthetic cases, for runs that were made without tools and cannot tell what grounding is worth.
+    Name the file in the configuration (`verifier.calibration`), or keep it as tts/data/calibration/ENGINE.yaml, which
+    ships.
+    """
+    world = World(DataStore(args.data_dir).gazetteer(), Countries())
+    cases = thinned(case for source in runs for case in cases_of(source))
+    whole = judged([*cases, *(made_up_cases(made_up, world) if made_up else ())], world)
+    made = fit(whole.spreads, whole.errors_km.tolist(), origin=origin or ", ".join(path.stem for path in runs))
+    made.write(out)
+    STDERR.print(f"{out}: from {made.runs} runs with an answer", soft_wrap=True)
+    if splits and len(whole.spreads) < 2 * MIN_RUNS:
+        STDERR.print(f"[yellow]{made.runs} runs are too few to hold half of them out: the file is unchecked[/]")
+    elif splits:
+        found = mean_of([held_out(whole, seed=seed) for seed in range(splits)])
+        click.echo(orjson.dumps({"runs": made.runs, "splits": splits, **found.model_dump()}).decode())

@@ -1,0 +1,72 @@
+"""All families, and `generate`. The verifier was built with `DEVELOPMENT` in view, never with the held-out family."""
+
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+
+from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.contradictions import contradiction
+from tts.eval.synthetic.grounded import copied_witness, echo_chamber, grounded_minority, half_right, phantom_looks
+from tts.eval.synthetic.held_out import namesakes
+from tts.eval.synthetic.injections import injected_page, injected_place, injected_sign
+from tts.eval.synthetic.mix import Cast, Family
+from tts.eval.synthetic.scenario import Scenario
+from tts.eval.synthetic.tape import reading_of
+from tts.geodata.countries import Countries
+from tts.geodata.gazetteer import Gazetteer
+
+DEVELOPMENT: dict[str, Family] = {
+    "grounded_minority": grounded_minority,
+    "echo_chamber": echo_chamber,
+    "phantom_looks": phantom_looks,
+    "copied_witness": copied_witness,
+    "half_right": half_right,
+    "wrong_phone": contradiction("phone"),
+    "wrong_postcode": contradiction("postcode"),
+    "wrong_script": contradiction("script"),
+    "wrong_domain": contradiction("domain"),
+    "wrong_language": contradiction("language"),
+    "point_at_sea": contradiction("sea"),
+    "country_not_at_point": contradiction("country"),
+    "injected_page": injected_page,
+    "injected_place": injected_place,
+    "injected_sign": injected_sign,
+}
+_EASY_ONE_IN = 4
+
+
+def generate(family: str, count: int, seed: int, gazetteer: Gazetteer, countries: Countries) -> list[Scenario]:
+    """Scenarios of a family. Number k is the same for every `count`; one in four is easy.
+
+    Raises:
+        KeyError: when there is no such family.
+    """
+    make = FAMILIES[family]
+    atlas = _atlas(gazetteer, countries)
+    return [_scenario(make, family, f"{seed}/{family}/{number}", atlas) for number in range(count)]
+
+
+@lru_cache(maxsize=2)
+def _atlas(gazetteer: Gazetteer, countries: Countries) -> Atlas:
+    return Atlas(gazetteer, countries)
+
+
+def _scenario(make: Family, family: str, key: str, atlas: Atlas) -> Scenario:
+    rng = random.Random(key)
+    cast = make(atlas, rng, easy=rng.randrange(_EASY_ONE_IN) == 0)
+    order = rng.sample(range(len(cast.rollouts)), len(cast.rollouts))
+    clean = _staged(cast, family, key, order, attacked=False) if cast.clean else None
+    return _staged(cast, family, key, order, attacked=True, clean=clean)
+
+
+def _staged(
+    cast: Cast, family: str, key: str, order: list[int], *, attacked: bool, clean: Scenario | None = None
+) -> Scenario:
+    rollouts, lines = (cast.rollouts, cast.lines) if attacked else (cast.clean, cast.clean_lines)
+    numbered = tuple(rollouts[k].model_copy(update={"rollout_id": i}) for i, k in enumerate(order))
+    return Scenario(key, family, cast.kind, cast.truth, numbered, reading_of(lines), clean)
+
+
+HELD_OUT: dict[str, Family] = {"namesakes": namesakes}
+FAMILIES: dict[str, Family] = {**DEVELOPMENT, **HELD_OUT}

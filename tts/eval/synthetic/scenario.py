@@ -1,0 +1,25 @@
+"""One made-up request: what the rollouts said and were told, what was read off the photo, and where it really was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tts.domain.geo import LatLon
+from tts.domain.reading import Reading
+from tts.domain.trajectory import Trajectory
+
+RIGHT_KM = 25.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """`clean` is the same request without the attack, where there is one: an attack moves nothing when both verdicts
+    agree. `kind` tells the variants of a family apart."""
+
+    key: str
+    family: str
+    kind: str
+    truth: LatLon
+    trajectories: tuple[Trajectory, ...]
+    readings: tuple[Reading, ...] = ()
+    clean: Scenario | None = None

@@ -1,0 +1,81 @@
+"""Writes a rollout as the loop emits it: started, text, calls, results, beliefs, checkpoints, finished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from tts.domain.answer import StopReason
+from tts.domain.events import (
+    Event,
+    Hypothesised,
+    RolloutFinished,
+    RolloutStarted,
+    Text,
+    ToolCalled,
+    ToolResulted,
+    TurnFinished,
+)
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.photo import Box
+from tts.domain.reading import Reading, TextLine
+from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolCall, ToolResult, WebFact
+from tts.domain.trajectory import Trajectory, fold
+from tts.domain.usage import Usage
+
+_WHEN = "2026-01-05T09:00:00Z"
+WHOLE = Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0)
+
+
+class Tape:
+    """One rollout under way; `end` closes it."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = [RolloutStarted(rollout_id=0)]
+        self._turn = 0
+
+    def call(self, said: str, name: str, arguments: dict[str, JsonValue], facts: Sequence[Fact]) -> str:
+        """A turn with one tool call and what it returned; gives the id of the call."""
+        call = ToolCall(id=f"call_{self._turn}_0", name=name, arguments=arguments)
+        text = "\n".join(_line(fact) for fact in facts)
+        result = ToolResult(call_id=call.id, name=name, text=text, facts=tuple(facts), retrieved_at=_WHEN)
+        self._events += [
+            Text(rollout_id=0, turn=self._turn, text=said),
+            ToolCalled(rollout_id=0, turn=self._turn, call=call),
+            ToolResulted(rollout_id=0, turn=self._turn, result=result),
+            TurnFinished(rollout_id=0, turn=self._turn, usage=Usage(turns=self._turn + 1, tool_calls=self._turn + 1)),
+        ]
+        self._turn += 1
+        return call.id
+
+    def end(self, said: str, belief: Hypothesis) -> Trajectory:
+        """The last turn with the answer. The rollout's number is given when it joins others."""
+        usage = Usage(turns=self._turn + 1, tool_calls=self._turn)
+        self._events += [
+            Text(rollout_id=0, turn=self._turn, text=said),
+            Hypothesised(rollout_id=0, turn=self._turn, hypothesis=belief),
+            TurnFinished(rollout_id=0, turn=self._turn, usage=usage),
+            RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, answer=belief, usage=usage),
+        ]
+        return fold(self._events).trajectories[0]
+
+
+def reading_of(lines: Sequence[str]) -> tuple[Reading, ...]:
+    """What perception read off the photo; nothing when there are no lines."""
+    if not lines:
+        return ()
+    read = tuple(TextLine(text=line, box=WHOLE, confidence=0.95, height_px=40.0) for line in lines)
+    return (Reading(photo_sha256="0" * 64, lines=read),)
+
+
+def text_fact(line: str) -> TextFact:
+    return TextFact(text=line, box=WHOLE, confidence=0.9)
+
+
+def _line(fact: Fact) -> str:
+    if isinstance(fact, PlaceFact):
+        return f"[{fact.id}] {fact.name} | {fact.address or fact.admin1}, {fact.country_code} | {fact.point}"
+    if isinstance(fact, WebFact):
+        return f"[{fact.number}] {fact.title}\n{fact.snippet}\n{fact.url}"
+    return fact.text if isinstance(fact, TextFact) else ""
