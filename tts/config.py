@@ -207,6 +207,7 @@ class VerifierConfig(Value):
     show_photo: bool = True
     consistency: ConsistencyConfig | None = Field(
         default=None, description="a second model reads the reasoning alone; where it disagrees, confidence is lowered"
+    )
     calibration: Path | None = Field(
         default=None, description="a file of `geotts calibrate`; the one that ships for the engine when absent"
     )
