@@ -53,17 +53,19 @@ def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool
     with boundary(FatalError, "starting Ray (is there memory and processor time to spare?)"):
         _start_ray(ray_address, log_to_driver=log_to_driver)
     try:
-        serve.start(http_options={"host": args.gateway.host, "port": _unused_proxy_port(args)})
-        try:
-            serve.run(build(args), name=APP_NAME, route_prefix="/")
-        except RuntimeError as error:
-            raise FatalError(f"the application did not come up: {error}") from error
+        with boundary(FatalError, "starting the service (is there memory and processor time to spare?)"):
+            serve.start(http_options={"host": args.gateway.host, "port": _unused_proxy_port(args)})
+            try:
+                serve.run(build(args), name=APP_NAME, route_prefix="/")
+            except RuntimeError as error:
+                raise FatalError(f"the application did not come up: {error}") from error
         yield Served(
             url=f"http://{args.gateway.host}:{args.gateway.port}", ready_s=round(time.perf_counter() - started, 2)
         )
     finally:
         try:
-            serve.shutdown()  # type: ignore[no-untyped-call]
+            with boundary(FatalError, "stopping the service"):
+                serve.shutdown()  # type: ignore[no-untyped-call]
         finally:
             ray.shutdown()
 
