@@ -21,6 +21,7 @@ from tts.config import VllmEngine
 from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.generic import GenericDialect
 from tts.dialects.hermes import tools_text
+from tts.dialects.settings import DialectSettings
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.photo import Photo, load_photo
@@ -71,8 +72,8 @@ class ZoomingDialect(GenericDialect):
     """Zooms in every turn but the last, whatever the model says."""
 
     def __init__(self, turns: int, tokens_a_turn: int) -> None:
+        super().__init__(DialectSettings(limits=Limits(max_turns=turns, max_tool_calls=turns, max_tokens=10**6)))
         self._turns, self._tokens = turns, tokens_a_turn
-        self.limits = Limits(max_turns=turns, max_tool_calls=turns, max_tokens=10**6)
 
     def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
         return Sampling(temperature=0.7, seed=(seed * 1009 + turn) % 2**31, max_tokens=self._tokens)

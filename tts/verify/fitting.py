@@ -30,7 +30,7 @@ _CAPS_KM = (300.0, 1000.0, 1800.0, 2200.0, 2600.0, 3200.0, 5000.0, 9000.0, HALF_
 _COVER, _SMOOTH = 0.905, 0.01  # choosing among rules costs half a percent on runs they were not chosen on
 
 
-def fit(spreads: Sequence[Spread], errors_km: Sequence[float], *, origin: str) -> Calibration:
+def fit(spreads: Sequence[Spread], errors_km: Sequence[float] | Floats, *, origin: str) -> Calibration:
     """Fit on verdicts with known errors. Deterministic.
 
     Raises:

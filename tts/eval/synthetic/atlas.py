@@ -75,7 +75,7 @@ class Atlas:
     def phone(self, code: str) -> str | None:
         """A telephone number of a country as signs write it, or None where the calling code is shared."""
         example = phonenumbers.example_number(code)
-        if example is None or len(phonenumbers.region_codes_for_country_code(example.country_code)) > 1:
+        if example is None or len(phonenumbers.region_codes_for_country_code(example.country_code or 0)) > 1:
             return None
         return str(phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
 
