@@ -19,7 +19,9 @@ from tts.domain.tooling import CountryFact, PlaceFact, WebFact
 from tts.inference.scripted import ScriptedModel, ScriptedTurn
 from tts.ports import GroupRequest, RolloutTask
 from tts.rollout.loop import Agent, run_rollout
-from tts.toolkit.toolbox import LocalToolbox
+from tts.toolkit.broker.broker import Broker
+from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 
 OTARU = PlaceFact(
     id="p1", name="Otaru", place_kind="town", point=LatLon(lat=43.1907, lon=140.9947), country_code="JP",
@@ -37,18 +39,18 @@ class Places:
 
     name, needs_network = "test", False
 
-    async def search(self, query, *, country, limit):
+    async def search(self, query, *, country, limit, context):
         return [place for name, place in PLACES.items() if name in query.lower()]
 
     tips = search
 
-    async def detail(self, place_id):
+    async def detail(self, place_id, *, context):
         return next((place for place in PLACES.values() if place.id == place_id), None)
 
-    async def geocode(self, address, *, country, limit):
-        return await self.search(address, country=country, limit=limit)
+    async def geocode(self, address, *, country, limit, context):
+        return await self.search(address, country=country, limit=limit, context=context)
 
-    async def reverse(self, point, *, limit):
+    async def reverse(self, point, *, limit, context):
         return [OTARU]
 
     async def country_at(self, point):
@@ -60,7 +62,7 @@ class Web:
 
     name, needs_network = "test", False
 
-    async def search(self, query, *, limit):
+    async def search(self, query, *, limit, context):
         if query == "nothing":
             return []
         return [
@@ -68,7 +70,7 @@ class Web:
             for i in range(4 if len(query) > 100 else 2)
         ]
 
-    async def search_image(self, photo, box, *, goal, limit):
+    async def search_image(self, photo, box, *, goal, limit, context):
         return [WebFact(number=0, title="Otaru canal at dusk", url="https://b.test/otaru", source="b.test")]
 
 
@@ -77,13 +79,18 @@ class Maps:
 
     name, needs_network, styles = "test", False, frozenset({"map", "satellite"})
 
-    async def picture(self, point, *, style, zoom, width, height):
+    async def picture(self, point, *, style, zoom, width, height, context):
         return MapPicture(b"a map", "image/jpeg", width, height, zoom, "Made for tests.")
 
 
 def toolbox():
-    tools = [zoom_tool(), *places_tools(Places()), *maps_tools(Maps())]
-    return LocalToolbox([*tools, web_search_tool(Web()), image_search_tool(Web())])
+    brokered = [
+        *places_tools(Places(), Places()),
+        *maps_tools(Maps()),
+        web_search_tool(Web()),
+        image_search_tool(Web()),
+    ]
+    return JoinedToolbox(LocalToolbox([zoom_tool()]), Broker(brokered, MemoryStore()))
 
 
 class Recording(ScriptedModel):

@@ -27,7 +27,7 @@ AGREES = {"country": "Japan", "region": "Hokkaido Prefecture", "place": "Otaru C
 
 
 def a_trajectory(text=SAID, answer=OTARU):
-    return Trajectory(rollout_id=0, turns=(Turn(number=0, text=text),), stop_reason=StopReason.ANSWERED, answer=answer)
+    return Trajectory(rollout_id=0, turns=(Turn(index=0, text=text),), stop_reason=StopReason.ANSWERED, answer=answer)
 
 
 def reader(*said, seconds=0.0):
