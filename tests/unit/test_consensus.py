@@ -5,12 +5,10 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rollouts import COIMBRA, OSAKA, page, place, said
 
-from tts.domain.answer import StopReason
 from tts.domain.geo import BBox, Circle, Countries, LatLon, distance_km
-from tts.domain.hypothesis import Claim, Hypothesis
-from tts.domain.tooling import PlaceFact, ToolCall, ToolResult, WebFact
-from tts.domain.trajectory import Trajectory, Turn
+from tts.domain.hypothesis import Claim
 from tts.geodata.datum import to_gcj02
 from tts.verify.consensus import judge
 from tts.verify.evidence import build_ledger
@@ -18,29 +16,12 @@ from tts.verify.ledger import Finding
 from tts.verify.votes import votes_from
 from tts.verify.world import World
 
-COIMBRA, OSAKA = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=34.6937, lon=135.5022)
 POINTS = st.builds(LatLon, lat=st.floats(-60, 70), lon=st.floats(-179, 179))
 
 
 @pytest.fixture(scope="module")
 def world(gazetteer, countries):
     return World(gazetteer, countries)
-
-
-def said(number, point, *, facts=(), name="poi_keyword_search", text="", claims=(), **belief):
-    call = ToolCall(id="c1", name=name, arguments={"query": belief.get("city", "x")})
-    result = ToolResult(call_id="c1", name=name, text="", facts=tuple(facts), retrieved_at="2026-01-01T00:00:00Z")
-    turn = Turn(index=0, text=text, calls=(call,) if facts else (), results=(result,) if facts else ())
-    answer = Hypothesis(point=point, claims=tuple(claims), **belief)
-    return Trajectory(rollout_id=number, turns=(turn,), stop_reason=StopReason.ANSWERED, answer=answer)
-
-
-def place(point, *, ident="gn:1", name="Somewhere", score=1.0, **more):
-    return PlaceFact(id=ident, name=name, point=point, score=score, source="test", **more)
-
-
-def page(town, url):
-    return WebFact(number=1, title=f"{town}: a walk", snippet="streets and shops", url=url)
 
 
 def centre(trajectories, world, **options):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
+from tts.clues.signals import signals_in
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
@@ -22,7 +22,7 @@ Kind = Literal["phone", "postcode", "script", "domain", "language", "sea", "coun
 def contradicted(atlas: Atlas, rng: random.Random, *, easy: bool, kind: Kind) -> Cast:
     """A majority agrees on a place that one plain fact rules out; the others fit that fact."""
     truth = _truth(atlas, rng, kind)
-    wrong = atlas.town(rng, away_from=truth)
+    wrong = _wrong(atlas, rng, truth, kind)
     few = 2
     crowd_size = 1 if easy else (3 if kind in ("postcode", "script", "domain", "language") else rng.randint(3, 4))
     if kind in ("sea", "country"):
@@ -46,9 +46,26 @@ def _truth(atlas: Atlas, rng: random.Random, kind: Kind) -> Place:
     """A town in a country of which the kind of clue says something."""
     for _ in range(200):
         town = atlas.town(rng, country=rng.choice(sorted(set(SIGNS) & set(atlas.towns))) if kind == "script" else None)
-        if kind in ("sea", "country") or _line(atlas, town, kind):
+        line = _line(atlas, town, kind)
+        if kind in ("sea", "country") or (
+            line and (kind == "language" or town.country_code in _countries_of(line, atlas))
+        ):
             return town
     raise ValueError(f"no country has a {kind}")
+
+
+def _wrong(atlas: Atlas, rng: random.Random, truth: Place, kind: Kind) -> Place:
+    """A far town that the clue really rules out: some postcodes have a shape that other countries share."""
+    fitting = _countries_of(_line(atlas, truth, kind), atlas)
+    for _ in range(200):
+        town = atlas.town(rng, away_from=truth)
+        if town.country_code not in fitting:
+            return town
+    raise ValueError(f"a {kind} of {truth.country_code} fits everywhere")
+
+
+def _countries_of(line: str, atlas: Atlas) -> set[str]:
+    return {code for signal in signals_in([line], atlas.countries) for code in signal.countries}
 
 
 def _line(atlas: Atlas, town: Place, kind: Kind) -> str:
@@ -83,9 +100,8 @@ def _linguist(atlas: Atlas, rng: random.Random, town: Place, language: str) -> T
 
 def _other_side(atlas: Atlas, rng: random.Random, truth: Place, wrong: Place) -> LatLon:
     """A point in a third country: the majority names one country and points into another."""
-    third: Sequence[str] = [code for code in atlas.towns if code not in (truth.country_code, wrong.country_code)]
-    for _ in range(100):
-        town = atlas.town(rng, country=rng.choice(third), away_from=wrong)
+    for _ in range(200):
+        town = atlas.town(rng, away_from=wrong)
         if town.country_code != truth.country_code:
             return town.point
     raise ValueError("no third country is far enough away")
