@@ -11,6 +11,7 @@ import httpx
 
 from deployments.bench.fanout import plain_photo
 from deployments.bench.harness import Result, client, free_port, locate, median, report, say
+from deployments.bench.turns import per_turn_ms
 from deployments.cluster import served
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 
@@ -32,8 +33,10 @@ def measure(repeats: int) -> Result:
         routing=RoutingConfig(method="fixed", stop="none", stragglers="wait"),
         gateway=GatewayConfig(port=free_port()),
     )
+    turn_ms = per_turn_ms(10 * repeats)
+    say(f"a turn over HTTP costs {turn_ms:.2f} ms beyond the endpoint's own time")
     with served(args) as service:
-        return asyncio.run(_run(service.url, repeats))
+        return {"per_turn_ms": turn_ms, **asyncio.run(_run(service.url, repeats))}
 
 
 async def _run(url: str, repeats: int) -> Result:
