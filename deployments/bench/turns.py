@@ -6,13 +6,13 @@ import asyncio
 import json
 import multiprocessing as mp
 import time
-from contextlib import aclosing
 from multiprocessing.connection import Connection
 
 import click
 
 from deployments.bench.fanout import plain_photo
 from deployments.bench.harness import median
+from tts.aio import closing
 from tts.config import OpenAIEngine
 from tts.dialects.generic import GenericDialect
 from tts.domain.events import RolloutFinished
@@ -67,7 +67,7 @@ async def _rollout(agent: Agent, photo: Photo, seed: int) -> None:
         limits=Limits(),
         dialect="generic",
     )
-    async with aclosing(run_rollout(agent, group, group.tasks[0])) as items:
+    async with closing(run_rollout(agent, group, group.tasks[0])) as items:
         async for item in items:
             if isinstance(item, RolloutFinished) and item.answer is None:
                 raise click.ClickException(f"a rollout had no answer: {item.error or item.stop_reason}")
