@@ -24,6 +24,8 @@ from deployments.tooling import make_tooling
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, ProviderSettings, ToolsConfig
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
+from tts.net.client import SafeClient
+from tts.net.policy import FetchPolicy
 from tts.ports import ToolContext, ToolOutcome
 from tts.toolkit.broker.open_store import open_store
 
@@ -196,9 +198,6 @@ def _server_process(port: int) -> Iterator[str]:
 
 
 async def _count(url: str) -> int:
-    from tts.net.client import SafeClient  # noqa: PLC0415
-    from tts.net.policy import FetchPolicy  # noqa: PLC0415
-
     client = SafeClient(FetchPolicy(allow_hosts=frozenset({url.split("/")[2]})))
     count: int = (await client.fetch(url)).json()["asked"]
     await client.aclose()

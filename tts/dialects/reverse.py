@@ -11,8 +11,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, Literal
 
-from tts.dialects.base import ParsedTurn
-from tts.dialects.labelled import answer_in_words, answer_tags
 from tts.dialects.served_tool import Arguments, Frame, ServedTool, boxed
 from tts.dialects.spoken import SpokenDialect
 from tts.domain.hypothesis import Claim, Hypothesis, Level
@@ -83,13 +81,6 @@ class ReverseDialect(SpokenDialect):
             boxed,
         ),
     )
-
-    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
-        for block in reversed(answer_tags(said)):
-            answer = answer_in_words(block)
-            if answer is not None and answer.point is not None:
-                return ParsedTurn(answer=answer)
-        return None
 
     def marked(self, text: str) -> Hypothesis | None:
         """A statement without a place that stands for the marks; `settle` fills in what was marked."""

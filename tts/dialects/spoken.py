@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, Self
 from tts.dialects.areas import area_text
 from tts.dialects.base import Completion, ParsedTurn, Task, user_message
 from tts.dialects.hermes import calls_in, tools_text, without_calls
+from tts.dialects.labelled import answer_in_words, answer_tags
 from tts.dialects.served_tool import Frame, ServedTool
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings, read_schemas, read_text
 from tts.domain.hypothesis import Hypothesis
@@ -27,7 +28,7 @@ from tts.ports import Sampling, ToolOutcome, ToolSchema
 
 @dataclass(frozen=True)
 class SpokenDialect:
-    """The `Dialect` protocol over facts. Subclasses override `read` and whatever else is theirs."""
+    """The `Dialect` protocol over facts. Subclasses override whatever is theirs."""
 
     settings: DialectSettings = field(default_factory=DialectSettings)
     prompt: str | None = None
@@ -146,8 +147,12 @@ class SpokenDialect:
         return late or ParsedTurn(problem=found.problem or inside.problem or self._problem(completion))
 
     def read(self, said: str, *, turn: int) -> ParsedTurn | None:
-        """The answer in what was said after thinking; None when there is none."""
-        raise NotImplementedError
+        """The answer in what was said after thinking: by default the last `<answer>` with a point, in words."""
+        for block in reversed(answer_tags(said)):
+            answer = answer_in_words(block)
+            if answer is not None and answer.point is not None:
+                return ParsedTurn(answer=answer)
+        return None
 
     def marked(self, text: str) -> Hypothesis | None:
         """What a turn with calls says about earlier results; None for dialects that mark nothing."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final, Literal
 
-from tts.dialects.base import ParsedTurn
-from tts.dialects.labelled import answer_in_words, answer_tags
 from tts.dialects.served_tool import ServedTool, boxed, unchanged
 from tts.dialects.settings import Coords
 from tts.dialects.spoken import SpokenDialect
@@ -73,13 +71,6 @@ class SpotAgentDialect(SpokenDialect):
             unchanged,
         ),
     )
-
-    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
-        for block in reversed(answer_tags(said)):
-            answer = answer_in_words(block)
-            if answer is not None and answer.point is not None:
-                return ParsedTurn(answer=answer)
-        return None
 
     def result_text(self, outcome: ToolOutcome) -> str:
         """Geocoding gives coordinates and a confidence."""
