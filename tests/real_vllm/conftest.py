@@ -1,6 +1,6 @@
 """Real vLLM on a CPU, with tiny models made here. Three engine starts in all: they take most of the time.
 
-Runs in an environment of its own (`make vllm-env`, then `.venv-vllm/bin/python -m pytest tests/vllm`); elsewhere every
+Runs in an environment of its own (`make vllm-env`, then `.venv-vllm/bin/python -m pytest tests/real_vllm`); elsewhere every
 test skips and says so.
 """
 
@@ -25,7 +25,7 @@ _HERE = Path(__file__).parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip where there is no vLLM; where there is, warnings of its hundred packages are not ours to fix."""
     skip = pytest.mark.skip(
-        reason="vLLM is not installed here: make vllm-env, then .venv-vllm/bin/python -m pytest tests/vllm"
+        reason="vLLM is not installed here: make vllm-env, then .venv-vllm/bin/python -m pytest tests/real_vllm"
     )
     mark = pytest.mark.filterwarnings("ignore") if find_spec("vllm") is not None else skip
     for item in items:
