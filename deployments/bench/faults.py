@@ -63,7 +63,7 @@ async def run(url: str, kills: int) -> Result:
             say(f"kill {i + 1}: {len(load.resumed_at) - before} rollouts went on, replaced after {replaced[-1]:.1f} s")
             await asyncio.sleep(rng.uniform(0.2, 1.0))
         await load.finish(clients)
-        last = await _one_more(http, load)
+        last = await load.once(http, seed=0)
     return {
         "kills": kills,
         "requests": len(load.answered),
@@ -97,9 +97,3 @@ async def _whole_again() -> float:
             break
         await asyncio.sleep(0.1)
     return time.perf_counter() - started
-
-
-async def _one_more(http: httpx.AsyncClient, load: Load) -> bool:
-    before = len(load.answered)
-    await load.finish(await load.keep(http, 1))
-    return len(load.answered) > before

@@ -39,20 +39,24 @@ class Load:
             await cancel_and_wait(task)
         self._stopping = False
 
+    async def once(self, http: httpx.AsyncClient, seed: int) -> bool:
+        """One request; whether it was answered."""
+        try:
+            found = await locate(http, self.url, self.photo, seed=seed, on_event=self._watch, **self.fields)
+        except httpx.HTTPError as error:
+            self.failures.append(type(error).__name__)
+            return False
+        if found.failure:
+            self.failures.append(found.failure)
+            return False
+        self.answered.append(found)
+        return True
+
     async def _client(self, http: httpx.AsyncClient, number: int) -> None:
         asked = 0
         while not self._stopping:
-            seed = number * 1000 + asked
+            await self.once(http, seed=number * 1000 + asked)
             asked += 1
-            try:
-                found = await locate(http, self.url, self.photo, seed=seed, on_event=self._watch, **self.fields)
-            except httpx.HTTPError as error:
-                self.failures.append(type(error).__name__)
-                continue
-            if found.failure:
-                self.failures.append(found.failure)
-            else:
-                self.answered.append(found)
 
     def _watch(self, event: Event) -> None:
         if isinstance(event, RolloutResumed):

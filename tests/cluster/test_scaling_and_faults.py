@@ -21,9 +21,6 @@ async def test_a_step_in_load_brings_three_replicas_and_its_end_one_without_a_cu
     assert seen["requests"] >= 6
 
 
-@pytest.mark.xfail(
-    strict=False, reason="known gap: the request right after the last kill fails; see `geotts bench faults`"
-)
 async def test_killed_replicas_cost_no_request_and_no_rollout(data_store):
     with served(fault_args(free_port())) as service:
         seen = await faults.run(service.url, kills=2)
