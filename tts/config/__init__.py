@@ -1,0 +1,41 @@
+"""The one configuration tree. Structure comes from YAML, secrets from the environment, nothing from anywhere else.
+
+Every node is frozen and refuses unknown keys; there is one file for each part of the system. `AppArgs` is what
+`deployments.app.build` takes: Ray Serve validates the `args:` of a config file into it, `geotts config show` prints it.
+"""
+
+from __future__ import annotations
+
+from tts.config.app import AppArgs
+from tts.config.deployments import AutoscaleConfig, DeploymentConfig, DeploymentsConfig
+from tts.config.engines import CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VllmEngine
+from tts.config.gateway import AccessConfig, GatewayConfig
+from tts.config.loading import checked, load_config
+from tts.config.routing import RoutingConfig
+from tts.config.telemetry import TelemetryConfig
+from tts.config.tools import ProviderName, ProviderSettings, TapeConfig, ToolsConfig
+from tts.config.verifier import ConsistencyConfig, VerifierConfig
+
+__all__ = [
+    "AccessConfig",
+    "AppArgs",
+    "AutoscaleConfig",
+    "CluesEngine",
+    "ConsistencyConfig",
+    "DeploymentConfig",
+    "DeploymentsConfig",
+    "Engine",
+    "GatewayConfig",
+    "OpenAIEngine",
+    "ProviderName",
+    "ProviderSettings",
+    "RoutingConfig",
+    "ScriptedEngine",
+    "TapeConfig",
+    "TelemetryConfig",
+    "ToolsConfig",
+    "VerifierConfig",
+    "VllmEngine",
+    "checked",
+    "load_config",
+]

@@ -1,0 +1,86 @@
+"""The whole tree, and what its parts demand of each other."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from tts.config.deployments import DeploymentsConfig
+from tts.config.engines import CluesEngine, Engine
+from tts.config.gateway import GatewayConfig
+from tts.config.routing import RoutingConfig
+from tts.config.telemetry import TelemetryConfig
+from tts.config.tools import ToolsConfig
+from tts.config.verifier import VerifierConfig
+from tts.dialects.settings import DialectSettings
+from tts.domain.plan import Limits
+from tts.domain.value import Value
+
+CONFIG_VERSION = 1
+
+
+class AppArgs(Value):
+    """The whole application."""
+
+    config_version: Literal[1] = 1
+    engine: Engine = CluesEngine()
+    observer: Engine | None = Field(
+        default=None, description="sees the photos for an engine without eyes: two models in one rollout"
+    )
+    dialect: str = "generic"
+    dialect_settings: DialectSettings = Field(
+        default=DialectSettings(), description="what differs from the dialect's own; for `dialect` only"
+    )
+    limits: Limits = Limits()
+    routing: RoutingConfig = RoutingConfig()
+    tools: ToolsConfig = ToolsConfig()
+    verifier: VerifierConfig = VerifierConfig()
+    gateway: GatewayConfig = GatewayConfig()
+    deployments: DeploymentsConfig = DeploymentsConfig()
+    telemetry: TelemetryConfig = TelemetryConfig()
+    group_size: Annotated[int, Field(ge=1, le=32)] | None = Field(
+        default=None, description="rollouts in one Serve call; ceil(N / replicas) for clues, all of them else"
+    )
+    placement: Literal["load", "photo_hash"] = Field(
+        default="load", description="photo_hash: queries about one photo meet on one replica, while it has room"
+    )
+    coalesce_s: Annotated[float, Field(ge=0, le=1)] = 0.025
+    data_dir: str | None = Field(default=None, description="built data; a per-user cache directory when absent")
+
+    @model_validator(mode="after")
+    def _possible(self) -> AppArgs:
+        gateway = self.deployments.gateway
+        gateways = gateway.autoscale.max_replicas if gateway.autoscale else gateway.replicas
+        store = self.gateway.run_store
+        if gateways > 1 and not store.startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError(
+                f"{gateways} gateway replicas cannot share a run store in {store.partition(':')[0]}: "
+                "set gateway.run_store to redis://…, or one replica"
+            )
+        if "@" in store.partition("://")[2].partition("/")[0]:
+            raise ValueError("gateway.run_store holds a password: give it in GEOTTS_REDIS_PASSWORD")
+        if self.gateway.access.mode == "off" and not self.gateway.on_loopback:
+            raise ValueError(
+                f"gateway.host {self.gateway.host} can be reached from other machines: set gateway.access.mode to keys"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _shared_where_it_must_be(self) -> AppArgs:
+        tools = self.deployments.tools
+        several = tools.replicas > 1 or (tools.autoscale is not None and tools.autoscale.max_replicas > 1)
+        if several and self.tools.needs_network and self.tools.cache.startswith("memory"):
+            raise ValueError(
+                "several Tools replicas need a shared tools.cache: sqlite:///path on one node, or redis://"
+            )
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_version(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("config_version", CONFIG_VERSION) != CONFIG_VERSION:
+            raise ValueError(
+                f"config_version is {data['config_version']!r}, this release reads {CONFIG_VERSION}: see CHANGELOG.md"
+            )
+        return data

@@ -1,0 +1,63 @@
+"""The face of the service: addresses, limits, access, retention."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tts.config.units import Seconds
+from tts.domain.photo import PhotoLimits
+from tts.domain.value import Value
+
+
+class AccessConfig(Value):
+    """Who may use the service. Keys are kept as SHA-256 only, in a file or in GEOTTS_API_KEYS: `geotts keys new`."""
+
+    mode: Literal["off", "keys"] = Field(default="off", description="off is for loopback addresses only")
+    keys_file: str | None = Field(default=None, description="one key a line: name sha256 [requests/min [concurrent]]")
+    requests_per_minute: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="for keys that state no rate of their own"
+    )
+    burst: Annotated[int, Field(ge=1)] = 10
+    max_concurrent: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="requests at work at once, for keys that state no number of their own"
+    )
+
+
+class GatewayConfig(Value):
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65535)] = 8000
+    photo: PhotoLimits = PhotoLimits()
+    default_deadline_s: Seconds = 120.0
+    max_deadline_s: Seconds = 900.0
+    heartbeat_s: Seconds = 10.0
+    body_timeout_s: Seconds = 30.0
+    max_in_flight: Annotated[int, Field(ge=1)] = 64
+    max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
+        default=96 * 2**20, description="a whole request, however many photos it has"
+    )
+    max_decoding: Annotated[int, Field(ge=1)] = Field(
+        default=4, description="photos decoded at once: each may take max_pixels times 4 bytes"
+    )
+    fetch_urls: bool = Field(default=True, description="photos may be sent as URLs, which this machine fetches")
+    fetch_hosts: tuple[str, ...] = Field(default=(), description="host:port pairs in private networks to fetch from")
+    retention_s: Annotated[float, Field(ge=0)] = Field(
+        default=24 * 3600.0, description="after this, logs, photos and crops of a request are erased"
+    )
+    run_store: str = Field(
+        default="memory",
+        description="memory or sqlite:///path for one gateway, redis://host:port/0 for several; a password comes from "
+        "GEOTTS_REDIS_PASSWORD",
+    )
+    lease_s: Seconds = Field(default=10.0, description="a gateway silent for this long has lost its requests")
+    access: AccessConfig = AccessConfig()
+    cors_origins: tuple[str, ...] = Field(default=(), description="web origins that may call, or one `*`")
+    allowed_hosts: tuple[str, ...] = Field(default=(), description="further Host names that a loopback service answers")
+    audit_log: str | None = Field(
+        default=None, description="JSON lines: who asked, what left this machine, what was erased"
+    )
+
+    @property
+    def on_loopback(self) -> bool:
+        return self.host in ("localhost", "::1") or self.host.startswith("127.")

@@ -1,0 +1,60 @@
+"""From a file, a profile and a command line to one checked tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from tts.config.app import AppArgs
+from tts.errors import ConfigError
+
+
+def load_config(
+    path: Path | None, overrides: dict[str, Any] | None = None, *, profile: dict[str, Any] | None = None
+) -> AppArgs:
+    """Read a YAML file: either the bare tree or a Ray Serve config whose first application has `args`.
+
+    `profile` (see `tts.profiles`) goes over the file and under the overrides; its engine replaces the file's.
+
+    Raises:
+        ConfigError: naming the file and every wrong key.
+    """
+    tree: Any = {}
+    if path is not None:
+        try:
+            tree = yaml.safe_load(path.read_text()) or {}
+        except (OSError, yaml.YAMLError) as error:
+            raise ConfigError(f"cannot read {path}: {error}") from error
+        if isinstance(tree, dict) and tree.get("kind") == "RayService":
+            tree = yaml.safe_load(str(tree.get("spec", {}).get("serveConfigV2", ""))) or {}
+        if isinstance(tree, dict) and "applications" in tree:
+            tree = (tree["applications"] or [{}])[0].get("args") or {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{path}: expected a mapping at the top")
+    if profile is not None:
+        tree = {**_deep_merge(tree, profile), "engine": profile["engine"]}
+    return _validated(_deep_merge(tree, overrides or {}), str(path or "configuration"))
+
+
+def checked(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
+    """`args` with some top-level nodes replaced, and checked again. Raises ConfigError."""
+    return _validated({**args.model_dump(), **changes}, "configuration")
+
+
+def _validated(tree: dict[str, Any], name: str) -> AppArgs:
+    try:
+        return AppArgs.model_validate(tree)
+    except ValidationError as error:
+        lines = [f"  {'.'.join(str(p) for p in e['loc']) or '(top)'}: {e['msg']}" for e in error.errors()]
+        raise ConfigError("\n".join([f"{name} is not valid:", *lines])) from error
+
+
+def _deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        merged[key] = _deep_merge(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged

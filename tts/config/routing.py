@@ -1,0 +1,29 @@
+"""How photos are rated, and what that decides."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from tts.domain.stopping import STOP_PATTERN
+from tts.domain.value import Value
+
+
+class RoutingConfig(Value):
+    """How photos are rated, and when rollouts are stopped before they end."""
+
+    method: Literal["cues", "fixed", "visual", "probe"] = "cues"
+    segmentation_model: str | None = Field(default=None, description="MaskFormer ADE20K weights for `visual`")
+    depth_calibration: str | None = Field(default=None, description="file that `geotts calibrate-depth` wrote")
+    fixed_score: Annotated[float, Field(ge=0, le=1)] = 0.5
+    stop: Annotated[str, Field(pattern=STOP_PATTERN)] = Field(
+        default="worth", description="none, quorum[:k], first:m, beta[:p] or worth[:p]; a request may name another"
+    )
+    stragglers: Literal["wait", "cut", "hedge"] = "cut"
+
+    @model_validator(mode="after")
+    def _has_weights(self) -> RoutingConfig:
+        if self.method == "visual" and self.segmentation_model is None:
+            raise ValueError("method visual needs segmentation_model: a folder with MaskFormer ADE20K weights")
+        return self

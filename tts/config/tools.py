@@ -1,0 +1,55 @@
+"""The toolbox: providers, cache, tape."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tts.config.units import Seconds
+from tts.domain.value import Value
+
+ProviderName = Literal["offline", "amap", "google", "osm", "serper", "tavily", "ydc", "brave", "searxng", "tape"]
+
+
+class ProviderSettings(Value):
+    """How one provider is reached. What is absent has a default that suits the service."""
+
+    base_url: str | None = Field(default=None, description="your own instance or proxy; it may be a private address")
+    urls: dict[Literal["nominatim", "photon", "overpass", "tiles", "satellite_tiles"], str] = Field(
+        default={}, description="for osm: servers other than the public ones"
+    )
+    path: str | None = Field(default=None, description="for tape: a tape file, or a folder in the REVERSE layout")
+    key_env: str | None = Field(default=None, description="environment variable with the key, or several with commas")
+    per_s: Annotated[float, Field(gt=0)] | None = Field(default=None, description="requests a second, all replicas")
+    burst: Annotated[float, Field(ge=1)] | None = None
+    max_running: Annotated[int, Field(ge=1)] | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=120)] | None = None
+    retries: Annotated[int, Field(ge=0, le=5)] | None = None
+
+
+class TapeConfig(Value):
+    """Record what tools answer, or answer from such a record."""
+
+    path: str
+    mode: Literal["record", "replay"]
+    misses: Literal["empty", "live"] = Field(default="empty", description="replay: what is not on the tape")
+    iou: Annotated[float, Field(gt=0, le=1)] = Field(default=0.7, description="least overlap of image-search boxes")
+    jaccard: Annotated[float, Field(gt=0, le=1)] = Field(default=0.7, description="least likeness of text queries")
+
+
+class ToolsConfig(Value):
+    """Providers in order of preference; each ability is served by the first that has it, China by `amap` if named."""
+
+    providers: tuple[ProviderName, ...] = ("offline",)
+    settings: dict[ProviderName, ProviderSettings] = {}
+    timeout_s: Seconds = 15.0
+    cache: str = Field(default="memory:", description="memory:, sqlite:///path (one node) or redis://host (cluster)")
+    ttl_s: dict[str, Annotated[float, Field(ge=0)]] = Field(default={}, description="by tool; defaults suit each")
+    contact: str = Field(default="", description="an address told to public services that ask for one")
+    outgoing_log: str | None = Field(default=None, description="JSONL file of what left the machine, to whom, when")
+    tape: TapeConfig | None = None
+
+    @property
+    def needs_network(self) -> bool:
+        return any(name not in ("offline", "tape") for name in self.providers)

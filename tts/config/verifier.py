@@ -1,0 +1,44 @@
+"""Who weighs the trajectories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tts.config.engines import Engine
+from tts.config.units import Seconds
+from tts.domain.value import Value
+
+
+class ConsistencyConfig(Value):
+    """A second reader of the reasoning (GeoAgent). λ and μ of its length damping are unpublished, hence settings."""
+
+    engine: Engine | None = Field(default=None, description="of the second reader; the rollouts' when absent")
+    weight: Annotated[float, Field(ge=0, le=1)] = Field(default=0.3, description="confidence at stake")
+    steepness: Annotated[float, Field(gt=0)] = Field(default=0.05, description="λ, per word")
+    mu_words: Annotated[float, Field(ge=0)] = Field(default=60.0, description="μ: words at which half counts")
+    max_rollouts: Annotated[int, Field(ge=1, le=32)] = 4
+    timeout_s: Seconds = 10.0
+
+
+class VerifierConfig(Value):
+    """consensus: ledgers and weighted votes. model: a model weighs the evidence first, the ledgers check it."""
+
+    kind: Literal["consensus", "model"] = "consensus"
+    mode: Literal["select", "synthesise", "self_verify"] = "select"
+    engine: Engine | None = Field(default=None, description="of the verifier model; the rollouts' when absent")
+    lora: str | None = Field(default=None, description="adapter of the verifier model")
+    evidence_tokens: Annotated[int, Field(ge=200)] = 3000
+    max_tokens: Annotated[int, Field(ge=64)] = 1024
+    tournament_above: Annotated[int, Field(ge=2, le=32)] = Field(
+        default=8, description="more branches than this are judged in heats"
+    )
+    show_photo: bool = True
+    consistency: ConsistencyConfig | None = Field(
+        default=None, description="a second model reads the reasoning alone; where it disagrees, confidence is lowered"
+    )
+    calibration: Path | None = Field(
+        default=None, description="a file of `geotts calibrate`; the one that ships for the engine when absent"
+    )
