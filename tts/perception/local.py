@@ -1,11 +1,13 @@
-"""Perception in this process: one worker thread, and each photo (or box of it) is read once."""
+"""Perception in this process: each photo (or box of it) is read once, on as many threads as pay off."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
@@ -13,27 +15,48 @@ from tts.domain.request import RequestContext
 from tts.perception.reader import SignReader
 
 _KEPT = 256
+_MOST_THREADS = 2  # each further one holds its own recognisers: 200 to 400 MB
 _Key = tuple[str, Box | None]
 
 
 class LocalPerception:
-    """The `Perception` port over `SignReader`. Simultaneous calls for the same thing share one reading."""
+    """The `Perception` port over `SignReader`. Simultaneous calls for the same thing share one reading.
 
-    def __init__(self, reader: SignReader | None = None) -> None:
-        self._reader = reader or SignReader()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="perception")
+    A reader serves one thread. The first is made here; a second one only once two readings are wanted at a time.
+    """
+
+    def __init__(self, make_reader: Callable[[], SignReader] = SignReader, *, threads: int | None = None) -> None:
+        self._make_reader = make_reader
+        self._spare: list[SignReader] = [make_reader()]
+        self._mine = threading.local()
+        self._threads = ThreadPoolExecutor(threads or _threads(), thread_name_prefix="perception")
         self._readings: OrderedDict[_Key, asyncio.Future[Reading]] = OrderedDict()
 
     async def read(self, photo: Photo, box: Box | None, context: RequestContext) -> Reading:
         key = (photo.sha256, box)
         if (known := self._readings.get(key)) is None or known.cancelled() or (known.done() and known.exception()):
-            loop = asyncio.get_running_loop()
-            known = loop.run_in_executor(self._thread, partial(self._reader.read, photo, box))
+            known = asyncio.get_running_loop().run_in_executor(self._threads, self._read, photo, box)
             self._readings[key] = known
             while len(self._readings) > _KEPT:
                 self._readings.popitem(last=False)
         self._readings.move_to_end(key)
         return await asyncio.shield(known)
 
+    def _read(self, photo: Photo, box: Box | None) -> Reading:
+        """In a thread of the pool, with the reader of that thread."""
+        reader: SignReader | None = getattr(self._mine, "reader", None)
+        if reader is None:
+            try:
+                reader = self._spare.pop()
+            except IndexError:
+                reader = self._make_reader()
+            self._mine.reader = reader
+        return reader.read(photo, box)
+
     def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _threads() -> int:
+    """Cores this process may use, at most two."""
+    return min(_MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
