@@ -26,6 +26,7 @@ from tts.errors import DataError, FatalError, boundary  # noqa: E402
 from tts.geodata.store import DataStore  # noqa: E402
 
 _OBJECT_STORE_BYTES = 200 * 2**20
+_log = logging.getLogger("geotts.ray")
 APP_NAME = "geotts"
 
 
@@ -87,6 +88,8 @@ def served_tools(args: AppArgs) -> Iterator[Any]:
 def _start_ray(address: str | None, *, log_to_driver: bool) -> None:
     for name in ("ray", "ray.serve", "ray._private.authentication"):
         logging.getLogger(name).setLevel(logging.ERROR)
+    if not log_to_driver:
+        _quiet_raylet()
     if address is not None:
         ray.init(address, log_to_driver=log_to_driver, namespace="serve")
         return
@@ -98,6 +101,19 @@ def _start_ray(address: str | None, *, log_to_driver: bool) -> None:
         log_to_driver=log_to_driver,
         logging_level=logging.WARNING,
     )
+
+
+def _quiet_raylet() -> None:
+    """Log what the raylet reports (a worker that ended, at every shutdown the controller) instead of printing it.
+
+    Ray prints these reports to stdout even with `log_to_driver=False`, and has no setting for it.
+    """
+
+    def note(data: dict[str, Any], ignore_prefix: bool = False) -> None:
+        for line in data.get("lines", ()):
+            _log.debug("%s", line)
+
+    ray._private.worker.print_to_stdstream = note
 
 
 def _unused_proxy_port(args: AppArgs) -> int:

@@ -1,4 +1,4 @@
-"""Whether the rollouts so far are not enough: nothing found, no agreement, or an answer that facts speak against."""
+"""Whether the rollouts so far are not enough: nothing found, no agreement, or facts or the model itself against it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,15 @@ def reason_to_escalate(
     best, total = agreement
     if total >= 2.0 and best < 2.0:
         return f"no two of {total:.0f} witnesses agree within {options.target_radius_km:g} km"
+    if depth is not PlanDepth.DEEP and _asks_for_depth(run):
+        return "the model asks to think longer"
     against = [item.claim for item in verdict.evidence if not item.supports]
     if against and verdict.confidence < _DOUBTFUL:
         return f"facts speak against the answer: {against[0]}"
     return None
+
+
+def _asks_for_depth(run: Run) -> bool:
+    """Most of the rollouts whose dialect says what depth a photo needs (Geo-ADAPT) say that it needs more."""
+    said = [t.best.wants_depth for t in run.trajectories if t.best is not None and t.best.wants_depth is not None]
+    return 2 * said.count("deep") > len(said)
