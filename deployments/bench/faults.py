@@ -7,7 +7,6 @@ import random
 import time
 
 import click
-import httpx
 import psutil
 
 from deployments.bench.autoscale import replicas

@@ -1,7 +1,7 @@
 """Real vLLM on a CPU, with tiny models made here. Three engine starts in all: they take most of the time.
 
-Runs in an environment of its own (`make vllm-env`, then `.venv-vllm/bin/python -m pytest tests/real_vllm`); elsewhere every
-test skips and says so.
+Runs in an environment of its own (`make vllm-env`, then `.venv-vllm/bin/python -m pytest tests/real_vllm`); elsewhere
+every test skips and says so.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ AGREED = (2.0, 2.0)
 
 
 def verdict(*, confidence: float = 0.9, abstained: bool = False, against: str = "") -> Verdict:
-    evidence = (Evidence(claim=against, source="ledger", supports=False),) if against else ()
+    evidence = (Evidence(id="e1", claim=against, supports=False),) if against else ()
     where: dict[str, Any] = (
         {"lat": None, "lon": None, "radius_km": None, "level": Level.NONE}
         if abstained
