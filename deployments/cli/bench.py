@@ -14,6 +14,8 @@ BENCHES = {
     "photos": "accuracy and calibration on a folder of labelled photos",
     "scenes": "accuracy on project-made signs in many scripts",
     "ablation": "what each kind of clue is worth to the embedded engine",
+    "gazetteer": "building it, and finding places by misspelt names",
+    "perception": "reading the signs of a photo: seconds and memory",
     "maps": "how long a 500x500 map takes, encoding included",
     "tools": "the broker: calls made once, cached calls, what a killed process loses",
     "consensus": "what the verifier adds, sees through, and promises",

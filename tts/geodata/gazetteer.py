@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
 
 from tts.domain.geo import LatLon
 from tts.errors import DataError
@@ -37,6 +38,8 @@ from tts.geodata.names import normalise, trigrams
 KINDS = ("city", "admin1", "country", "airport")
 _MAX_EDITS = 2
 _RESCORED = 256
+_GRAMS_READ = 150_000
+_SWAPPED_UP_TO = 7
 
 Ints = npt.NDArray[Any]
 
@@ -79,7 +82,7 @@ class Gazetteer:
     def __init__(self, folder: Path) -> None:
         try:
             self._meta = json.loads((folder / "meta.json").read_text())
-            self._a = {path.stem: np.load(path, mmap_mode="r") for path in sorted(folder.glob("*.npy"))}
+            self._a = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in sorted(folder.glob("*.npy"))}
             self._blob = _map(folder / "names.blob")
             self._labels = _map(folder / "labels.blob")
             self._country_codes: list[str] = self._meta["countries"]
@@ -262,7 +265,22 @@ class Gazetteer:
 
     def _similar(self, wanted: str) -> list[tuple[int, float]]:
         """Names within two edits (one for short names), as (name number, similarity in 0..1)."""
-        low, high = self._length_range(len(wanted))
+        edits = 1 if len(wanted) <= 5 else _MAX_EDITS
+        near = self._sharing_trigrams(wanted, edits)
+        offset = self._a["name_offset"]
+        spans = zip(offset[near].tolist(), offset[near + 1].tolist(), strict=True)
+        names = [self._blob[start:end].decode() for start, end in spans]
+        distances = cdist([wanted], names, scorer=OSA.distance, score_cutoff=edits, dtype=np.uint8)[0]
+        close = {int(near[i]): int(distances[i]) for i in np.flatnonzero((distances > 0) & (distances <= edits))}
+        for swapped in _swapped(wanted):  # a swap changes four trigrams: a short name has no other
+            name_id = self._lookup(swapped)
+            if name_id is not None:
+                close[name_id] = 1
+        return [(name_id, 1.0 - distance / (len(wanted) + 1.0)) for name_id, distance in close.items()]
+
+    def _sharing_trigrams(self, wanted: str, edits: int) -> Ints:
+        """The names that share most trigrams with a query, of about its length; the important ones where many do."""
+        low, high = self._length_range(len(wanted), edits)
         rows = []
         for gram in trigrams(wanted):
             key = gram_key(gram)
@@ -271,33 +289,31 @@ class Gazetteer:
                 row = self._a["gram_names"][self._a["gram_start"][at] : self._a["gram_start"][at + 1]]
                 rows.append(row[np.searchsorted(row, low) : np.searchsorted(row, high)])
         if not rows:
-            return []
+            return np.empty(0, dtype=np.int64)
         rows.sort(key=len)
-        edits = 1 if len(wanted) <= 5 else _MAX_EDITS
-        need = max(1, len(wanted) - 4 * edits + 1)
+        need = max(1, len(wanted) - 4 * edits)
         kept, total = [], 0
         for i, row in enumerate(rows):
-            if total > 150_000 and i >= len(rows) - need + 1:
+            if total > _GRAMS_READ and i >= len(rows) - need:
                 break
             kept.append(row)
             total += len(row)
-        counts = np.bincount(np.concatenate(kept) - low, minlength=1)
+        counts = np.zeros(high - low, dtype=np.uint8)
+        for row in kept:
+            counts[row - low] += 1  # a name is in a row once
         need = max(1, need - (len(rows) - len(kept)))
+        while np.count_nonzero(counts > need) >= _RESCORED:
+            need += 1
         hits = np.flatnonzero(counts >= need)
         if len(hits) > _RESCORED:
-            weight = counts[hits] - self._a["name_best"][hits + low] / len(self)
+            weight = counts[hits].astype(np.float64) - self._a["name_best"][hits + low] / len(self)
             hits = hits[np.argpartition(-weight, _RESCORED)[:_RESCORED]]
-        scored = []
-        for hit in hits:
-            distance = OSA.distance(wanted, self._name(int(hit) + low), score_cutoff=edits)
-            if 0 < distance <= edits:
-                scored.append((int(hit) + low, 1.0 - distance / (len(wanted) + 1.0)))
-        return scored
+        return np.asarray(hits + low)
 
-    def _length_range(self, length: int) -> tuple[int, int]:
+    def _length_range(self, length: int, edits: int) -> tuple[int, int]:
         starts = self._a["length_start"]
         last = len(starts) - 1
-        low, high = max(0, length - _MAX_EDITS), min(last, length + _MAX_EDITS + 1)
+        low, high = max(0, length - edits), min(last, length + edits + 1)
         return int(starts[min(low, last)]), int(starts[high])
 
     def _place(self, number: int) -> Place:
@@ -351,6 +367,14 @@ class _Lazy:
 
     def __getitem__(self, index: int) -> bytes:
         return self._gazetteer._name(int(self._lexical[index])).encode()
+
+
+def _swapped(wanted: str) -> set[str]:
+    """A short query with two neighbouring letters swapped, in each way; nothing for long ones."""
+    if len(wanted) > _SWAPPED_UP_TO:
+        return set()
+    swaps = (wanted[:i] + wanted[i + 1] + wanted[i] + wanted[i + 2 :] for i in range(len(wanted) - 1))
+    return {swapped for swapped in swaps if swapped != wanted and swapped == swapped.strip()}
 
 
 def gram_key(gram: str) -> np.uint64:
