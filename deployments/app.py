@@ -25,6 +25,7 @@ from deployments.metrics import Metrics
 from deployments.parts import make_identity, make_watch
 from deployments.placement import ROUTER
 from deployments.ray_env import wait_for_ingress_port
+from deployments.remote_brokers import RemoteBrokers
 from deployments.scaling import POLICY
 from deployments.workers import Locatability, Rollout, Tools, Verifier
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
@@ -43,10 +44,12 @@ class GatewayIngress:
         locatability: DeploymentHandle[Any],
         rollout: DeploymentHandle[Any],
         verifier: DeploymentHandle[Any],
+        tools: DeploymentHandle[Any],
     ) -> None:
         configure_telemetry(args.telemetry, "gateway")
         wait_for_ingress_port(args.gateway.host)
         refs = PhotoRefs()
+        brokers = RemoteBrokers(tools)
         ports = Ports(
             locator=RemoteLocator(locatability, refs),
             router=DepthRouter(args.limits),
@@ -60,11 +63,12 @@ class GatewayIngress:
             verifier=RemoteVerifier(verifier, refs),
             identity=make_identity(args),
             watch=make_watch(args),
+            outgoing=brokers if args.tools.needs_network else None,
         )
         self._args = args
         self._metrics = Metrics()
         audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []
-        self._gateway = Gateway(args, ports, observers=[self._metrics, *audit])
+        self._gateway = Gateway(args, ports, brokers=brokers, observers=[self._metrics, *audit])
         self._checks = {
             "locatability": partial(remote_call, locatability.ready),
             "rollout": partial(remote_call, rollout.ready),
@@ -88,7 +92,7 @@ def build(args: AppArgs) -> Application:
     borrowed = args.verifier.kind == "model" and args.verifier.engine is None
     verifier = _deployment(Verifier, d.verifier).bind(args, rollout if borrowed else None)
     gateway = _deployment(GatewayIngress, d.gateway, name="Gateway")
-    return cast(Application, gateway.bind(args, locatability, rollout, verifier))
+    return cast(Application, gateway.bind(args, locatability, rollout, verifier, tools))
 
 
 def build_tools(args: AppArgs) -> Application:

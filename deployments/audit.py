@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from deployments.parts import remote_engines
 from deployments.runstore import RunMeta
 from tts.config import AppArgs
-from tts.domain.events import Accepted, Done, Event, ToolCalled, ToolResulted
+from tts.domain.events import Accepted, Done, Event, LeftMachine, ToolCalled, ToolResulted
 from tts.errors import ConfigError
 from tts.toolkit.toolbox import now_rfc3339
 
@@ -33,19 +34,24 @@ class AuditLog:
         except OSError as error:
             raise ConfigError(f"gateway.audit_log cannot be written: {error.strerror}") from error
         self._tools_leave = any(provider not in _STAYS_HERE for provider in args.tools.providers)
-        endpoint = urlsplit(str(getattr(args.engine, "base_url", "")))
-        self._engine_host = endpoint.hostname or ""
+        self._engines = remote_engines(args)
 
     def accepted(self, meta: RunMeta) -> None:
         self._write("accepted", meta, photos=meta.photos)
 
     def saw(self, meta: RunMeta, event: Event) -> None:
-        if isinstance(event, Accepted) and self._engine_host:
-            self._write("photo_sent", meta, host=self._engine_host, photos=meta.photos)
+        if isinstance(event, Accepted):
+            for host in self._engines:
+                self._write("photo_sent", meta, host=host, photos=meta.photos)
         elif isinstance(event, ToolCalled) and self._tools_leave:
             self._write("tool_called", meta, tool=event.call.name, rollout=event.rollout_id)
         elif isinstance(event, ToolResulted) and self._tools_leave and not event.result.cached:
             self._write("tool_answered", meta, tool=event.result.name, hosts=_hosts(event), ok=event.result.ok)
+        elif isinstance(event, LeftMachine):
+            for sent in event.sent:
+                self._write("left", meta, sent_at=sent.at, host=sent.host, method=sent.method, bytes=sent.bytes_sent)
+            if not event.complete:
+                self._write("left_unknown", meta)
         elif isinstance(event, Done):
             self._write("ended", meta, stop_reason=event.stop_reason.value)
 

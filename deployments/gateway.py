@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from deployments.access import Caller, TooManyRequests
 from deployments.admission import Admission
+from deployments.brokers import Brokers
 from deployments.observer import Observer, Observers
 from deployments.runner import ATTENDED_S, Runner
 from deployments.runstore import Claim, LogEntry, RunMeta, RunStore, open_store
@@ -52,14 +53,21 @@ class Gateway:
     """One per gateway replica. `in_flight` counts requests that are being read or whose work has not ended."""
 
     def __init__(
-        self, args: AppArgs, ports: Ports, *, store: RunStore | None = None, observers: Sequence[Observer] = ()
+        self,
+        args: AppArgs,
+        ports: Ports,
+        *,
+        store: RunStore | None = None,
+        brokers: Brokers | None = None,
+        observers: Sequence[Observer] = (),
     ) -> None:
         self._config = args.gateway
         self._ports = ports
+        self.brokers = brokers
         self._observers = Observers(observers)
         self.store: RunStore = store or open_store(args.gateway.run_store, args.gateway.retention_s)
         self.admission = Admission(args.gateway)
-        self._runner = Runner(args.gateway, ports, self.store, self._observers, self.admission)
+        self._runner = Runner(args.gateway, ports, self.store, self._observers, self.admission, brokers)
 
     @property
     def in_flight(self) -> int:
@@ -132,9 +140,15 @@ class Gateway:
         return True
 
     async def erase(self, request_id: str) -> bool:
-        """Stop the work of a request and remove every trace of it. False when there was none."""
+        """Stop the work of a request and remove every trace of it. False when there was none.
+
+        Raises:
+            NotErased: the tools could not erase their part. The request is still there: ask again.
+        """
         meta = await self.store.meta(request_id)
         await self.cancel(request_id)
+        if meta is not None and self.brokers is not None:
+            await self.brokers.forget(request_id, meta.photos)
         if meta is None or not await self.store.erase(request_id):
             return False
         self._observers.erased(meta)

@@ -1,4 +1,4 @@
-"""Serve handles as ports. Every remote call in the project goes through the two functions here.
+"""Serve handles as ports. Every remote call in the project goes through the three functions here.
 
 A Serve response stream has no `aclose()`, and leaving its loop does not stop the other side; so `remote_stream` cancels
 in `finally`, always, and `remote_call` cancels when it is cancelled itself. Errors are mapped once: ours come back
@@ -64,6 +64,22 @@ async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
         raise _mapped(error) from error
     finally:
         response.cancel()
+
+
+async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, within_s: float) -> list[Any]:
+    """Call every running replica of a deployment; their results in no order. Not for the way of a request: no queue
+    bounds it.
+
+    Raises:
+        GeoTTSError: any of them failed; `Overloaded` when one did not answer in time.
+    """
+    try:
+        results: list[Any] = await handle.broadcast(method, *args).results_async(timeout_s=within_s)
+    except TimeoutError:
+        raise Overloaded(f"a replica did not answer within {within_s:g} s") from None
+    except (RayError, RayServeException) as error:
+        raise _mapped(error) from error
+    return results
 
 
 def _mapped(error: Exception) -> GeoTTSError:

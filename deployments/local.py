@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
+from deployments.brokers import LocalBrokers
 from deployments.parts import (
     make_agent_model,
     make_dialect,
@@ -42,16 +44,27 @@ class LocalRollouts:
                 yield batch
 
 
-def local_toolbox(args: AppArgs, perception: LocalPerception | None = None) -> Toolbox:
+@dataclass(frozen=True, slots=True)
+class LocalTools:
+    """All configured tools in this process, and what is behind them."""
+
+    toolbox: Toolbox
+    brokers: LocalBrokers
+
+
+def local_tools(args: AppArgs, perception: LocalPerception | None = None) -> LocalTools:
     """All configured tools in this process."""
-    every = JoinedToolbox(make_local_toolbox(perception or LocalPerception()), make_tooling(args).toolbox)
-    return taped(every, args.tools)
+    tooling = make_tooling(args)
+    every = JoinedToolbox(make_local_toolbox(perception or LocalPerception()), tooling.toolbox)
+    toolbox = taped(every, args.tools)
+    return LocalTools(toolbox, LocalBrokers(tooling, toolbox, retention_s=args.gateway.retention_s))
 
 
-def local_ports(args: AppArgs) -> Ports:
+def local_ports(args: AppArgs, tools: LocalTools | None = None) -> Ports:
     """Everything `solve` needs, in this process. Loads perception and opens the built data."""
     perception = LocalPerception()
-    toolbox = local_toolbox(args, perception)
+    tools = tools or local_tools(args, perception)
+    toolbox = tools.toolbox
     model = make_agent_model(args)
     return Ports(
         locator=make_locator(args, perception),
@@ -60,4 +73,5 @@ def local_ports(args: AppArgs) -> Ports:
         verifier=make_verifier(args, model),
         identity=make_identity(args),
         watch=make_watch(args),
+        outgoing=tools.brokers if args.tools.needs_network else None,
     )

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from deployments.broker_metrics import BrokerMetrics
 from deployments.runstore import RunMeta
 from tts.domain.answer import Answer
 from tts.domain.events import Answered, Done, Event, Failed, RolloutFinished, ToolResulted
@@ -59,6 +60,8 @@ class Metrics:
             "geotts_tool_seconds", "Seconds a tool call took.", ("tool",), buckets=_SECONDS, registry=r
         )
         self._erased = Counter("geotts_erasures_total", "Requests erased on demand.", registry=r)
+        self.brokers = BrokerMetrics()
+        r.register(self.brokers)
         self._in_flight = Gauge("geotts_in_flight", "Requests by what they do.", ("state",), registry=r)
 
     def watch_queue(self, reading: Callable[[], float], working: Callable[[], float]) -> None:

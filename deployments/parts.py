@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tools import local_tools
 from tts.clues.reader import ClueReader
@@ -127,6 +128,14 @@ def verifier_name(args: AppArgs) -> str:
     return f"{config.mode} by {(config.engine or args.engine).name}"
 
 
+def remote_engines(args: AppArgs) -> tuple[str, ...]:
+    """Hosts of the engines that are sent photos: of rollouts, of their observer, and of the verifier model."""
+    verifier = args.verifier.engine if args.verifier.kind == "model" and args.verifier.show_photo else None
+    engines = (args.engine, args.observer, verifier)
+    hosts = [urlsplit(engine.base_url).hostname for engine in engines if isinstance(engine, OpenAIEngine)]
+    return tuple(dict.fromkeys(host for host in hosts if host))
+
+
 def make_identity(args: AppArgs) -> Identity:
     dialect = make_dialect(args.dialect, args)
     return Identity(
@@ -137,6 +146,7 @@ def make_identity(args: AppArgs) -> Identity:
         verifier=verifier_name(args),
         prompt_sha256=prompt_hash(dialect),
         providers=args.tools.providers,
+        remote_engines=remote_engines(args),
         data_versions={
             f"{status.name}.{name}": version
             for status in DataStore(args.data_dir).status(deep=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx
 
 from deployments.findings import Finding
-from deployments.local import local_toolbox
+from deployments.local import local_tools
 from deployments.parts import make_dialect
 from tts.config import AppArgs, OpenAIEngine
 from tts.dialects.base import Dialect
@@ -105,7 +105,7 @@ def _tools(dialect: Dialect, args: AppArgs) -> Iterator[Finding]:
     """Which of the tools the model was trained with some configured provider serves."""
     trained = {tool.name for tool in dialect.served} if isinstance(dialect, SpokenDialect) else set()
     try:
-        offered = {schema.name for schema in dialect.schemas(local_toolbox(args).schemas())}
+        offered = {schema.name for schema in dialect.schemas(local_tools(args).toolbox.schemas())}
     except DataError as error:
         yield Finding("tools", "problem", error.detail, "nothing can be looked up", "run `geotts data build`")
         return

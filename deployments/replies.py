@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from deployments.gateway import Gateway
 from deployments.http_errors import problem
 from tts.aio import closing
-from tts.api.schema import LocateResponse, trajectories_for
+from tts.api.schema import response_of
 from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
 from tts.domain.trajectory import Run
 
@@ -82,7 +82,5 @@ def reply(request_id: str, run: Run, include: str, accept: str, headers: Mapping
         return problem(failure.code, failure.status, failure.detail, headers={**sent, **retry})
     if GEOJSON in accept:
         return Response(orjson.dumps(run.answer.geojson()), media_type=GEOJSON, headers=sent)
-    told = LocateResponse(
-        request_id=request_id, answer=run.answer, trajectories=trajectories_for(run, cast(Include, include))
-    )
+    told = response_of(request_id, run.answer, run, cast(Include, include))
     return Response(told.json_bytes(), media_type=JSON, headers=sent)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from deployments.admission import Admission
+from deployments.brokers import Brokers
 from deployments.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from tts.aio import cancel_and_wait, closing, coalesce, spawn
@@ -21,6 +22,7 @@ from tts.domain.answer import StopReason
 from tts.domain.events import Done, Event, Failed
 from tts.domain.request import LocateRequest
 from tts.errors import FatalError, GeoTTSError, boundary
+from tts.leaving import what_left
 from tts.pipeline import solve
 from tts.ports import Attachment, Ports
 
@@ -44,9 +46,15 @@ class Runner:
     """Works on requests, and says to the store that it still does."""
 
     def __init__(
-        self, config: GatewayConfig, ports: Ports, store: RunStore, observers: Observers, admission: Admission
+        self,
+        config: GatewayConfig,
+        ports: Ports,
+        store: RunStore,
+        observers: Observers,
+        admission: Admission,
+        brokers: Brokers | None = None,
     ) -> None:
-        self._config, self._ports, self._store = config, ports, store
+        self._config, self._ports, self._store, self._brokers = config, ports, store, brokers
         self._observers, self._admission = observers, admission
         self._jobs: dict[str, _Job] = {}
         self._duties: list[asyncio.Task[None]] = []
@@ -136,6 +144,8 @@ class Runner:
 
     async def _end(self, meta: RunMeta, ends: Sequence[Event], last_seq: int) -> None:
         """Close a log that did not come to its own end. Its key is given back: the same request may be tried again."""
+        left = await what_left(self._ports, meta.request_id)
+        ends = [*([left] if left is not None else []), *ends]
         await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
         await self._store.close(meta)
         if meta.claim:
@@ -183,10 +193,11 @@ class Runner:
 
     async def _purge(self) -> None:
         while True:
-            try:
-                await self._store.purge()
-            except StoreUnavailable as error:
-                _log.warning("nothing was purged: %s", error.detail)
+            for purge in (self._store.purge, *((self._brokers.purge,) if self._brokers is not None else ())):
+                try:
+                    await purge()
+                except GeoTTSError as error:
+                    _log.warning("not everything was purged: %s", error.detail)
             await asyncio.sleep(min(60.0, max(1.0, self._config.retention_s / 4)))
 
     async def aclose(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from tts.errors import FatalError, GeoTTSError, boundary
 Check = Callable[[], Awaitable[object]]
 Fetch = Callable[[str], Awaitable[bytes]]
 _CHECK_S = 2.0
+_log = logging.getLogger("geotts.gateway")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,16 @@ class Service:
                     f"at most {caller.requests_per_minute:g} requests a minute with this key", retry_after_s=wait_s
                 )
         return caller
+
+    async def exposition(self) -> bytes:
+        """All metrics, those of the brokers too; without them when they do not answer."""
+        brokers = self.gateway.brokers
+        try:
+            self.metrics.brokers.snapshots = {} if brokers is None else await brokers.snapshots()
+        except GeoTTSError as error:
+            _log.warning("metrics without those of the tools: %s", error.detail)
+            self.metrics.brokers.snapshots = {}
+        return self.metrics.exposition()
 
     async def health(self) -> dict[str, str]:
         """`ok` or what is wrong, for the store and for everything behind the gateway."""

@@ -56,7 +56,13 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
     catalog = build_catalog(
         args.tools, offline, store, environment=os.environ if environment is None else environment, record=log
     )
-    broker = Broker(catalog.tools, store, providers=catalog.figures, ttl_s=args.tools.ttl_s)
+    broker = Broker(
+        catalog.tools,
+        store,
+        providers=catalog.figures,
+        ttl_s=args.tools.ttl_s,
+        photo_kept_s=args.gateway.retention_s,
+    )
     return Tooling(broker, broker, catalog, log)
 
 

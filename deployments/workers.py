@@ -6,12 +6,13 @@ references nested in a list and are fetched once. Replicas keep nothing between 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ray.serve.handle import DeploymentHandle
 
+from deployments.brokers import LocalBrokers
 from deployments.handles import (
     PhotoRefs,
     RemoteModel,
@@ -33,11 +34,11 @@ from deployments.tooling import make_tooling, refuse_file_across_nodes, taped
 from tts.aio import closing, coalesce
 from tts.config import AppArgs
 from tts.domain.answer import Verdict
+from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Box
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
-from tts.net.policy import Outgoing
 from tts.perception.local import LocalPerception
 from tts.ports import (
     Delta,
@@ -158,8 +159,9 @@ class Tools:
     def __init__(self, args: AppArgs) -> None:
         configure_telemetry(args.telemetry, "tools")
         refuse_file_across_nodes(args, nodes=live_nodes())
-        self._tooling = make_tooling(args)
-        self._toolbox = taped(self._tooling.toolbox, args.tools)
+        tooling = make_tooling(args)
+        self._toolbox = taped(tooling.toolbox, args.tools)
+        self._broker = LocalBrokers(tooling, self._toolbox, retention_s=args.gateway.retention_s, name=replica_name())
         self._running = 0
 
     async def schemas(self) -> tuple[ToolSchema, ...]:
@@ -173,17 +175,21 @@ class Tools:
         finally:
             self._running -= 1
 
-    async def snapshot(self) -> tuple[str, BrokerSnapshot]:
-        """This replica's name, and its counts and latencies since start."""
-        return replica_name(), self._tooling.broker.snapshot()
+    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
+        """Counts and latencies of this replica since start, under its name."""
+        return await self._broker.snapshots()
 
-    async def forget(self, photo_sha256: str) -> int:
-        """Erase what was kept for a photo, in every replica's cache; returns how many results that were."""
-        return await self._tooling.broker.forget(photo_sha256)
+    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
+        """Erase what this replica keeps for these photos, and what it wrote of the request. Raises NotErased."""
+        await self._broker.forget(request_id, photos)
+
+    async def purge(self) -> None:
+        """Let go of what is past its time here."""
+        await self._broker.purge()
 
     async def outgoing(self, request_id: str) -> tuple[Outgoing, ...]:
         """What left the machine for a request through this replica."""
-        return self._tooling.outgoing.about(request_id)
+        return await self._broker.about(request_id)
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""

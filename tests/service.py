@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -13,8 +14,9 @@ from support import sign_bytes
 
 from deployments.gateway import Gateway
 from deployments.http import create_app
-from deployments.local import local_ports
+from deployments.local import LocalTools, local_ports
 from deployments.metrics import Metrics
+from deployments.observer import Observer
 from deployments.runstore import RunStore
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.ports import Ports
@@ -44,6 +46,25 @@ def a_gateway(args: AppArgs, store: RunStore | None = None) -> tuple[Gateway, Me
     metrics = Metrics()
     ports = ports_of(args.model_copy(update={"gateway": GatewayConfig()}))
     return Gateway(args, ports, store=store, observers=[metrics]), metrics
+
+
+@asynccontextmanager
+async def with_tools(
+    args: AppArgs,
+    tools: LocalTools,
+    *,
+    store: RunStore | None = None,
+    observers: Sequence[Observer] = (),
+    **headers: str,
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an application in this process whose rollouts use these tools."""
+    metrics = Metrics()
+    ports = replace(local_ports(args, tools), outgoing=tools.brokers)
+    gateway = Gateway(args, ports, store=store, brokers=tools.brokers, observers=[metrics, *observers])
+    transport = httpx.ASGITransport(create_app(gateway, args, metrics=metrics), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
+        yield client
+    await gateway.aclose()
 
 
 @asynccontextmanager
@@ -78,3 +99,9 @@ async def idle(gateway: Gateway) -> None:
     async with asyncio.timeout(20):
         while gateway.in_flight:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+def samples(text: str) -> dict[str, float]:
+    """What a Prometheus exposition says, by name and labels."""
+    lines = (line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#"))
+    return {name: float(value) for name, _, value in lines}

@@ -19,9 +19,10 @@ from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
 from tools.providers.tape import TapeSearch
 from tools.web import WebProvider, image_search_tool, web_search_tool
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
+from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.net.client import SafeClient
-from tts.net.policy import FetchPolicy, Outgoing
+from tts.net.policy import FetchPolicy
 from tts.net.secret import Scrubber, Secret
 from tts.toolkit.broker.outlet import Judge, KeyPlace, Manners, Outlet
 from tts.toolkit.broker.stats import ProviderFigures

@@ -1,6 +1,6 @@
 """The way of a request, on one page. Start reading here.
 
-    accepted → route → N rollouts in groups, side by side, watched → verify → (escalate) → answer → done
+    accepted → route → N rollouts in groups, side by side, watched → verify → (escalate) → answer → what left → done
 
 `solve` takes ports, so it runs the same in this process (command line, tests, evaluation) and over Ray Serve. Whatever
 fails on the way, it yields exactly one `answer` or `error`, then `done`, with `seq` strictly increasing; closing it
@@ -38,6 +38,7 @@ from tts.ensemble.ensemble import Ensemble, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.watch import ConsensusWatch
 from tts.errors import GeoTTSError
+from tts.leaving import what_left
 from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
 from tts.verify.fallback import fallback_verdict
@@ -86,6 +87,8 @@ class _Solution:
                 await self._emit(Answered(answer=self._answer(verdict, stop)))
             except GeoTTSError as error:
                 await self._emit(Failed(code=error.code, status=error.status, detail=error.detail))
+            if (left := await what_left(self._ports, self._request.id)) is not None:
+                await self._emit(left)
             await self._emit(Done(stop_reason=stop))
 
     async def _think(self, plan: Plan, routing: Routing) -> tuple[Verdict, StopReason]:
@@ -137,6 +140,7 @@ class _Solution:
             dialect=self._options.dialect or self._ports.identity.dialect,
             use_tools=plan.use_tools,
             tools=self._options.tools,
+            hide_photo_hosts=self._options.hide_photo_hosts,
             hint=self._options.hint,
             within=self._options.within,
             target_radius_km=self._options.target_radius_km,

@@ -18,6 +18,7 @@ from tts.domain.geo import Area
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.imaging import PictureRules
 from tts.domain.messages import Message
+from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Box, Photo
 from tts.domain.plan import Limits, Locatability, Plan
 from tts.domain.reading import Reading
@@ -215,6 +216,7 @@ class GroupRequest:
     dialect: str
     use_tools: bool = True
     tools: tuple[str, ...] | None = None
+    hide_photo_hosts: bool = False
     hint: str | None = None
     within: Area | None = None
     target_radius_km: float = 25.0
@@ -257,6 +259,14 @@ class Verifier(Protocol):
     def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]: ...
 
 
+class OutgoingRecord(Protocol):
+    """Knows what tools sent to services outside."""
+
+    async def about(self, request_id: str) -> tuple[Outgoing, ...]:
+        """Everything that left for a request so far, in order. Raises GeoTTSError when a part cannot be asked."""
+        ...
+
+
 class Router(Protocol):
     """Turns a locatability and the caller's options into a plan; pure."""
 
@@ -283,7 +293,7 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What this installation is, for `accepted` and for provenance."""
+    """What this installation is, for `accepted` and for provenance. `remote_engines` are the hosts that get photos."""
 
     version: str
     engine: str
@@ -292,12 +302,13 @@ class Identity:
     verifier: str
     prompt_sha256: str = ""
     providers: tuple[str, ...] = ()
+    remote_engines: tuple[str, ...] = ()
     data_versions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """All a request needs, in process or behind Ray Serve."""
+    """All a request needs, in process or behind Ray Serve. `outgoing` is None where no tool reaches the network."""
 
     locator: Locator
     router: Router
@@ -305,3 +316,4 @@ class Ports:
     verifier: Verifier
     identity: Identity
     watch: WatchSettings = WatchSettings()
+    outgoing: OutgoingRecord | None = None

@@ -51,6 +51,9 @@ class _Show(Protocol):
 @click.option("--dialect", help="How the model is spoken to.")
 @click.option("--target-radius-km", type=float, default=25.0, show_default=True)
 @click.option("--deadline-s", type=float, help="Seconds a photo may take.")
+@click.option(
+    "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites: measure finding, not look-up."
+)
 @click.option("--url", help="A running server; this process otherwise.")
 @click.option("--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at a time.")
 @click.option("--limit", type=click.IntRange(min=1), help="A fair draw of so many photos.")
@@ -70,6 +73,7 @@ def run(
     dialect: str | None,
     target_radius_km: float,
     deadline_s: float | None,
+    hide_photo_hosts: bool,
     url: str | None,
     concurrency: int,
     limit: int | None,
@@ -88,6 +92,7 @@ def run(
         dialect=dialect,
         target_radius_km=target_radius_km,
         deadline_s=deadline_s,
+        hide_photo_hosts=hide_photo_hosts,
         seed=seed,
         include="full",
     )

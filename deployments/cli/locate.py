@@ -21,7 +21,7 @@ from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_pa
 from deployments.local import local_ports
 from tts.aio import closing
 from tts.api.client import Client
-from tts.api.schema import LocateResponse, trajectories_for
+from tts.api.schema import response_of
 from tts.config import AppArgs
 from tts.domain.events import Event
 from tts.domain.exif import file_claim
@@ -72,6 +72,9 @@ _STDOUT = Console(highlight=False)
     help="Precision wanted, in km.",
 )
 @click.option("--stop", help="When agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p].")
+@click.option(
+    "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites, whose pages tell where it was taken."
+)
 @click.option("--hint", help="What you already know.")
 @click.option("--seed", type=click.IntRange(0), help="Repeat exactly.")
 @click.option(
@@ -179,9 +182,7 @@ def _tell(item: Input, run: Run, options: LocateOptions, form: str | None, pictu
             click.echo(orjson.dumps({"photo": item.label, "error": problem}))
         return
     if form == "json":
-        reply = LocateResponse(
-            request_id=run.accepted.request_id, answer=run.answer, trajectories=trajectories_for(run, options.include)
-        )
+        reply = response_of(run.accepted.request_id, run.answer, run, options.include)
         click.echo(orjson.dumps({"photo": item.label, **reply.jsonable()}))
     elif form == "geojson":
         click.echo(orjson.dumps({"photo": item.label, **run.answer.geojson()}))

@@ -11,7 +11,7 @@ import orjson
 from rich.console import Console
 
 from deployments.cli.console import config_option
-from deployments.local import local_toolbox
+from deployments.local import local_tools
 from tts.config import AppArgs
 from tts.domain.photo import load_photo
 from tts.domain.request import RequestContext
@@ -29,7 +29,7 @@ def command() -> None:
 @config_option
 def list_tools(args: AppArgs, as_json: bool) -> None:
     """Every tool with its arguments."""
-    schemas = local_toolbox(args).schemas()
+    schemas = local_tools(args).toolbox.schemas()
     if as_json:
         click.echo(orjson.dumps([schema.jsonable() for schema in schemas], option=orjson.OPT_INDENT_2))
         return
@@ -58,7 +58,7 @@ def call_tool(
     call = ToolCall(id="cli", name=name, arguments=dict(_argument(text) for text in arguments))
     photos = (load_photo(photo.read_bytes()),) if photo else ()
     context = ToolContext(RequestContext(id="cli", remaining_s=60.0), photos)
-    outcome = asyncio.run(local_toolbox(args).call(call, context))
+    outcome = asyncio.run(local_tools(args).toolbox.call(call, context))
     click.echo(orjson.dumps(outcome.result.jsonable(), option=orjson.OPT_INDENT_2) if as_json else outcome.result.text)
     for attachment in outcome.attachments if save else ():
         assert save is not None

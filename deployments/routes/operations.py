@@ -31,8 +31,8 @@ def add_operations(app: FastAPI, service: Service) -> None:
 
     @router.get("/metrics", operation_id="metrics", response_class=Response)
     async def metrics(request: Request) -> Response:
-        """Prometheus text format, of this gateway replica. Needs a key when access does."""
+        """Prometheus text format, of this gateway replica and of all brokers. Needs a key when access does."""
         service.caller(request)
-        return Response(service.metrics.exposition(), media_type=CONTENT_TYPE)
+        return Response(await service.exposition(), media_type=CONTENT_TYPE)
 
     app.include_router(router)

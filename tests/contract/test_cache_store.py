@@ -123,6 +123,31 @@ async def test_a_photo_is_forgotten_everywhere(opened):
     assert await store.forget("p1") == 0
 
 
+async def test_what_is_past_its_time_is_purged_and_nothing_else(opened):
+    store = opened()
+    await store.put("k-over", an_entry(ttl_s=0.05))
+    await store.put("k-good", an_entry())
+    await asyncio.sleep(0.1)
+    await opened().purge()
+    assert await store.get("k-over") is None
+    assert await store.get("k-good") is not None
+
+
+@pytest.mark.parametrize("end", ["forgotten", "past its time"])
+async def test_what_is_erased_is_in_no_byte_of_the_sqlite_file_or_its_log(tmp_path, end):
+    store = open_store(f"sqlite:///{tmp_path}/c.sqlite")
+    there = lambda: any(b"a telling result" in path.read_bytes() for path in tmp_path.iterdir())  # noqa: E731
+    await store.put("k", an_entry("a telling result", photos=["p1"], ttl_s=60.0 if end == "forgotten" else 0.05))
+    assert there()
+    if end == "forgotten":
+        await store.forget("p1")
+    else:
+        await asyncio.sleep(0.1)
+        await store.purge()
+    assert not there()
+    await store.aclose()
+
+
 async def test_a_torn_or_foreign_entry_is_none():
     whole = an_entry().encode()
     for cut in (0, 3, 10, len(whole) - 1):

@@ -207,7 +207,6 @@ async def test_a_store_that_fails_costs_calls_never_answers():
     broker = broker_of(Provider(), store=_not_memory(BrokenStore()))
     assert (await ask(broker)).ok
     assert (await ask(broker)).cached  # from this process
-    assert await broker.forget("p") == 0
     assert broker.snapshot().store_errors >= 3
 
 
@@ -324,3 +323,40 @@ async def test_memory_is_bounded():
         await ask(broker, f"place {i}")
     assert (await ask(broker, "place 199")).cached
     assert not (await ask(broker, "place 0")).cached
+
+
+@virtual_time
+async def test_what_was_under_way_for_a_photo_when_it_was_erased_is_shown_and_not_kept():
+    provider = Provider(takes_s=1.0)
+    broker = broker_of(provider, of_photo=True)
+    mine, other = (ToolContext(context().request, photo_sha256=(photo,)) for photo in ("p1", "p2"))
+    call = ToolCall(id="c", name="look_up", arguments={"query": "x"})
+    under_way = [asyncio.ensure_future(broker.call(call, each)) for each in (mine, other)]
+    await asyncio.sleep(0.5)
+    assert await broker.forget("p1") == 0
+    assert all(outcome.result.ok for outcome in await asyncio.gather(*under_way))
+    assert not (await broker.call(call, mine)).result.cached
+    assert (await broker.call(call, other)).result.cached
+    assert (await broker.call(call, mine)).result.cached  # a new request about the same photo is a new start
+
+
+@virtual_time
+async def test_results_of_a_photo_are_kept_no_longer_than_the_photo():
+    provider, clock = Provider(), Clock()
+    spec = ToolSpec("look_up", "Looks up.", of_photo=True, ttl_s=1000.0, stale_s=5000.0)
+    broker = Broker([FunctionTool(spec, Ask, provider)], MemoryStore(now=clock), photo_kept_s=300.0, now=clock)
+    await ask(broker)
+    clock.now += 299
+    assert (await ask(broker)).cached
+    clock.now += 2
+    provider.error = ToolError("down", kind=ToolErrorKind.UNAVAILABLE)
+    assert (await ask(broker)).failure.kind is ToolErrorKind.UNAVAILABLE  # nothing old stands in
+
+
+async def test_a_store_that_cannot_forget_says_so():
+    class Deaf(MemoryStore):
+        async def forget(self, photo_sha256):
+            raise StoreError("not now")
+
+    with pytest.raises(StoreError):
+        await broker_of(Provider(), store=Deaf()).forget("p1")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from service import PHOTO, an_app, ports_of, talking_to
+from service import PHOTO, an_app, ports_of, samples, talking_to
 
 from deployments.audit import AuditLog
 from deployments.gateway import Gateway
@@ -21,11 +21,6 @@ from tts.logs import JsonFormatter
 
 DASHBOARD = Path(__file__).parents[2] / "ray_configs" / "grafana.json"
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2"}}
-
-
-def samples(text):
-    lines = (line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#"))
-    return {name: float(value) for name, _, value in lines}
 
 
 async def test_a_request_is_counted_in_every_way(data_store):

@@ -8,10 +8,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tts.domain.answer import Answer, StopReason
+from tts.domain.events import LeftMachine
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.value import Value
 
 PROBLEM_BASE = "urn:geotts:problem:"
+_LEFT = "with include=full: what left the machine, to whom, when; null when nothing did"
 
 
 class LocateResponse(Value):
@@ -20,6 +22,7 @@ class LocateResponse(Value):
     request_id: str
     answer: Answer
     trajectories: tuple[Trajectory, ...] = ()
+    left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
 
 
 class Problem(Value):
@@ -53,6 +56,7 @@ class RunStatus(Value):
     answer: Answer | None = None
     problem: Problem | None = None
     trajectories: tuple[Trajectory, ...] = ()
+    left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
 
 
 class Cancelled(Value):
@@ -61,6 +65,18 @@ class Cancelled(Value):
     request_id: str
     was_running: bool
     erased: bool = False
+
+
+def response_of(
+    request_id: str, answer: Answer, run: Run, include: Literal["none", "summary", "full"]
+) -> LocateResponse:
+    """The reply that tells `answer`, and of its run as much as was asked for."""
+    return LocateResponse(
+        request_id=request_id,
+        answer=answer,
+        trajectories=trajectories_for(run, include),
+        left_machine=run.left_machine if include == "full" else None,
+    )
 
 
 def trajectories_for(run: Run, include: Literal["none", "summary", "full"]) -> tuple[Trajectory, ...]:
@@ -91,6 +107,7 @@ def status_of(request_id: str, run: Run, include: Literal["none", "summary", "fu
         answer=run.answer,
         problem=failure and problem_of(failure.code, failure.status, failure.detail),
         trajectories=trajectories_for(run, include),
+        left_machine=run.left_machine if include == "full" else None,
     )
 
 

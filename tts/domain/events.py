@@ -16,6 +16,7 @@ from pydantic import Field, TypeAdapter
 from tts.domain.answer import Answer, StopReason
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.outgoing import Outgoing
 from tts.domain.plan import Depth, Locatability, Plan
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.usage import Usage
@@ -160,6 +161,17 @@ class Failed(_Event):
     detail: str
 
 
+class LeftMachine(_Event):
+    """What left this machine for the request, told before `done`: the hosts of remote engines, which get photos and
+    conversation, and each request of a tool. Not `complete` when a broker could not be asked. Absent when nothing left.
+    """
+
+    type: Literal["left_machine"] = "left_machine"
+    engines: tuple[str, ...] = ()
+    sent: tuple[Outgoing, ...] = ()
+    complete: bool = True
+
+
 class Done(_Event):
     type: Literal["done"] = "done"
     stop_reason: StopReason
@@ -181,6 +193,7 @@ Event = Annotated[
     | VerifierText
     | Answered
     | Failed
+    | LeftMachine
     | Done,
     Field(discriminator="type"),
 ]

@@ -35,6 +35,10 @@ class LocateOptions(Value):
     tools: Annotated[tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=32)] | None = Field(
         default=None, description="allow-list of tool names; all configured tools when absent"
     )
+    hide_photo_hosts: bool = Field(
+        default=False,
+        description="hide search results of photo sites, whose pages tell where a photo was taken",
+    )
     target_radius_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] = Field(
         default=25.0, description="the precision you need: confidence is the probability of being within it"
     )

@@ -20,6 +20,7 @@ from tts.domain.events import (
     Event,
     Failed,
     Hypothesised,
+    LeftMachine,
     RolloutFinished,
     RolloutResumed,
     RolloutStarted,
@@ -89,6 +90,7 @@ class Run(Value):
     answer: Answer | None = None
     failure: Failed | None = None
     stop_reason: StopReason | None = None
+    left_machine: LeftMachine | None = None
     last_seq: int = 0
 
     @property
@@ -180,5 +182,6 @@ _APPLY: dict[type, Callable[[Run, Any], Run]] = {
     VerifierText: lambda run, e: run.model_copy(update={"verifier_text": run.verifier_text + e.text}),
     Answered: lambda run, e: run.model_copy(update={"answer": e.answer}),
     Failed: _set("failure"),
+    LeftMachine: _set("left_machine"),
     Done: lambda run, e: run.model_copy(update={"stop_reason": e.stop_reason}),
 }

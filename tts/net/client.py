@@ -19,9 +19,10 @@ from urllib.parse import urljoin
 import httpx
 import orjson
 
+from tts.domain.outgoing import Outgoing
 from tts.errors import FetchError, FetchErrorKind
 from tts.net.inflate import ACCEPTED, Inflater
-from tts.net.policy import FetchPolicy, Outgoing
+from tts.net.policy import FetchPolicy
 from tts.net.secret import Credential, Scrubber
 from tts.net.transport import CREDENTIAL, Resolve, SafeTransport, resolve_with_system
 

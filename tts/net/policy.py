@@ -1,4 +1,4 @@
-"""What a fetch may do, and the record of what it did."""
+"""What a fetch may do."""
 
 from __future__ import annotations
 
@@ -51,14 +51,3 @@ class FetchPolicy(Value):
     def allows(self, host: str, port: int) -> bool:
         """Whether the operator named this very host and port."""
         return f"{host.lower()}:{port}" in self.allow_hosts
-
-
-class Outgoing(Value):
-    """One request that left the machine: to whom, what, when, and for which request. Keys are not in it."""
-
-    at: str
-    host: str
-    method: str
-    url: str
-    bytes_sent: int
-    request_id: str = ""

@@ -348,7 +348,8 @@ class _Rollout:
             if self._group.tools is not None and call.name not in self._group.tools:
                 refusal = ToolError(f"{call.name} is not allowed in this request", kind=ToolErrorKind.NOT_ALLOWED)
                 return failed(call, refusal)
-            context = ToolContext(self._context(), self._group.photos, self._group.within)
+            group = self._group
+            context = ToolContext(self._context(), group.photos, group.within, hide_photo_hosts=group.hide_photo_hosts)
             return await self._agent.toolbox.call(call, context)
 
     def _context(self) -> RequestContext:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from tts.toolkit.broker.key import call_key
 from tts.toolkit.broker.stats import BrokerSnapshot, ProviderFigures, Source, ToolCounter
 from tts.toolkit.broker.store import CacheStore, MemoryStore, StoreError
 from tts.toolkit.execute import parse_arguments, run_tool, timed_out, tool_named
+from tts.toolkit.forgotten import Forgotten
 from tts.toolkit.spec import Arguments, Observation, Tool, schema_of
 from tts.toolkit.toolbox import failed, now_rfc3339
 
@@ -49,6 +51,7 @@ class Broker:
         store: shared between processes; a `MemoryStore` when there is only this one.
         providers: figures of the outlets, for the snapshot.
         ttl_s: overrides of `ToolSpec.ttl_s` by tool name.
+        photo_kept_s: the longest that a result which belongs to a photo is kept.
     """
 
     def __init__(
@@ -58,12 +61,15 @@ class Broker:
         *,
         providers: Callable[[], Mapping[str, ProviderFigures]] = dict,
         ttl_s: Mapping[str, float] | None = None,
+        photo_kept_s: float = math.inf,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._store, self._now, self._providers = store, now, providers
         self._near = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
         self._ttl_s = dict(ttl_s or {})
+        self._photo_kept_s = photo_kept_s
+        self._forgotten = Forgotten()
         self._flights: Flights[_Found] = Flights()
         self._counters = {name: ToolCounter() for name in self._tools}
         self._store_errors = 0
@@ -99,8 +105,19 @@ class Broker:
         return ToolOutcome(result, observation.attachments)
 
     async def forget(self, photo_sha256: str) -> int:
-        """Erase every result that belongs to a photo; returns how many there were."""
-        return await self._guarded(self._store.forget(photo_sha256), 0)
+        """Erase every result that belongs to a photo; returns how many there were. What is being fetched for it now
+        will be shown to whoever waits, and not kept.
+
+        Raises:
+            StoreError: the store cannot be reached: the results may still be there.
+        """
+        self._forgotten.add(photo_sha256)
+        return await self._store.forget(photo_sha256)
+
+    async def purge(self) -> None:
+        """Remove what is past its time."""
+        await self._guarded(self._store.purge(), None)
+        await self._near.purge()
 
     def snapshot(self) -> BrokerSnapshot:
         return BrokerSnapshot(
@@ -169,6 +186,7 @@ class Broker:
         self, key: str, tool: Tool, arguments: Arguments, context: ToolContext, kept: Entry | None
     ) -> _Found:
         # others may wait for this call: it gets the tool's whole time, however little its first caller has left
+        mark = self._forgotten.mark()
         unhurried = context.request.model_copy(update={"remaining_s": tool.spec.timeout_s})
         try:
             made = await run_tool(tool, arguments, replace(context, request=unhurried))
@@ -181,7 +199,8 @@ class Broker:
                 return _Found(kept, "stale")
             else:
                 raise
-        await self._guarded(self._store.put(key, entry), None)
+        if not self._forgotten.since(mark, entry.photos):
+            await self._guarded(self._store.put(key, entry), None)
         return self._remember(key, entry, "call")
 
     async def _leased(self, key: str, ttl_s: float) -> tuple[str, Entry | None]:
@@ -200,12 +219,13 @@ class Broker:
 
     def _entry(self, tool: Tool, made: Observation | ToolError, context: ToolContext) -> Entry:
         spec = tool.spec
-        ttl_s = self._ttl_s.get(spec.name, spec.ttl_s)
+        longest_s = self._photo_kept_s if spec.of_photo else math.inf
+        ttl_s = min(longest_s, self._ttl_s.get(spec.name, spec.ttl_s))
         refused = isinstance(made, ToolError)
         return Entry(
             stored_at=self._now(),
             ttl_s=min(ttl_s, spec.negative_ttl_s) if refused else ttl_s,
-            stale_s=0.0 if refused else spec.stale_s,
+            stale_s=0.0 if refused else min(spec.stale_s, longest_s - ttl_s),
             retrieved_at=now_rfc3339(),
             observation=None if isinstance(made, ToolError) else made,
             refusal=(made.kind, made.detail) if isinstance(made, ToolError) else None,

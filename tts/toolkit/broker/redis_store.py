@@ -76,6 +76,9 @@ class RedisStore:
             await self._redis.delete(index)
         return int(gone)
 
+    async def purge(self) -> None:
+        return
+
     async def aclose(self) -> None:
         await self._redis.aclose()
 

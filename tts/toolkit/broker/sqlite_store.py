@@ -61,7 +61,13 @@ class SqliteStore:
         return await self._write(self._take, bucket, rate, max_wait_s)
 
     async def forget(self, photo_sha256: str) -> int:
-        return await self._write(self._forget, photo_sha256)
+        gone = await self._write(self._forget, photo_sha256)
+        await self._cut()
+        return gone
+
+    async def purge(self) -> None:
+        if await self._write(self._sweep):
+            await self._cut()
 
     async def aclose(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._writer.close)
@@ -70,6 +76,15 @@ class SqliteStore:
 
     async def _write(self, work: Callable[..., T], *args: object) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._transacted, work, *args)
+
+    async def _cut(self) -> None:
+        """Move the write-ahead log into the file and empty it: erased rows are in neither then."""
+
+        def cut() -> None:
+            with _mapped():
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+        await asyncio.get_running_loop().run_in_executor(self._thread, cut)
 
     def _transacted(self, work: Callable[..., T], *args: object) -> T:
         with _mapped():
@@ -92,9 +107,13 @@ class SqliteStore:
             self._execute("INSERT OR IGNORE INTO photos VALUES (?, ?)", (photo, key))
         self._writes += 1
         if self._writes % _SWEEP_EVERY == 0:
-            self._execute("DELETE FROM entries WHERE until <= ?", (self._now(),))
-            self._execute("DELETE FROM leases WHERE until <= ?", (self._now(),))
-            self._execute("DELETE FROM photos WHERE key NOT IN (SELECT key FROM entries)", ())
+            self._sweep()
+
+    def _sweep(self) -> int:
+        gone = self._execute("DELETE FROM entries WHERE until <= ?", (self._now(),))
+        self._execute("DELETE FROM leases WHERE until <= ?", (self._now(),))
+        self._execute("DELETE FROM photos WHERE key NOT IN (SELECT key FROM entries)", ())
+        return gone
 
     def _lease(self, key: str, ttl_s: float) -> str | None:
         token = secrets.token_hex(8)

@@ -55,6 +55,10 @@ class CacheStore(Protocol):
         """Remove every entry of a photo; returns how many."""
         ...
 
+    async def purge(self) -> None:
+        """Remove what is past its time. Stores that forget by themselves do nothing."""
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -117,6 +121,12 @@ class MemoryStore:
         for key in doomed:
             self._drop(key)
         return len(doomed)
+
+    async def purge(self) -> None:
+        now = self._now()
+        for key in [key for key, entry in self._entries.items() if now >= entry.stored_at + entry.kept_s]:
+            self._drop(key)
+        self._leases = {key: held for key, held in self._leases.items() if held[1] > now}
 
     async def aclose(self) -> None:
         self._entries.clear()

@@ -10,9 +10,13 @@ import asyncio
 from collections import defaultdict
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.toolkit.blanking import blank_lines
+from tts.toolkit.forgotten import Forgotten
 from tts.toolkit.tape.file import Tape, read_tape
 from tts.toolkit.tape.row import TapeHead, TapeRow, row_key
 from tts.toolkit.toolbox import failed
@@ -26,6 +30,7 @@ class RecordingToolbox:
         self._rows: dict[str, TapeRow] = {}
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._path = path
+        self._forgotten = Forgotten()
         self._begin()
 
     def schemas(self) -> tuple[ToolSchema, ...]:
@@ -36,9 +41,21 @@ class RecordingToolbox:
         async with self._busy[key]:
             row = self._rows.get(key)
             if row is None:
-                row = self._rows[key] = TapeRow.of(call, context, await self._inner.call(call, context))
-                self._write(row.json_bytes())
+                mark = self._forgotten.mark()
+                row = TapeRow.of(call, context, await self._inner.call(call, context))
+                if not self._forgotten.since(mark, row.photos):
+                    self._rows[key] = row
+                    self._write(row.json_bytes())
         return row.played(call)
+
+    async def forget(self, photo_sha256: str) -> int:
+        """Erase every call about a photo from the tape; returns how many lines that were. Raises OSError."""
+        self._forgotten.add(photo_sha256)
+        self._rows = {key: row for key, row in self._rows.items() if photo_sha256 not in row.photos}
+        name = photo_sha256.encode()
+        return await asyncio.to_thread(
+            blank_lines, self._path, lambda line: name in line and _is_about(line, photo_sha256)
+        )
 
     def _begin(self) -> None:
         """Take over the rows that are there; end a line that a killed run left torn."""
@@ -53,6 +70,13 @@ class RecordingToolbox:
         """One write a line, so that several processes may append to one tape."""
         with self._path.open("ab", buffering=0) as file:
             file.write(line + b"\n")
+
+
+def _is_about(line: bytes, photo_sha256: str) -> bool:
+    try:
+        return photo_sha256 in TapeRow.model_validate_json(line).photos
+    except ValidationError:
+        return False
 
 
 class ReplayToolbox:

@@ -1,0 +1,75 @@
+"""All brokers of an installation as one: what the gateway asks of them besides tool calls.
+
+Every Tools replica has counts, an outgoing record and perhaps a cache and a tape of its own, so each question goes to
+all of them. In process there is one. Nothing here knows Ray: `deployments.remote_brokers` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from deployments.tooling import Tooling
+from tts.domain.outgoing import Outgoing
+from tts.errors import GeoTTSError
+from tts.ports import OutgoingRecord, Toolbox
+from tts.toolkit.broker.stats import BrokerSnapshot
+from tts.toolkit.broker.store import StoreError
+from tts.toolkit.tape.toolbox import RecordingToolbox
+
+
+class NotErased(GeoTTSError):
+    """What tools kept of a photo could not be erased everywhere. The request is still there: ask again."""
+
+    code = "not-erased"
+    status = 503
+
+
+class Brokers(OutgoingRecord, Protocol):
+    """Every method may raise GeoTTSError when a replica does not answer."""
+
+    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
+        """Erase what belongs to these photos from caches and tapes, and what was written of the request.
+
+        Raises:
+            NotErased: a replica did not answer, or a file or store cannot be written.
+        """
+        ...
+
+    async def purge(self) -> None:
+        """Let go of what is past its time."""
+        ...
+
+    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
+        """Counts and latencies since start, by replica."""
+        ...
+
+
+class LocalBrokers:
+    """The `Brokers` of one process: its broker, and the toolbox around it when that records a tape."""
+
+    def __init__(self, tooling: Tooling, toolbox: Toolbox, *, retention_s: float, name: str = "local") -> None:
+        self._tooling, self._retention_s, self._name = tooling, retention_s, name
+        self._tape = toolbox if isinstance(toolbox, RecordingToolbox) else None
+
+    async def about(self, request_id: str) -> tuple[Outgoing, ...]:
+        return self._tooling.outgoing.about(request_id)
+
+    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
+        try:
+            for photo in photos:
+                await self._tooling.broker.forget(photo)
+                if self._tape is not None:
+                    await self._tape.forget(photo)
+            await self._tooling.outgoing.forget(request_id)
+        except OSError as error:
+            raise NotErased(f"a file of the tools cannot be written: {error.strerror}") from error
+        except StoreError as error:
+            raise NotErased(error.detail) from error
+
+    async def purge(self) -> None:
+        await self._tooling.broker.purge()
+        self._tooling.outgoing.purge(self._retention_s)
+
+    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
+        return {self._name: self._tooling.broker.snapshot()}

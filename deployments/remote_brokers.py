@@ -1,0 +1,45 @@
+"""The brokers of all Tools replicas, over Serve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ray.serve.handle import DeploymentHandle
+
+from deployments.brokers import NotErased
+from deployments.handles import remote_all
+from tts.domain.outgoing import Outgoing
+from tts.errors import GeoTTSError
+from tts.toolkit.broker.stats import BrokerSnapshot
+
+_ERASING_S = 8.0
+_ASKING_S = 1.5
+
+
+class RemoteBrokers:
+    """The `Brokers` of the Tools deployment."""
+
+    def __init__(self, handle: DeploymentHandle[Any]) -> None:
+        self._handle = handle
+
+    async def about(self, request_id: str) -> tuple[Outgoing, ...]:
+        parts: list[tuple[Outgoing, ...]] = await remote_all(self._handle, "outgoing", request_id, within_s=_ASKING_S)
+        return tuple(sorted((sent for part in parts for sent in part), key=lambda sent: sent.at))
+
+    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
+        try:
+            await remote_all(self._handle, "forget", request_id, tuple(photos), within_s=_ERASING_S)
+        except NotErased:
+            raise
+        except GeoTTSError as error:
+            raise NotErased(
+                f"the tools did not answer, so what they kept may still be there: {error.detail}"
+            ) from error
+
+    async def purge(self) -> None:
+        await remote_all(self._handle, "purge", within_s=_ERASING_S)
+
+    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
+        parts: list[Mapping[str, BrokerSnapshot]] = await remote_all(self._handle, "snapshots", within_s=_ASKING_S)
+        return {name: snapshot for part in parts for name, snapshot in part.items()}

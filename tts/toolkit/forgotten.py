@@ -1,0 +1,30 @@
+"""Names that were erased while work for them may still be under way, so that the work does not bring them back."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+
+_KEPT = 10_000
+
+
+class Forgotten:
+    """Remembers the latest erased names in the order of their erasure; a mark is a moment in that order."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._names: OrderedDict[str, int] = OrderedDict()
+
+    def add(self, name: str) -> None:
+        self._number += 1
+        self._names.pop(name, None)
+        self._names[name] = self._number
+        if len(self._names) > _KEPT:
+            self._names.popitem(last=False)
+
+    def mark(self) -> int:
+        return self._number
+
+    def since(self, mark: int, names: Iterable[str]) -> bool:
+        """Whether any of the names was erased after `mark`."""
+        return any(self._names.get(name, 0) > mark for name in names)
