@@ -32,6 +32,7 @@ test: setup      ## static checks and every test that needs no GPU and no networ
 	$(MAKE) check
 	$(BIN)/geotts data build
 	$(BIN)/python -m pytest
+	$(MAKE) test-vllm
 
 test-vllm: setup ## the vllm engine on a real vLLM for CPUs, where its wheels can be had
 	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/real_vllm; \

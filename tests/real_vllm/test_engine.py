@@ -110,13 +110,15 @@ async def test_a_schema_binds_the_output(engine, request_for):
         "type": "object",
         "properties": {
             "lat": {"type": "number", "minimum": -90, "maximum": 90},
-            "city": {"type": "string", "maxLength": 9},
+            "city": {"type": "string", "pattern": "^[A-Z][a-z]{2,9}$"},
         },
         "required": ["lat", "city"],
         "additionalProperties": False,
     }  # fmt: skip
     text, _, _ = await said(engine, request_for(json_schema=schema, max_tokens=120, tools=()))
-    assert set(json.loads(text)) == {"lat", "city"}
+    found = json.loads(text)
+    assert set(found) == {"lat", "city"}
+    assert found["city"].istitle()
 
 
 async def test_turns_and_zoomed_pictures_hit_the_cache(engine, request_for, sign_photo):

@@ -1,8 +1,7 @@
 """The whole service with vLLM behind it: four rollouts of three turns that zoom, over HTTP, with a verifier model."""
 
 import asyncio
-import os
-import signal
+from contextlib import suppress
 
 import httpx
 import psutil
@@ -102,6 +101,18 @@ async def test_a_client_that_leaves_stops_the_engine(service, http):
     assert not (await locate(http, service.url, PHOTO, n_parallel=2, depth="direct")).failure
 
 
+def kill_engine_core():
+    """SIGKILL what the Rollout replica has started: the engine core and its worker."""
+    killed = 0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it ended, or its parent has just been killed here
+            if any("Rollout" in part for part in process.cmdline()):
+                for engine in process.children(recursive=True):
+                    engine.kill()
+                    killed += 1
+    assert killed
+
+
 async def test_a_dead_engine_core_costs_a_turn_not_the_request(service, http):
     """Last: the replica is replaced, and its rollouts go on in the new one from their last finished turn."""
     turn_finished = asyncio.Event()
@@ -114,10 +125,7 @@ async def test_a_dead_engine_core_costs_a_turn_not_the_request(service, http):
     async with asyncio.TaskGroup() as group:
         running = group.create_task(locate(http, service.url, PHOTO, seed=5, on_event=watch, **asked))
         await turn_finished.wait()
-        for replica in psutil.Process().children(recursive=True):
-            if any("Rollout" in part for part in replica.cmdline()):
-                for engine in replica.children():
-                    os.kill(engine.pid, signal.SIGKILL)
+        kill_engine_core()
     found = running.result()
     assert not found.failure
     run = fold(found.events)

@@ -109,7 +109,7 @@ def _model(shape: Shape, ids: dict[str, int], vocabulary: int) -> dict[str, Any]
         **(_TEXT_4B if shape is Shape.QWEN3_VL_4B else _TEXT_TINY),
     }
     if old:
-        rope = {"type": "mrope", "mrope_section": [2, 3, 3]}
+        rope = {"type": "mrope", "mrope_section": [4, 6, 6]}
         text |= {"rope_scaling": rope, "rope_theta": 1e6, "use_sliding_window": False, "max_window_layers": 2}
         return {
             "architectures": ["Qwen2_5_VLForConditionalGeneration"],
@@ -128,15 +128,15 @@ def _model(shape: Shape, ids: dict[str, int], vocabulary: int) -> dict[str, Any]
 
 
 _TEXT_TINY: dict[str, Any] = {
-    "hidden_size": 64,
-    "intermediate_size": 128,
+    "hidden_size": 128,
+    "intermediate_size": 256,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
-    "head_dim": 16,
+    "head_dim": 32,  # the smallest that attention on a CPU has kernels for
     "max_position_embeddings": 32_768,
     "rope_theta": 1e6,
-    "rope_scaling": {"rope_type": "default", "mrope_section": [2, 3, 3], "mrope_interleaved": True},
+    "rope_scaling": {"rope_type": "default", "mrope_section": [4, 6, 6], "mrope_interleaved": True},
 }
 _TEXT_4B: dict[str, Any] = {
     "hidden_size": 2560,
@@ -160,7 +160,7 @@ _VISION_TINY_3: dict[str, Any] = {
     "patch_size": 16,
     "spatial_merge_size": 2,
     "temporal_patch_size": 2,
-    "out_hidden_size": 64,
+    "out_hidden_size": 128,
     "num_position_embeddings": 256,
     "deepstack_visual_indexes": [0],
 }
@@ -190,7 +190,7 @@ _VISION_TINY_25: dict[str, Any] = {
     "patch_size": 14,
     "spatial_merge_size": 2,
     "temporal_patch_size": 2,
-    "out_hidden_size": 64,
+    "out_hidden_size": 128,
     "window_size": 112,
     "fullatt_block_indexes": [1],
     "tokens_per_second": 2,
