@@ -37,6 +37,7 @@ class Endpoint:
     headers: list[dict[str, str]] = field(default_factory=list)
     streaming: int = 0
     hung_up: int = 0
+    connections: int = 0
 
 
 def chunk(content: str | None = None, finish: str | None = None, **delta: Any) -> dict[str, Any]:
@@ -65,6 +66,7 @@ async def serving(play: Play) -> AsyncIterator[Endpoint]:
         task = asyncio.current_task()
         assert task is not None
         handlers.add(task)
+        endpoint.connections += 1
         try:
             while await _one(endpoint, reader, writer):
                 pass

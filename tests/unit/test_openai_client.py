@@ -297,6 +297,16 @@ async def test_closing_the_iterator_closes_the_connection():
         assert text_of(await said(model)).strip() == "ok"
 
 
+async def test_turns_share_a_connection_unless_the_endpoint_leaves_its_reply_open():
+    async with against(lambda body, n: saying("ok")) as (model, endpoint):
+        for _ in range(3):
+            await said(model)
+    assert endpoint.connections == 1
+    async with against(lambda body, n: [*saying("ok"), 5.0]) as (model, endpoint):
+        async with asyncio.timeout(2.0):
+            assert text_of(await said(model)).strip() == "ok"
+
+
 async def test_no_more_run_at_once_than_configured():
     peak = 0
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 import httpx
@@ -25,6 +25,7 @@ from tts.inference.pictures import PictureCache
 from tts.inference.retry import RETRIED_STATUS, Backoff, retry_after_s
 from tts.ports import Delta, ModelRequest
 
+_BODY_END_S = 0.02
 _BUSY_STATUS = frozenset({429, 503, 529})
 
 
@@ -105,14 +106,12 @@ class OpenAIModel:
                 completion.ended = True
                 yield Delta(text=text)
             else:
-                async with aclosing(self._pieces(response, deadline)) as pieces:
+                async with aclosing(self._pieces(response, deadline, completion)) as pieces:
                     lines = SseLines()
                     async for piece in pieces:
                         for data in lines.feed(piece):
                             if text := completion.feed(data):
                                 yield Delta(text=text)
-                        if completion.ended:
-                            break
             text, last = completion.last()
             if text:
                 yield Delta(text=text)
@@ -120,12 +119,22 @@ class OpenAIModel:
         finally:
             await response.aclose()
 
-    async def _pieces(self, response: httpx.Response, deadline: Deadline) -> AsyncGenerator[bytes]:
-        """Raw bytes as they come; the first may take longer than the next."""
+    async def _pieces(
+        self, response: httpx.Response, deadline: Deadline, completion: Completion
+    ) -> AsyncGenerator[bytes]:
+        """Raw bytes as they come; the first may take longer than the next.
+
+        After the last one of the completion the end of the body is awaited for a moment, no longer: a connection read
+        to its end serves the next turn too.
+        """
         source = response.aiter_bytes()
         patience_s = self._config.first_token_s
         while (piece := await self._waiting(anext(source, b""), deadline, patience_s)) != b"":
             yield piece
+            if completion.ended:
+                with suppress(GeoTTSError):
+                    await self._waiting(anext(source, b""), deadline, _BODY_END_S)
+                return
             patience_s = self._config.idle_s
 
     async def _waiting(self, awaitable: Any, deadline: Deadline, patience_s: float) -> Any:
