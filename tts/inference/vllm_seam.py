@@ -74,7 +74,7 @@ class VllmSeam:
 
         self.stats = EngineStats()
         self._loras = {name: (i + 1, path) for i, (name, path) in enumerate(sorted(config.loras.items()))}
-        # In chunks vLLM 0.32 rewinds the generator of a seeded request; those of a CPU cannot, and the engine would die.
+        # In chunks vLLM 0.32 rewinds the generator of a seeded request; a CPU's cannot be, and the engine would die.
         chunked = {} if has_cuda() else {"enable_chunked_prefill": False}
         arguments = AsyncEngineArgs(**(chunked | engine_arguments(config)))
         self._engine = AsyncLLM.from_engine_args(arguments, stat_loggers=[_counter(self.stats)])
