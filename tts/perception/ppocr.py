@@ -43,7 +43,7 @@ class PpOcr:
         settings |= {
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-            "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": False,  # 800 MB with it, 420 MB without, no slower
             "Det.limit_type": "max",
             "Det.limit_side_len": _DETECT_SIDE,
             "Rec.rec_batch_num": 8,
