@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from phonenumbers import NumberParseException, PhoneNumberType, number_type, parse, region_code_for_number
-from phonenumbers.geocoder import description_for_number
 
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.lexicon import Lexicon
@@ -155,6 +154,8 @@ def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
         return None
     if number_type(number) not in (PhoneNumberType.FIXED_LINE, PhoneNumberType.FIXED_LINE_OR_MOBILE):
         return None
+    from phonenumbers.geocoder import description_for_number  # 100 MB that most processes never need
+
     described, region = description_for_number(number, "en"), region_code_for_number(number)
     if not described or not region:
         return None
