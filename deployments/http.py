@@ -10,15 +10,18 @@ from starlette.middleware.cors import CORSMiddleware
 
 from deployments.access import Keyring
 from deployments.access_log import AccessLog
+from deployments.answer_maps import AnswerMaps
 from deployments.gateway import Gateway
 from deployments.http_errors import install_errors
 from deployments.metrics import Metrics
 from deployments.openapi import install_openapi
 from deployments.photo_fetcher import PhotoFetcher
 from deployments.routes.locate import add_locate
+from deployments.routes.map import add_map
 from deployments.routes.openai import add_openai
 from deployments.routes.operations import add_operations
 from deployments.routes.runs import add_runs
+from deployments.routes.web import add_web
 from deployments.service import Check, Fetch, Service
 from tts.config import AppArgs
 
@@ -59,8 +62,10 @@ def create_app(
     install_errors(app)
     add_locate(app, service)
     add_runs(app, service)
+    add_map(app, service, AnswerMaps(args.data_dir))
     add_openai(app, service)
     add_operations(app, service)
+    add_web(app, service)
     install_openapi(app, keys=args.gateway.access.mode == "keys")
     app.add_middleware(AccessLog, metrics=metrics)
     if args.gateway.cors_origins:

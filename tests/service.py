@@ -42,9 +42,9 @@ def ports_of(args: AppArgs) -> Ports:
     return _PORTS[key]
 
 
-def a_gateway(args: AppArgs, store: RunStore | None = None) -> tuple[Gateway, Metrics]:
+def a_gateway(args: AppArgs, store: RunStore | None = None, ports: Ports | None = None) -> tuple[Gateway, Metrics]:
     metrics = Metrics()
-    ports = ports_of(args.model_copy(update={"gateway": GatewayConfig()}))
+    ports = ports or ports_of(args.model_copy(update={"gateway": GatewayConfig()}))
     return Gateway(args, ports, store=store, observers=[metrics]), metrics
 
 
@@ -78,9 +78,11 @@ async def talking_to(args: AppArgs, store: RunStore | None = None, **headers: st
 
 
 @asynccontextmanager
-async def serving(args: AppArgs, store: RunStore | None = None, **options: Any) -> AsyncIterator[tuple[str, Gateway]]:
+async def serving(
+    args: AppArgs, store: RunStore | None = None, ports: Ports | None = None, **options: Any
+) -> AsyncIterator[tuple[str, Gateway]]:
     """A real server on a free port: its URL and its gateway."""
-    gateway, metrics = a_gateway(args, store)
+    gateway, metrics = a_gateway(args, store, ports)
     app = create_app(gateway, args, metrics=metrics, **options)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=1, ws="none"))
     async with asyncio.TaskGroup() as group:

@@ -22,6 +22,7 @@ from tts.errors import NotFound
 
 RequestId = Annotated[str, InPath(pattern=r"^loc_[0-9a-f]{20}$", examples=["loc_6f1d0c9a3b2e4d5f7a81"])]
 Sha256 = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$")]
+PICTURE_HEADERS = {"Cache-Control": "private, max-age=3600", "Content-Security-Policy": "default-src 'none'"}
 _LAST_EVENT = re.compile(r"[0-9]{1,12}")
 _LONGEST_WAIT_S = 60.0
 
@@ -70,8 +71,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
         found = await gateway.store.file(request_id, sha256)
         if found is None:
             raise NotFound("this request has no such file")
-        headers = {"Cache-Control": "private, max-age=3600", "Content-Security-Policy": "default-src 'none'"}
-        return Response(found.data, media_type=found.media_type, headers=headers)
+        return Response(found.data, media_type=found.media_type, headers=PICTURE_HEADERS)
 
     app.include_router(router)
 

@@ -1,10 +1,10 @@
 """The report in a real browser: it shows something, in light and dark, and complains about nothing."""
 
-import shutil
 import subprocess
 
 import numpy as np
 import pytest
+from chromium import CHROMIUM, MISSING
 from PIL import Image
 
 from tts.domain.answer import Answer, Radius, RunCount, StopReason, Timing
@@ -12,8 +12,7 @@ from tts.domain.hypothesis import Level
 from tts.domain.trajectory import Run
 from tts.report.page import report_page
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 
 
 @pytest.fixture(scope="module")

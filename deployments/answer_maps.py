@@ -1,0 +1,53 @@
+"""The map of an answer, drawn when somebody looks at it: a request that nobody looks at costs no picture."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+from typing import Final, Literal
+
+from tts.domain.answer import Answer
+from tts.geodata.maps.cartographer import Cartographer
+from tts.geodata.store import DataStore
+from tts.report.answer_map import answer_map, overview_map
+
+MapView = Literal["answer", "world"]
+MEDIA_TYPE: Final = "image/jpeg"
+_QUALITY = 85
+_AT_ONCE = 2
+
+
+class AnswerMaps:
+    """Opens the map data with the first picture; draws in threads, two at once."""
+
+    def __init__(self, data_dir: str | None) -> None:
+        self._data_dir = data_dir
+        self._opened: Cartographer | None = None
+        self._opening = threading.Lock()
+        self._turn = asyncio.Semaphore(_AT_ONCE)
+
+    async def draw(self, answer: Answer, view: MapView) -> bytes | None:
+        """A JPEG: 640×480 pixels around the answer, or 220×220 of its part of the world.
+
+        None when the answer names no point, and for the world when the answer's own map shows it already.
+        Raises DataError where the map data is not.
+        """
+        if answer.point is None:
+            return None
+        async with self._turn:
+            return await asyncio.to_thread(self._draw, answer, view)
+
+    def _draw(self, answer: Answer, view: MapView) -> bytes | None:
+        picture = (answer_map if view == "answer" else overview_map)(self._cartographer(), answer)
+        if picture is None:
+            return None
+        out = io.BytesIO()
+        picture.save(out, "JPEG", quality=_QUALITY)
+        return out.getvalue()
+
+    def _cartographer(self) -> Cartographer:
+        with self._opening:
+            if self._opened is None:
+                self._opened = DataStore(self._data_dir).cartographer()
+            return self._opened

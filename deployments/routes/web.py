@@ -1,0 +1,100 @@
+"""`GET /`: a page for people, an index for programs; and the reference of the API as text."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import Response
+
+from deployments.api_reference import reference
+from deployments.replies import JSON
+from deployments.service import Service
+from deployments.web.site import PAGE, StaticFile, static_files
+from tts.domain.request import MAX_PARALLEL, MAX_PHOTOS
+from tts.domain.value import Value
+from tts.errors import NotFound
+
+_LINKS = {
+    "locate": "/locate",
+    "models": "/v1/models",
+    "openapi": "/openapi.json",
+    "docs": "/docs",
+    "healthz": "/healthz",
+    "readyz": "/readyz",
+    "metrics": "/metrics",
+}
+_PAGE: dict[str, Any] = {
+    "responses": {"200": {"description": "The page, or the index", "content": {"text/html": {"schema": {}}}}}
+}
+
+
+class ServiceLimits(Value):
+    """What a request may hold."""
+
+    photos: int
+    photo_bytes: int
+    body_bytes: int
+    rollouts: int
+
+
+class ServiceIndex(Value):
+    """What is served here, for programs. `access: keys` means that requests need one."""
+
+    name: str
+    version: str
+    access: Literal["off", "keys"]
+    retention_s: float
+    limits: ServiceLimits
+    links: dict[str, str]
+
+
+def add_web(app: FastAPI, service: Service) -> None:
+    router = APIRouter(tags=["page"])
+    files = static_files()
+    index = _index(service)
+
+    @router.get("/", response_model=ServiceIndex, openapi_extra=_PAGE, operation_id="index")
+    async def home(request: Request) -> Response:
+        """A page to use the service with; a JSON index when `Accept` asks for `application/json`. Needs no key."""
+        accept = request.headers.get("accept", "")
+        if JSON in accept and "text/html" not in accept:
+            return Response(index.json_bytes(), media_type=JSON, headers={"Vary": "Accept"})
+        return _sent(files[PAGE], request, {"Vary": "Accept"})
+
+    @router.get("/web/{name}", include_in_schema=False)
+    async def static(request: Request, name: str) -> Response:
+        found = files.get(name)
+        if found is None:
+            raise NotFound("the page has no such file")
+        return _sent(found, request)
+
+    @router.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return Response(reference(app.openapi()), media_type="text/plain")
+
+    app.include_router(router)
+
+
+def _index(service: Service) -> ServiceIndex:
+    config = service.args.gateway
+    return ServiceIndex(
+        name="GeoTTS",
+        version=service.gateway.ports.identity.version,
+        access=config.access.mode,
+        retention_s=config.retention_s,
+        limits=ServiceLimits(
+            photos=MAX_PHOTOS,
+            photo_bytes=config.photo.max_bytes,
+            body_bytes=config.max_body_bytes,
+            rollouts=MAX_PARALLEL,
+        ),
+        links=_LINKS,
+    )
+
+
+def _sent(file: StaticFile, request: Request, headers: dict[str, str] | None = None) -> Response:
+    told = {**file.headers(), **(headers or {})}
+    if request.headers.get("if-none-match") == file.etag:
+        return Response(status_code=304, headers=told)
+    return Response(file.data, media_type=file.media_type, headers=told)

@@ -1,0 +1,169 @@
+// The answer: where, how exactly, how sure, and what a person can check.
+
+import { bar, byId, coordinates, copy, count, cut, distance, download, el, fill, link, percent, placeName } from "./dom.js";
+
+const LEVELS = { none: "", country: "the country", region: "the region", city: "the town", point: "the spot" };
+const STOPS = {
+  deadline: "The time was up: this is the best answer so far.",
+  budget: "The budget was spent: this is the best answer so far.",
+  cancelled: "It was stopped: this is the answer so far.",
+};
+
+/** Show it. `live` has the pictures and the lanes; `client` gets GeoJSON and erases. */
+export function showAnswer(answer, live, client, photoUrls) {
+  const id = live.pictures.request;
+  const section = byId("answer");
+  fill(section,
+    headline(answer),
+    warnings(answer),
+    pictures(answer, live.pictures, photoUrls),
+    answer.explanation ? [el("h3", {}, "Why"), el("p", { dir: "auto" }, answer.explanation)] : [],
+    candidates(answer),
+    el("h3", {}, "Evidence"),
+    answer.evidence.length ? el("ul", { class: "evidence" }, answer.evidence.map((item) => evidence(item, live)))
+      : el("p", { class: "soft" }, "None: nothing that could be checked was found."),
+    provenance(answer),
+    actions(answer, id, client, section),
+  );
+  section.hidden = false;
+  byId("answer-title").focus({ preventScroll: true });
+  section.scrollIntoView({ block: "start" });
+}
+
+function headline(answer) {
+  const title = (words) => el("h2", { id: "answer-title", tabindex: "-1", dir: "auto" }, words);
+  const name = placeName(answer);
+  if (answer.abstained) {
+    return el("header", {}, title("It is not known where this is"),
+      el("p", { class: "lead" }, name ? `All that is supported: ${name}.` : "Nothing in the photo supports a place, and no guess is sold as an answer."),
+      el("p", { class: "soft" }, "A photo with writing in it, a second photo of the same place or a hint may help."));
+  }
+  const told = el("span", { role: "status", class: "soft small" });
+  const point = coordinates(answer);
+  const button = el("button", { type: "button", class: "small-button", onclick: async () => {
+    told.textContent = (await copy(point)) ? "copied" : "select it and copy by hand";
+  } }, "Copy");
+  const radius = answer.radius_km;
+  return el("header", {}, title(name || "An unnamed place"),
+    el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", button, " ", told),
+    el("dl", { class: "facts" },
+      fact("50 % radius", distance(radius.p50), "as likely inside as not"),
+      fact("90 % radius", distance(radius.p90), "nine in ten are inside"),
+      fact("Confidence", percent(answer.confidence), `to be within ${distance(answer.target_radius_km)}`,
+        bar(answer.confidence, "Confidence")),
+      LEVELS[answer.level] ? fact("Known to", LEVELS[answer.level], `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
+}
+
+const fact = (name, value, note, ...more) =>
+  el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), more, el("small", { class: "soft" }, note)));
+
+function warnings(answer) {
+  const told = [...answer.warnings, STOPS[answer.stop_reason] ?? ""];
+  for (const claim of answer.file_claims ?? []) {
+    if (claim.point) told.push(`The file itself claims ${coordinates(claim.point)}. That was not used.`);
+  }
+  const shown = (words, kind) => el("p", { class: `note ${kind}`, dir: "auto" }, cut(words, 1000));
+  return [told.filter(Boolean).map((words) => shown(words, "warn")), answer.undone.map((what) => shown(`Left undone: ${what}`, "small"))];
+}
+
+function pictures(answer, source, photoUrls) {
+  const side = el("div", { class: "side" });
+  photoUrls.forEach((url, number) => side.append(el("figure", {},
+    el("img", { src: url, alt: `Photo ${number + 1}`, class: "photo" }), number ? "" : el("figcaption", {}, "the photo, without its metadata"))));
+  const box = el("div", { class: "pictures" });
+  if (!answer.abstained) {
+    const large = figure(`Map around ${coordinates(answer, 3)}`, 640, 480,
+      "pin: the answer · firm circle: 50 % · dashed circle: 90 %" + (answer.candidates.length > 1 ? " · numbers: other candidates" : ""),
+      source.map("answer"));
+    large.classList.add("large");
+    const world = figure("Where in the world that is", 220, 220, "in the world", source.map("world"));
+    side.append(world);
+    box.append(large);
+  }
+  if (side.children.length) box.append(side);
+  return box;
+}
+
+function figure(alt, width, height, caption, url) {
+  const image = el("img", { alt, width, height, class: "map waiting" });
+  const made = el("figure", { hidden: width < 300 }, image, el("figcaption", {}, caption));
+  url.then((found) => {
+    if (found === null) return made.remove();
+    image.src = found;
+    made.hidden = false;
+    image.classList.remove("waiting");
+  }, () => made.replaceWith(el("p", { class: "note" }, "The map could not be drawn here.")));
+  return made;
+}
+
+function candidates(answer) {
+  if (!answer.candidates.length) return [];
+  const rows = answer.candidates.map((one, index) => el("li", { class: "candidate" },
+    el("div", { class: "bar-row" }, el("b", { dir: "auto" }, placeName(one) || "unnamed"),
+      bar(one.support, "Support"), el("span", { class: "number" }, percent(one.support))),
+    el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · 90 % within ${distance(one.radius_km.p90)} · `,
+      `${one.rollouts.length > 1 ? "rollouts" : "rollout"} ${one.rollouts.join(", ")}`),
+    one.dissent.length ? el("ul", { class: "dissent" }, one.dissent.map((words) => el("li", { dir: "auto" }, `Against: ${cut(words, 500)}`))) : "",
+    index === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "Nothing else was proposed.") : ""));
+  return [el("h3", {}, "Candidates"), el("ol", { class: "candidates" }, rows)];
+}
+
+function evidence(item, live) {
+  const kind = !item.grounded ? "unsupported" : item.supports ? "for" : "against";
+  const word = { for: "For", against: "Against", unsupported: "Stated, not confirmed by a tool" }[kind];
+  const known = item.rollout_id !== null && live.lanes.has(item.rollout_id);
+  const shown = known
+    ? el("button", { type: "button", class: "as-link", onclick: () => live.reveal(item.rollout_id, item.call_id) }, `rollout ${item.rollout_id}`)
+    : "";
+  const source = [el("b", {}, word), item.tool ? el("code", {}, item.tool) : "", shown,
+    item.retrieved_at ? el("time", { datetime: item.retrieved_at }, item.retrieved_at.replace("T", " ").replace("Z", " UTC")) : ""].filter(Boolean);
+  return el("li", { class: `box ${kind}` },
+    el("p", { dir: "auto" }, cut(item.claim, 1500)),
+    item.quote ? el("blockquote", { dir: "auto" }, cut(item.quote, 1500)) : "",
+    item.url ? el("p", { class: "small url" }, link(item.url)) : "",
+    el("p", { class: "soft small source" }, source.flatMap((part, index) => (index ? [" · ", part] : [part]))));
+}
+
+function provenance(answer) {
+  const known = answer.provenance;
+  const rows = [
+    ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "turn")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens`],
+    ["rollouts", `${answer.n.asked} asked, ${answer.n.planned} planned, ${answer.n.run} run, ${answer.n.answered} answered`],
+    ["depth", answer.route ? `${answer.route.plan.depth}: ${answer.route.plan.reason}` : ""],
+    ["engine", known.model && known.model !== known.engine ? `${known.engine} ${known.model}` : known.engine],
+    ["dialect", known.dialect],
+    ["verifier", known.verifier],
+    ["providers", known.providers.join(", ")],
+    ["seed", String(known.seed)],
+    ["answered", known.answered_at],
+    ["photo", known.photo_sha256.join(" ")],
+    ["version", `GeoTTS ${known.version}`],
+  ];
+  return el("details", { class: "provenance" }, el("summary", {}, "How it was made"),
+    el("dl", {}, rows.filter(([, value]) => value).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
+}
+
+function actions(answer, id, client, section) {
+  const told = el("span", { role: "status", class: "small" });
+  const guarded = (work) => async () => {
+    try {
+      await work();
+    } catch (error) {
+      told.textContent = error.advice ?? "The service does not answer.";
+    }
+  };
+  const button = (words, work) => el("button", { type: "button", onclick: guarded(work) }, words);
+  const map = answer.abstained ? "" : link(
+    `https://www.openstreetmap.org/?mlat=${answer.lat.toFixed(5)}&mlon=${answer.lon.toFixed(5)}#map=10/${answer.lat.toFixed(5)}/${answer.lon.toFixed(5)}`,
+    "Open on openstreetmap.org");
+  const whole = `${JSON.stringify({ request_id: id, answer }, null, 2)}\n`;
+  return el("div", { class: "actions" },
+    button("Answer as JSON", () => download(`${id}.json`, whole, "application/json")),
+    button("GeoJSON", async () => download(`${id}.geojson`, await client.geojson(id), "application/geo+json")),
+    button("Erase from the service", async () => {
+      await client.cancel(id, { erase: true });
+      fill(section.querySelector(".actions"),
+        el("p", { role: "status" }, "Erased: the service has forgotten the photo, the answer and everything on the way to it."));
+    }),
+    map, told);
+}

@@ -1,0 +1,125 @@
+// The service over fetch: one request as a stream of events that survives cuts, and what belongs to it.
+//
+// A cut stream is taken up after the last event that was read; the service keeps working for GRACE_S without a reader.
+// A request whose reply never came is sent again under the same idempotency key, so it never runs twice.
+
+import { Problem, problemOf, unreachable } from "./problems.js";
+
+export const GRACE_S = 30;
+const TRIES = 6;
+const SILENCE_MS = 45_000; // the service says something at least every 10 s
+const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
+
+export class Client {
+  /** `key` returns the API key, or nothing. */
+  constructor(key) {
+    this.key = key;
+  }
+
+  async index() {
+    return (await this.#fetched("./", { headers: { Accept: "application/json" } })).json();
+  }
+
+  async geojson(id) {
+    return (await this.#fetched(`locate/${id}`, { headers: { Accept: "application/geo+json" } })).text();
+  }
+
+  /** A picture of a request: a file that an event names. */
+  async file(id, sha256) {
+    return (await this.#fetched(`locate/${id}/files/${encodeURIComponent(sha256)}`)).blob();
+  }
+
+  /** The answer's map; null when there is none to show. */
+  async map(id, view) {
+    const reply = await this.#fetched(`locate/${id}/map?view=${view}`);
+    return reply.status === 204 ? null : reply.blob();
+  }
+
+  /** Stop the work. `leaving`: the page goes away and cannot wait for a reply. */
+  async cancel(id, { erase = false, leaving = false } = {}) {
+    await this.#fetched(`locate/${id}${erase ? "?erase=true" : ""}`, { method: "DELETE", keepalive: leaving });
+  }
+
+  /** Every event of a new request, in order and once, up to `done`. Throws Problem; `onCut` hears of interruptions. */
+  async *run(form, { signal, onCut, onBack }) {
+    const idempotency = randomKey();
+    let id = null;
+    let last = 0;
+    let tries = 0;
+    for (;;) {
+      const attempt = new AbortController();
+      const abort = () => attempt.abort();
+      signal.addEventListener("abort", abort);
+      try {
+        signal.throwIfAborted();
+        const reply = id === null
+          ? await this.#post(form, idempotency, attempt.signal)
+          : await this.#follow(id, last, attempt.signal);
+        id = reply.headers.get("x-request-id");
+        if (tries > 0) onBack();
+        for await (const event of eventsOf(reply, attempt)) {
+          if (event.seq <= last) continue;
+          last = event.seq;
+          tries = 0;
+          yield event;
+          if (event.type === "done") return;
+        }
+      } catch (error) {
+        const final = error instanceof Problem && !(id !== null && error.status === 503);
+        if (signal.aborted || final) throw error;
+      } finally {
+        signal.removeEventListener("abort", abort);
+        attempt.abort();
+      }
+      tries += 1;
+      if (tries > (id === null ? 2 : TRIES)) {
+        throw unreachable(id === null ? "No connection came about." : "The connection was lost and could not be taken up again.");
+      }
+      onCut(tries);
+      await pause(Math.min(8000, 500 * 2 ** (tries - 1)));
+    }
+  }
+
+  #post(form, idempotency, signal) {
+    const headers = { Accept: "text/event-stream", "Idempotency-Key": idempotency };
+    return this.#fetched("locate", { method: "POST", body: form, headers, signal });
+  }
+
+  #follow(id, last, signal) {
+    const headers = { Accept: "text/event-stream", "Last-Event-ID": String(last) };
+    return this.#fetched(`locate/${id}/events`, { headers, signal });
+  }
+
+  async #fetched(path, options = {}) {
+    const key = this.key();
+    const headers = { ...(options.headers ?? {}), ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+    const reply = await fetch(new URL(path, document.baseURI), { cache: "no-store", ...options, headers });
+    if (!reply.ok) throw await problemOf(reply);
+    return reply;
+  }
+}
+
+/** Server-sent events of a reply; a silent connection counts as cut. */
+async function* eventsOf(reply, attempt) {
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  let data = [];
+  for (;;) {
+    const silence = setTimeout(() => attempt.abort(), SILENCE_MS);
+    const { value, done } = await reader.read().finally(() => clearTimeout(silence));
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      if (line.startsWith("data:")) data.push(line.slice(5));
+      else if (line === "" && data.length) {
+        yield JSON.parse(data.join("\n"));
+        data = [];
+      }
+    }
+  }
+}
+
+function randomKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,189 @@
+// One rollout: what it says, what it asks its tools, what they answer, what it believes. Made of text only.
+
+import { clean, coordinates, count, cut, el, fill, percent, placeName } from "./dom.js";
+
+const ENDS = {
+  answered: ["answered", "good"],
+  budget: ["budget spent", "mild"],
+  deadline: ["out of time", "mild"],
+  cancelled: ["stopped", "mild"],
+  quorum: ["stopped: others agree", "mild"],
+  failed: ["failed", "bad"],
+};
+
+/** A belief in one line. */
+export function belief(hypothesis) {
+  if (!hypothesis) return "no answer";
+  const name = placeName(hypothesis);
+  if (!hypothesis.point) return name ? `does not know; perhaps ${name}` : "does not know";
+  return name || "an unnamed place";
+}
+
+function details(hypothesis) {
+  const sure = hypothesis.confidence === null || hypothesis.confidence === undefined ? "" : `${percent(hypothesis.confidence)} sure`;
+  return [hypothesis.point ? coordinates(hypothesis.point, 3) : "", sure].filter(Boolean).join(" · ");
+}
+
+function written(call) {
+  const told = Object.entries(call.arguments ?? {})
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return cut(told.join(", "), 300);
+}
+
+function isObject(text) {
+  try {
+    return typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
+}
+
+export class Lane {
+  /** `picture(sha256, width, height, box, alt)` gives an element that shows a file of the request. */
+  constructor(id, picture) {
+    this.id = id;
+    this.picture = picture;
+    this.calls = new Map();
+    this.said = null;
+    this.turns = 0;
+    const title = `lane-${id}`;
+    this.badge = el("span", { class: "badge busy" }, "starting");
+    this.belief = el("p", { class: "belief" }, el("span", { class: "soft" }, "no hypothesis yet"));
+    this.log = el("div", { class: "log", tabindex: "0", role: "group", "aria-label": `What rollout ${id} says and does` });
+    this.root = el("article", { class: "lane", "aria-labelledby": title },
+      el("header", {}, el("h3", { id: title }, `Rollout ${id}`), this.badge), this.belief, this.log);
+  }
+
+  take(event) {
+    const stay = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight > 40;
+    this.#show(event);
+    if (!stay) this.log.scrollTop = this.log.scrollHeight;
+  }
+
+  #show(event) {
+    switch (event.type) {
+      case "rollout_started": return this.#state("thinking", "busy");
+      case "text": return this.#text(event);
+      case "tool_called": return this.#called(event);
+      case "tool_result": return this.#result(event.result);
+      case "hypothesis": return this.#believes(event.hypothesis);
+      case "turn_finished": return this.#turned(event);
+      case "rollout_resumed": return this.#resumed(event.from_turn);
+      case "rollout_finished": return this.#finished(event);
+    }
+  }
+
+  /** Open and show the call that a piece of evidence rests on. */
+  reveal(callId) {
+    const call = this.calls.get(callId);
+    this.root.scrollIntoView({ block: "nearest" });
+    if (!call) return this.log.focus();
+    call.box.open = true;
+    this.log.scrollTop = call.box.offsetTop - this.log.offsetTop - 8;
+    call.box.querySelector("summary").focus();
+  }
+
+  /** The request is over: nothing more will come, whatever it was doing. */
+  close() {
+    if (!this.root.classList.contains("ended")) this.#state("stopped", "mild");
+    this.root.classList.add("ended");
+    this.#unanswered();
+  }
+
+  #unanswered() {
+    for (const { box, outcome } of this.calls.values()) {
+      if (!box.matches(".ok, .failed")) outcome.textContent = "no result: it was stopped";
+    }
+  }
+
+  #state(words, kind) {
+    this.badge.textContent = clean(words);
+    this.badge.className = `badge ${kind}`;
+  }
+
+  #add(turn, node) {
+    node.dataset.turn = turn;
+    this.log.append(node);
+  }
+
+  #text({ turn, text }) {
+    if (!this.said || this.said.dataset.turn !== String(turn)) {
+      this.said = el("p", { class: "said", dir: "auto" });
+      this.said.append(document.createTextNode(""));
+      this.#add(turn, this.said);
+    }
+    this.said.firstChild.appendData(clean(text));
+    this.#state("thinking", "busy");
+  }
+
+  #called({ turn, call }) {
+    this.said = null;
+    this.turn = turn;
+    const outcome = el("span", { class: "outcome soft" }, "…");
+    const summary = el("summary", {},
+      el("code", {}, el("b", {}, call.name), el("span", { class: "arguments" }, `(${written(call)})`)), outcome);
+    const box = el("details", { class: "call" }, summary);
+    this.calls.set(call.id, { box, outcome, name: call.name });
+    this.#add(turn, box);
+    this.#state(`asks ${cut(call.name, 40)}`, "busy");
+  }
+
+  #result(result) {
+    const call = this.calls.get(result.call_id);
+    if (!call) return;
+    const failed = Boolean(result.failure);
+    call.box.classList.add(failed ? "failed" : "ok");
+    const first = (result.text || "nothing").trim().split("\n", 1)[0];
+    call.outcome.textContent = clean(`${failed ? "✗ " : "→ "}${cut(first, 140)}`);
+    call.outcome.classList.remove("soft");
+    const told = [failed ? `${result.failure.kind}` : "", result.cached ? "from the cache" : "", result.retrieved_at]
+      .filter(Boolean).join(" · ");
+    call.box.append(el("pre", { dir: "auto" }, cut(result.text)), told ? el("p", { class: "soft small" }, told) : "");
+    const pictures = (result.images ?? []).slice(0, 4)
+      .map((image) => this.picture(image.sha256, image.width, image.height, image.box, image.label || `picture from ${result.name}`));
+    if (pictures.length) this.#add(call.box.dataset.turn, el("div", { class: "pictures-row" }, pictures));
+    this.#state("thinking", "busy");
+  }
+
+  #believes(hypothesis) {
+    fill(this.belief, el("b", { dir: "auto" }, belief(hypothesis)), el("small", { class: "soft" }, details(hypothesis)));
+  }
+
+  #turned({ turn }) {
+    if (this.said) this.#fold(this.said);
+    this.said = null;
+    this.turns = turn + 1;
+  }
+
+  /** An answer that was written as JSON is folded away: the belief above says the same in words. */
+  #fold(said) {
+    const text = said.textContent;
+    const start = text.search(/(^|\n)\s*\{/);
+    const written = start < 0 ? "" : text.slice(start).trim();
+    if (!isObject(written)) return;
+    said.textContent = text.slice(0, start).trim();
+    said.after(el("details", { class: "call", "data-turn": said.dataset.turn },
+      el("summary", {}, el("span", { class: "soft" }, "the answer as it was written")), el("pre", { dir: "auto" }, cut(written))));
+    if (!said.textContent) said.remove();
+  }
+
+  #resumed(fromTurn) {
+    for (const node of this.log.children) {
+      if (Number(node.dataset.turn) > fromTurn) node.classList.add("void");
+    }
+    this.said = null;
+    this.#add(fromTurn, el("p", { class: "note small" }, `Its replica was lost; it goes on ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
+  }
+
+  #finished({ stop_reason: reason, answer, error, usage }) {
+    const [words, kind] = ENDS[reason] ?? [reason, "mild"];
+    this.#state(words, kind);
+    if (answer) this.#believes(answer);
+    else fill(this.belief, el("span", { class: "soft" }, belief(null)));
+    const took = [count(usage.turns, "turn"), count(usage.tool_calls, "tool call"), `${usage.completion_tokens} tokens`].join(" · ");
+    if (error) this.#add(this.turns, el("p", { class: "note bad-note" }, cut(error, 600)));
+    this.#unanswered();
+    this.root.append(el("footer", { class: "soft small" }, took));
+    this.root.classList.add("ended");
+  }
+}

@@ -1,0 +1,130 @@
+// The live view: how far the request is, what was decided, how far the rollouts agree, and a lane for each.
+
+import { bar, byId, clean, count, cut, distance, el, fill, percent } from "./dom.js";
+import { Lane } from "./lane.js";
+import { Pictures } from "./pictures.js";
+
+const DEPTHS = { direct: "direct", standard: "standard", deep: "deep", hopeless: "coarse" };
+
+export class Live {
+  constructor(client) {
+    this.pictures = new Pictures(client);
+    this.lanes = new Map();
+    this.finished = 0;
+    this.planned = 0;
+    this.verdict = null;
+    for (const id of ["notes", "lanes", "agreement"]) byId(id).replaceChildren();
+    byId("agreement").hidden = true;
+    byId("run").hidden = false;
+    byId("run").setAttribute("aria-busy", "true");
+    this.#progress();
+    byId("run-title").textContent = "Live";
+    this.say("Sending the photo …");
+  }
+
+  say(words) {
+    byId("status").textContent = clean(words);
+  }
+
+  note(words, kind = "") {
+    const made = el("p", { class: `note ${kind}` }, words);
+    byId("notes").append(made);
+    return made;
+  }
+
+  take(event) {
+    if (event.rollout_id !== undefined) this.#lane(event.rollout_id).take(event);
+    switch (event.type) {
+      case "accepted": return this.#accepted(event);
+      case "routed": return this.#routed(event);
+      case "rollout_finished": return this.#ended();
+      case "consensus": return this.#agreement(event);
+      case "escalated": return this.#escalated(event);
+      case "verifier_text": return this.#verifier(event.text);
+    }
+  }
+
+  /** Show the tool call that evidence rests on. */
+  reveal(rollout, callId) {
+    this.lanes.get(rollout)?.reveal(callId);
+  }
+
+  close(words) {
+    this.say(words);
+    byId("run").setAttribute("aria-busy", "false");
+    byId("progress").hidden = true;
+    byId("run-title").textContent = "How it got there";
+    for (const lane of this.lanes.values()) lane.close();
+  }
+
+  forget() {
+    this.pictures.forget();
+  }
+
+  #accepted(event) {
+    this.pictures.request = event.request_id;
+    this.photos = event.photos;
+    this.planned = event.n_parallel;
+    this.say(`Looking at ${event.photos.length > 1 ? `${event.photos.length} photos` : "the photo"} …`);
+  }
+
+  #routed({ locatability, plan }) {
+    this.planned = plan.n_planned;
+    this.note([el("b", {}, `Plan: ${DEPTHS[plan.depth] ?? plan.depth}, ${count(plan.n_planned, "rollout")}`),
+      plan.reason ? ` (${cut(plan.reason, 300)})` : "", `. ${locatability.why ? `In the photo: ${cut(locatability.why, 300)}.` : ""}`]);
+    this.say("The rollouts think …");
+    this.#progress();
+  }
+
+  #ended() {
+    this.finished += 1;
+    const all = this.finished >= this.planned;
+    this.say(all ? "All rollouts have ended; their evidence is weighed …" : `${this.finished} of ${this.planned} rollouts have ended`);
+    this.#progress();
+  }
+
+  #escalated({ reason, added, plan }) {
+    this.planned += added;
+    this.note([el("b", {}, `${count(added, "more rollout")}: `), cut(reason, 300), ` (now ${DEPTHS[plan.depth] ?? plan.depth})`]);
+    this.#progress();
+  }
+
+  #agreement({ radius_km: radius, clusters, decided }) {
+    const box = byId("agreement");
+    box.hidden = clusters.length === 0;
+    fill(box, el("p", { class: "soft small" }, `Who agrees within ${distance(radius)}${decided ? ": enough to stop the others" : ""}`),
+      clusters.slice(0, 5).map((cluster) => el("div", { class: "bar-row" },
+        el("span", {}, `${count(cluster.rollouts.length, "rollout")} at ${cluster.centre.lat.toFixed(2)}, ${cluster.centre.lon.toFixed(2)}`),
+        bar(cluster.support, "Share of the evidence"),
+        el("span", { class: "number" }, percent(cluster.support)))));
+  }
+
+  #verifier(text) {
+    if (!this.verdict) {
+      this.verdict = el("p", { class: "note", dir: "auto" }, el("b", {}, "Verifier: "));
+      this.verdict.append(document.createTextNode(""));
+      byId("notes").append(this.verdict);
+    }
+    this.verdict.lastChild.appendData(clean(text));
+    this.say("The evidence is weighed …");
+  }
+
+  #lane(id) {
+    let lane = this.lanes.get(id);
+    if (!lane) {
+      lane = new Lane(id, (...image) => this.pictures.element(...image));
+      this.lanes.set(id, lane);
+      const after = [...this.lanes.values()].filter((other) => other.id > id).sort((a, b) => a.id - b.id)[0];
+      byId("lanes").insertBefore(lane.root, after?.root ?? null);
+    }
+    return lane;
+  }
+
+  #progress() {
+    const bar = byId("progress");
+    bar.hidden = false;
+    bar.max = Math.max(1, this.planned);
+    if (this.planned) bar.value = this.finished;
+    else bar.removeAttribute("value");
+  }
+}

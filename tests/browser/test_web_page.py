@@ -1,0 +1,264 @@
+"""The page at `/` in a real browser, against a real service: a photo goes in, lanes and an answer come out."""
+
+import asyncio
+import io
+import json
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chromium import CHROMIUM, MISSING, chromium
+from made_answers import EVIL
+from PIL import Image
+from service import an_app, idle, ports_of, serving
+from stage import Web
+
+from deployments.access import fingerprint
+from deployments.local import LocalRollouts
+from tools.web import web_search_tool
+from tts.config import AccessConfig, ScriptedEngine
+from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.toolkit.broker.broker import Broker
+from tts.toolkit.broker.store import MemoryStore
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
+SAMPLE = Path(__file__).parents[2] / "examples" / "town-sign-latin.jpg"
+SLOW = ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=30.0)
+ANSWERED = "!document.getElementById('answer').hidden"
+FAILED = "!document.getElementById('problem').hidden"
+
+
+@pytest.fixture
+async def tab(tmp_path):
+    async with chromium(tmp_path / "profile") as browser:
+        tab = await browser.tab()
+        await tab.look()
+        yield tab
+
+
+async def start(tab, url, *files, **fields):
+    await tab.open(url)
+    await tab.choose("#photos", *(files or (SAMPLE,)))
+    await tab.until("document.querySelectorAll('#thumbs li').length")
+    for name, value in {"depth": "deep", "rollouts": 2, **fields}.items():
+        await tab.js(f"document.getElementById('{name}').value = {json.dumps(value)}")
+    await tab.js("document.getElementById('go').click()")
+
+
+async def text_of(tab, selector):
+    return await tab.js(f"document.querySelector('{selector}').innerText")
+
+
+async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
+    async with serving(an_app()) as (url, gateway):
+        await start(tab, url, rollouts=3)
+        await tab.until(ANSWERED)
+        await tab.until("document.querySelector('.large img').naturalWidth == 640")
+        told = await text_of(tab, "#answer")
+        assert "Paris" in told
+        for part in ("50 % radius", "90 % radius", "Confidence", "Candidates", "Evidence", "within 25 km"):
+            assert part in told
+        assert await tab.js("[...document.querySelectorAll('.lane h3')].map((title) => title.textContent)") == [
+            f"Rollout {number}" for number in range(3)
+        ]
+        assert "poi_keyword_search" in await text_of(tab, "#lanes")
+        assert await tab.js("document.querySelectorAll('.call.ok').length") == 3
+        assert await tab.js("document.activeElement.id") == "answer-title"
+        point = await tab.js("document.querySelector('.point').textContent")
+        assert 48 < float(point.split(",")[0]) < 50
+        await idle(gateway)
+        assert tab.complaints == []
+
+
+async def test_what_a_tool_and_a_model_say_stays_text(data_store, tab):
+    class EvilWeb(Web):
+        async def search(self, query, *, limit, context):
+            found = await super().search(query, limit=limit, context=context)
+            return [fact.model_copy(update={"title": EVIL, "snippet": EVIL}) for fact in found]
+
+    answer = {"lat": 48.85, "lon": 2.35, "city": EVIL, "evidence": [{"claim": EVIL, "quote": EVIL}]}
+    call = ScriptedCall(name="web_search", arguments={"query": EVIL})
+    turns = (ScriptedTurn(text=EVIL, calls=(call,)), ScriptedTurn(turn=1, text=json.dumps(answer)))
+    args = an_app()
+    model = ScriptedModel(ScriptedEngine(), turns)
+    rollouts = LocalRollouts(model, Broker([web_search_tool(EvilWeb())], MemoryStore()), args)
+    async with serving(args, ports=replace(ports_of(args), rollouts=rollouts)) as (url, _):
+        await start(tab, url, rollouts=1)
+        await tab.until(ANSWERED)
+        result = await tab.js("document.querySelector('.call pre').textContent")
+        assert "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>" in result
+        assert "\u202e" not in await tab.js("document.body.textContent")
+        assert await tab.js("document.querySelectorAll('#run script, #run img, #answer script').length") == 0
+        assert "<script>" in await text_of(tab, "#answer")
+        assert not await tab.js(
+            "[...document.querySelectorAll('#answer a')].some((a) => /^javascript|evil/.test(a.href))"
+        )
+        assert tab.complaints == []
+
+
+async def test_a_string_can_not_become_markup(data_store, tab):
+    async with serving(an_app()) as (url, _):
+        await tab.open(url)
+        tried = (
+            "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'made'; } catch (e) { return e.name; } })()"
+        )
+        assert await tab.js(tried) == "TypeError"
+
+
+async def test_an_error_is_told_with_what_to_do(data_store, tab, tmp_path):
+    broken = tmp_path / "broken.jpg"
+    broken.write_bytes(b"this is no photo" * 20)
+    async with serving(an_app()) as (url, _):
+        await start(tab, url, broken)
+        await tab.until(FAILED)
+        told = await text_of(tab, "#problem")
+        assert "This photo cannot be used" in told
+        assert "What to do:" in told
+        assert "415" in told
+        await start(tab, url)
+        await tab.until(ANSWERED)
+
+
+async def test_nothing_is_sent_without_a_photo(data_store, tab):
+    async with serving(an_app()) as (url, gateway):
+        await tab.open(url)
+        await tab.js("document.getElementById('go').click()")
+        assert await text_of(tab, "#complaint") == "Choose a photo first."
+        assert gateway.in_flight == 0
+
+
+async def test_an_api_key_is_asked_for_and_kept_in_the_tab(data_store, tab, tmp_path):
+    (tmp_path / "keys").write_text(f"desk {fingerprint('gt_desk')}\n")
+    access = AccessConfig(mode="keys", keys_file=str(tmp_path / "keys"))
+    async with serving(an_app(access=access)) as (url, _):
+        await start(tab, url)
+        await tab.until(FAILED)
+        assert "An API key is needed" in await text_of(tab, "#problem")
+        await tab.js("document.getElementById('key').value = 'gt_desk'")
+        await tab.js("document.getElementById('key').dispatchEvent(new Event('change'))")
+        await tab.js("document.getElementById('go').click()")
+        await tab.until(ANSWERED)
+        await tab.until("document.querySelector('.large img').naturalWidth == 640")
+        await tab.open(url)
+        assert await tab.js("document.getElementById('key').value") == "gt_desk"
+        assert await tab.js("Object.keys(localStorage).length") == 0
+
+
+async def test_an_abstention_is_said_plainly(data_store, tab, tmp_path):
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text('{"text": "{\\"lat\\": null, \\"lon\\": null, \\"country\\": \\"\\"}"}\n')
+    async with serving(an_app(ScriptedEngine(tape=str(tape)))) as (url, _):
+        await start(tab, url)
+        await tab.until(ANSWERED)
+        assert "It is not known where this is" in await text_of(tab, "#answer")
+        assert await tab.js("document.querySelectorAll('#answer .map, #answer .point').length") == 0
+        assert tab.complaints == []
+
+
+async def test_cancel_stops_the_work(data_store, tab):
+    async with serving(an_app(SLOW)) as (url, gateway):
+        await start(tab, url)
+        await tab.until("document.querySelectorAll('.lane').length == 2")
+        assert gateway.in_flight == 1
+        await tab.js("document.getElementById('stop').click()")
+        await tab.until("document.getElementById('status').textContent == 'Cancelled.'")
+        await idle(gateway)
+        assert await tab.js("document.getElementById('go').disabled") is False
+        assert tab.complaints == []
+
+
+async def test_leaving_the_page_stops_the_work(data_store, tab):
+    async with serving(an_app(SLOW)) as (url, gateway):
+        await start(tab, url)
+        await tab.until("document.querySelectorAll('.lane').length == 2")
+        await tab.open("about:blank")
+        await idle(gateway)  # waits 20 s; without readers alone it would go on for 30
+
+
+async def test_a_cut_stream_is_taken_up_again(data_store, tab):
+    async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=0.8))) as (url, gateway):
+        async with cutting(url, after_bytes=1200) as (through, cuts):
+            await start(tab, through)
+            await tab.until(ANSWERED)
+        assert len(cuts) == 1
+        assert await tab.js("document.querySelectorAll('.call.ok').length") == 4
+        assert await tab.js("document.querySelectorAll('.badge.good').length") == 2
+        await idle(gateway)
+
+
+@asynccontextmanager
+async def cutting(url, *, after_bytes):
+    """A way to the service that breaks off the first reply to `POST /locate`."""
+    host, port = url.removeprefix("http://").split(":")
+    cuts = []
+
+    async def relay(reader, writer):
+        there_reader, there_writer = await asyncio.open_connection(host, int(port))
+
+        async def onwards():
+            posted = False
+            while data := await reader.read(65536):
+                posted = posted or data.startswith(b"POST /locate ")
+                if posted and not cuts:
+                    cuts.append(writer)
+                there_writer.write(data)
+            there_writer.close()
+
+        async def back():
+            seen = 0
+            while data := await there_reader.read(400):
+                seen += len(data)
+                if cuts and cuts[0] is writer and seen > after_bytes:
+                    break
+                writer.write(data)
+            writer.close()
+            there_writer.close()
+
+        await asyncio.gather(onwards(), back(), return_exceptions=True)
+
+    server = await asyncio.start_server(relay, "127.0.0.1")
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", cuts
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize(("dark", "background"), [(False, (251, 250, 247)), (True, (20, 23, 28))])
+async def test_it_fits_a_narrow_screen_in_light_and_dark(data_store, tab, dark, background):
+    await tab.look(dark=dark, width=400, height=800)
+    async with serving(an_app()) as (url, _):
+        await start(tab, url)
+        await tab.until(ANSWERED)
+        assert await tab.js("document.documentElement.scrollWidth") == 400
+        with Image.open(io.BytesIO(await tab.picture())) as shot:
+            pixels = np.asarray(shot.convert("RGB"))
+        assert np.allclose(pixels[400, 3], background, atol=3)
+        assert pixels.reshape(-1, 3).std(axis=0).min() > 10
+
+
+async def test_it_is_used_by_keyboard_and_has_names_for_everything(data_store, tab):
+    async with serving(an_app()) as (url, _):
+        await tab.open(url)
+        await tab.choose("#photos", SAMPLE)
+        visited = []
+        for _ in range(20):
+            await tab.press("Tab", 9)
+            visited.append(await tab.js("document.activeElement.id || document.activeElement.textContent"))
+            if visited[-1] == "go":
+                break
+        assert [step for step in visited if step in ("photos", "rollouts", "radius", "depth", "hint", "go")] == [
+            "photos", "rollouts", "radius", "depth", "hint", "go",
+        ]  # fmt: skip
+        await tab.press("Enter", 13, "\r")
+        await tab.until(ANSWERED)
+        tree = (await tab.ask("Accessibility.getFullAXTree"))["nodes"]
+        roles = ("button", "link", "textbox", "spinbutton", "combobox", "meter", "image", "heading", "article")
+        named = [
+            (node["role"]["value"], node.get("name", {}).get("value", ""))
+            for node in tree
+            if not node.get("ignored") and node.get("role", {}).get("value") in roles
+        ]
+        assert len(named) > 12
+        assert [role for role, name in named if not name.strip()] == []
