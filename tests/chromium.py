@@ -25,7 +25,7 @@ for end, place in zip(ends, (3, 4)):
     os.dup2(end, place)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-_PATIENCE_S = 60.0
+_PATIENCE_S = 120.0
 
 
 class Tab:
@@ -121,7 +121,8 @@ class Browser:
         while True:
             with suppress(asyncio.IncompleteReadError):
                 told = json.loads((await self._reader.readuntil(b"\0"))[:-1])
-                if waiting := self._waiting.pop(told.get("id", 0), None):
+                waiting = self._waiting.pop(told.get("id", 0), None)
+                if waiting is not None and not waiting.done():  # done: whoever asked has lost patience
                     if "error" in told:
                         waiting.set_exception(AssertionError(told["error"]))
                     else:
