@@ -26,6 +26,7 @@ for end, place in zip(ends, (3, 4)):
 os.execv(sys.argv[3], sys.argv[3:])
 """
 _PATIENCE_S = 120.0
+_FAREWELL_S = 15.0
 
 
 class Tab:
@@ -156,10 +157,11 @@ async def chromium(profile: Path) -> AsyncIterator[Browser]:
     try:
         yield browser
     finally:
-        with suppress(AssertionError, TimeoutError, BrokenPipeError):
-            await browser.ask("Browser.close")
         try:
-            await asyncio.wait_for(process.wait(), 20)
+            async with asyncio.timeout(_FAREWELL_S):
+                with suppress(AssertionError, BrokenPipeError):
+                    await browser.ask("Browser.close")
+                await process.wait()
         except TimeoutError:
             process.kill()
             await process.wait()
