@@ -10,6 +10,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import psutil
 
@@ -18,6 +19,7 @@ from deployments.profile_doctor import endpoint_finding
 from tts.config import AppArgs, OpenAIEngine
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
+from tts.net.url_secrets import masked
 from tts.perception.tesseract import SCRIPTS, installed_models
 
 _PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "rapidocr", "pillow", "opentelemetry-sdk")
@@ -29,7 +31,7 @@ def examine(args: AppArgs) -> list[Finding]:
     checks: tuple[Callable[[AppArgs], Iterator[Finding]], ...] = (
         _python, _packages, _optional, _tesseract, _data, _machine, _ports, _engine,
     )  # fmt: skip
-    return [finding for check in checks for finding in check(args)]
+    return [replace(found, detail=masked(found.detail)) for check in checks for found in check(args)]
 
 
 def _python(args: AppArgs) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ from tts.errors import ConfigError
 from tts.net.client import SafeClient
 from tts.net.policy import FetchPolicy
 from tts.net.secret import Scrubber, Secret
+from tts.net.url_secrets import secrets_in
 from tts.toolkit.broker.outlet import Judge, KeyPlace, Manners, Outlet
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore
@@ -204,6 +205,9 @@ class _Maker:
         policy = FetchPolicy(allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or manners.timeout_s)
         client = SafeClient(policy, scrubber=self.scrubber, record=self.record)
         self.catalog.clients.append(client)
+        for url in (settings.base_url or "", *settings.urls.values()):
+            for secret in secrets_in(url):
+                self.scrubber.learn(Secret(secret))
         outlet = Outlet(
             label,
             client,

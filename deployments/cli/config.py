@@ -7,6 +7,7 @@ import yaml
 
 from deployments.cli.console import config_option, profile_options
 from tts.config import AppArgs
+from tts.net.url_secrets import masked
 
 
 @click.group()
@@ -18,5 +19,5 @@ def command() -> None:
 @config_option
 @profile_options
 def show(args: AppArgs) -> None:
-    """Print the effective configuration tree as YAML. Secrets are never in it: they come from the environment."""
-    click.echo(yaml.safe_dump(args.model_dump(mode="json"), sort_keys=False, allow_unicode=True), nl=False)
+    """Print the effective configuration tree as YAML. Secrets come from the environment; keys in URLs show as stars."""
+    click.echo(masked(yaml.safe_dump(args.model_dump(mode="json"), sort_keys=False, allow_unicode=True)), nl=False)

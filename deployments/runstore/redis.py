@@ -25,6 +25,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from deployments.runstore.following import PAGE, Bells, Page, follow
 from deployments.runstore.port import STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
 from tts.aio import cancel_and_wait, spawn
+from tts.net.redis_password import run_store_password
 from tts.ports import Attachment
 
 _log = logging.getLogger("geotts.runstore")
@@ -78,7 +79,7 @@ class RedisRunStore:
         lost: list[type[Exception]] = [RedisConnectionError, RedisTimeoutError]
         self._redis: Redis = Redis.from_url(
             url,
-            password=os.environ.get("GEOTTS_REDIS_PASSWORD"),
+            password=run_store_password(os.environ),
             retry=retry,
             retry_on_error=lost,
             socket_connect_timeout=2.0,

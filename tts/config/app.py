@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from tts.config.deployments import DeploymentsConfig
 from tts.config.engines import CluesEngine, Engine
@@ -16,12 +17,19 @@ from tts.config.verifier import VerifierConfig
 from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.domain.value import Value
+from tts.net.url_secrets import password_in
 
 CONFIG_VERSION = 1
+_VARIABLES = {
+    "gateway.run_store": "give it in GEOTTS_REDIS_PASSWORD",
+    "tools.cache": "give it in GEOTTS_REDIS_PASSWORD, or in GEOTTS_TOOLS_REDIS_PASSWORD if it is another one",
+}
 
 
 class AppArgs(Value):
-    """The whole application."""
+    """The whole application. What is wrong with it is told without what was given: that may hold a secret."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     config_version: Literal[1] = 1
     engine: Engine = CluesEngine()
@@ -58,12 +66,18 @@ class AppArgs(Value):
                 f"{gateways} gateway replicas cannot share a run store in {store.partition(':')[0]}: "
                 "set gateway.run_store to redis://…, or one replica"
             )
-        if "@" in store.partition("://")[2].partition("/")[0]:
-            raise ValueError("gateway.run_store holds a password: give it in GEOTTS_REDIS_PASSWORD")
         if self.gateway.access.mode == "off" and not self.gateway.on_loopback:
             raise ValueError(
                 f"gateway.host {self.gateway.host} can be reached from other machines: set gateway.access.mode to keys"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _no_passwords(self) -> AppArgs:
+        for name, text in _strings(self.model_dump(mode="json")):
+            if password_in(text):
+                variable = _VARIABLES.get(name)
+                raise ValueError(f"{name} holds a password: {variable or 'secrets come from the environment only'}")
         return self
 
     @model_validator(mode="after")
@@ -84,3 +98,15 @@ class AppArgs(Value):
                 f"config_version is {data['config_version']!r}, this release reads {CONFIG_VERSION}: see CHANGELOG.md"
             )
         return data
+
+
+def _strings(node: JsonValue, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every text of the tree with the dotted name of its place."""
+    if isinstance(node, str):
+        yield name, node
+    elif isinstance(node, dict):
+        for key, below in node.items():
+            yield from _strings(below, f"{name}.{key}" if name else key)
+    elif isinstance(node, list):
+        for below in node:
+            yield from _strings(below, name)

@@ -26,8 +26,10 @@ def load_config(
     if path is not None:
         try:
             tree = yaml.safe_load(path.read_text()) or {}
-        except (OSError, yaml.YAMLError) as error:
-            raise ConfigError(f"cannot read {path}: {error}") from error
+        except OSError as error:
+            raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+        except yaml.YAMLError as error:
+            raise ConfigError(f"cannot read {path}: {_where(error)}") from None
         if isinstance(tree, dict) and tree.get("kind") == "RayService":
             tree = yaml.safe_load(str(tree.get("spec", {}).get("serveConfigV2", ""))) or {}
         if isinstance(tree, dict) and "applications" in tree:
@@ -37,6 +39,13 @@ def load_config(
     if profile is not None:
         tree = {**_deep_merge(tree, profile), "engine": profile["engine"]}
     return _validated(_deep_merge(tree, overrides or {}), str(path or "configuration"))
+
+
+def _where(error: yaml.YAMLError) -> str:
+    """What is wrong and where, without the line itself: it may hold a secret."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        return f"line {error.problem_mark.line + 1}: {error.problem}"
+    return "it is not YAML"
 
 
 def checked(args: AppArgs, changes: dict[str, Any]) -> AppArgs:

@@ -44,7 +44,10 @@ class ToolsConfig(Value):
     providers: tuple[ProviderName, ...] = ("offline",)
     settings: dict[ProviderName, ProviderSettings] = {}
     timeout_s: Seconds = 15.0
-    cache: str = Field(default="memory:", description="memory:, sqlite:///path (one node) or redis://host (cluster)")
+    cache: str = Field(
+        default="memory:",
+        description="memory:, sqlite:///path (one node) or redis://host (cluster); its password: GEOTTS_REDIS_PASSWORD",
+    )
     ttl_s: dict[str, Annotated[float, Field(ge=0)]] = Field(default={}, description="by tool; defaults suit each")
     contact: str = Field(default="", description="an address told to public services that ask for one")
     outgoing_log: str | None = Field(default=None, description="JSONL file of what left the machine, to whom, when")

@@ -23,6 +23,7 @@ from tts.inference.openai_stream import Completion, SseLines
 from tts.inference.openai_wire import body_for
 from tts.inference.pictures import PictureCache
 from tts.inference.retry import RETRIED_STATUS, Backoff, retry_after_s
+from tts.net.secret import Scrubber, Secret
 from tts.ports import Delta, ModelRequest
 
 _BODY_END_S = 0.02
@@ -41,6 +42,8 @@ class OpenAIModel:
         self._http: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._model = config.model
+        self._scrubber = Scrubber()
+        self._scrubber.guard("httpx", "httpcore.connection", "httpcore.http11")
         self.running = 0
 
     @property
@@ -158,7 +161,8 @@ class OpenAIModel:
         status = response.status_code
         if status == httpx.codes.OK:
             return
-        said = _said(await self._waiting(response.aread(), deadline, self._config.idle_s))
+        raw = await self._waiting(response.aread(), deadline, self._config.idle_s)
+        said = _said(self._scrubber.scrub_bytes(raw))
         detail = f"the endpoint answered {status}{said and ': ' + said}"
         after = retry_after_s(response.headers.get("retry-after"))
         if status in _BUSY_STATUS:
@@ -194,6 +198,7 @@ class OpenAIModel:
         loop = asyncio.get_running_loop()
         if self._http is None or self._loop is not loop:
             key = os.environ.get(self._config.api_key_env, "")
+            self._scrubber.learn(Secret(key))
             self._loop = loop
             self._http = httpx.AsyncClient(
                 headers={"Authorization": f"Bearer {key}"} if key else {},

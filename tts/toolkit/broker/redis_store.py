@@ -6,6 +6,7 @@ server's clock, so that machines need not agree on the time.
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any, cast
 import redis.asyncio as redis
 from redis.exceptions import RedisError
 
+from tts.net.redis_password import tool_cache_password
 from tts.toolkit.broker.entry import Entry
 from tts.toolkit.broker.store import Rate, StoreError
 
@@ -35,7 +37,12 @@ class RedisStore:
     def __init__(self, url: str, *, prefix: str = "geotts:tools:1:") -> None:
         self._prefix = prefix
         self._redis = redis.Redis.from_url(
-            url, socket_timeout=2.0, socket_connect_timeout=2.0, health_check_interval=30, max_connections=128
+            url,
+            password=tool_cache_password(os.environ),
+            socket_timeout=2.0,
+            socket_connect_timeout=2.0,
+            health_check_interval=30,
+            max_connections=128,
         )
         self._release = self._redis.register_script(_RELEASE)
         self._take = self._redis.register_script(_TAKE)

@@ -1,0 +1,35 @@
+"""Secrets that people write into URLs: passwords, and keys as query parameters."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from tts.net.secret import STARS
+
+_KEY_NAMES = r"(?:[a-z_-]*key|[a-z_-]*token|password|passwd|pwd|secret|sig|signature|appid|app_id)"
+_PASSWORD = re.compile(r"(?<=://)([^/?#@:\s]*:)([^/?#\s]*)(?=@)")
+_PARAMETER = re.compile(rf"(?i)([?&;]{_KEY_NAMES}=)([^&#\s]+)")
+_NAME = re.compile(rf"(?i){_KEY_NAMES}")
+
+
+def password_in(url: str) -> bool:
+    """Whether the URL holds a password, before its host or as a parameter of that name."""
+    found = _PASSWORD.search(url)
+    return (found is not None and bool(found.group(2))) or re.search(r"(?i)[?&]password=[^&#]", url) is not None
+
+
+def secrets_in(url: str) -> tuple[str, ...]:
+    """Passwords and values of parameters whose names say that they are keys. None for what is no URL."""
+    try:
+        parts = urlsplit(url)
+        password = parts.password
+    except ValueError:
+        return ()
+    keys = [value for name, value in parse_qsl(parts.query) if _NAME.fullmatch(name) and value]
+    return tuple([unquote(password)] if password else []) + tuple(keys)
+
+
+def masked(text: str) -> str:
+    """The text with stars for secrets in the URLs it holds."""
+    return _PARAMETER.sub(rf"\1{STARS}", _PASSWORD.sub(rf"\1{STARS}", text))
