@@ -41,7 +41,7 @@ class Tooling:
 
 
 def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) -> Tooling:
-    """The configured tools behind one broker.
+    """The configured tools behind one broker; in a replay of a tape, those that need nothing.
 
     Raises:
         ConfigError: a provider lacks its key or address, or the cache's URL is none.
@@ -51,16 +51,19 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
     data, countries = DataStore(args.data_dir), Countries()
     places = OfflinePlaces(data.gazetteer(), countries)
     offline = Offline(places, places, OfflineMaps(data.cartographer()))
-    store = open_store(args.tools.cache)
-    log = OutgoingLog(Path(args.tools.outgoing_log).expanduser() if args.tools.outgoing_log else None)
+    tools = args.tools
+    if tools.replays:
+        tools = tools.model_copy(update={"providers": ("offline",), "cache": "memory:"})
+    store = open_store(tools.cache)
+    log = OutgoingLog(Path(tools.outgoing_log).expanduser() if tools.outgoing_log else None)
     catalog = build_catalog(
-        args.tools, offline, store, environment=os.environ if environment is None else environment, record=log
+        tools, offline, store, environment=os.environ if environment is None else environment, record=log
     )
     broker = Broker(
         catalog.tools,
         store,
         providers=catalog.figures,
-        ttl_s=args.tools.ttl_s,
+        ttl_s=tools.ttl_s,
         photo_kept_s=args.gateway.retention_s,
     )
     return Tooling(broker, broker, catalog, log)

@@ -54,5 +54,10 @@ class ToolsConfig(Value):
     tape: TapeConfig | None = None
 
     @property
+    def replays(self) -> bool:
+        """Whether the tape is all there is: nothing else is asked, so no provider needs its key."""
+        return self.tape is not None and self.tape.mode == "replay" and self.tape.misses == "empty"
+
+    @property
     def needs_network(self) -> bool:
-        return any(name not in ("offline", "tape") for name in self.providers)
+        return not self.replays and any(name not in ("offline", "tape") for name in self.providers)
