@@ -1,17 +1,23 @@
 """Headers by which a client could steer Ray Serve itself are dropped before Serve sees them.
 
 Serve honours `x-request-timeout-seconds` (also upwards), `x-request-disconnect-disabled` (which would keep abandoned
-work running) and model ids; none of them is part of our interface.
+work running) and model ids; none of them is part of our interface. On the way back Serve puts an `X-Request-Id` of its
+own behind ours; clients join the two into a name that no request has, so only the first goes out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _DROPPED = frozenset(
     {b"x_request_timeout_seconds", b"x_request_disconnect_disabled", b"serve_multiplexed_model_id", b"x_session_id"}
 )
+
+
+_NAME = b"x-request-id"
 
 
 class DropServeHeaders:
@@ -24,7 +30,24 @@ class DropServeHeaders:
                 **scope,
                 "headers": [(k, v) for k, v in scope["headers"] if k.lower().replace(b"-", b"_") not in _DROPPED],
             }
-        await self._app(scope, receive, send)
+
+        async def once_named(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": _first_name(message.get("headers", ()))}
+            await send(message)
+
+        await self._app(scope, receive, once_named)
+
+
+def _first_name(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    kept, named = [], False
+    for name, value in headers:
+        if name.lower() == _NAME:
+            if named:
+                continue
+            named = True
+        kept.append((name, value))
+    return kept
 
 
 def middlewares() -> list[Middleware]:

@@ -39,6 +39,7 @@ def command(args: AppArgs, host: str | None, port: int | None, address: str | No
     STDERR.print("starting …")
     with served(args, ray_address=address, log_to_driver=verbose) as service:
         STDERR.print(f"[bold green]ready[/] at {service.url} after {service.ready_s:.0f} s (Ctrl-C stops)")
+        STDERR.print("  open it in a browser, or:")
         STDERR.print(
             f"  curl -N -F image=@photo.jpg -F n_parallel=4 -H 'Accept: text/event-stream' {service.url}/locate",
             soft_wrap=True,

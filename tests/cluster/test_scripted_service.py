@@ -32,6 +32,20 @@ def probe():
     return Probe(APP_NAME)
 
 
+async def test_a_reply_names_its_request_once(service, http):
+    reply = await http.post(f"{service.url}/locate", files={"image": PHOTO}, data={"depth": "direct"})
+    assert reply.headers.get_list("x-request-id") == [reply.json()["request_id"]]
+
+
+async def test_the_page_and_its_map_are_served_by_ray_too(service, http):
+    page = await http.get(service.url, headers={"Accept": "text/html"})
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    assert (await http.get(f"{service.url}/web/app.js")).status_code == 200
+    told = (await http.post(f"{service.url}/locate", files={"image": PHOTO}, data={"depth": "direct"})).json()
+    picture = await http.get(f"{service.url}/locate/{told['request_id']}/map")
+    assert (picture.status_code, picture.headers["content-type"]) == (200, "image/jpeg")
+
+
 @pytest.mark.parametrize("after_s", [0.005, 0.05, 0.25, 1.2])
 async def test_a_disconnect_leaves_nothing_running(service, http, probe, after_s):
     request = http.stream(

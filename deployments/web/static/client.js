@@ -55,7 +55,7 @@ export class Client {
         const reply = id === null
           ? await this.#post(form, idempotency, attempt.signal)
           : await this.#follow(id, last, attempt.signal);
-        id = reply.headers.get("x-request-id");
+        id = nameOf(reply) ?? id;
         if (tries > 0) onBack();
         for await (const event of eventsOf(reply, attempt)) {
           if (event.seq <= last) continue;
@@ -119,6 +119,9 @@ async function* eventsOf(reply, attempt) {
     }
   }
 }
+
+/** The name of the request; what stands on the way may have added names of its own. */
+const nameOf = (reply) => /loc_[0-9a-f]{20}/.exec(reply.headers.get("x-request-id") ?? "")?.[0];
 
 function randomKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
