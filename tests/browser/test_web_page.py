@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -177,12 +178,16 @@ async def test_leaving_the_page_stops_the_work(data_store, tab):
         await idle(gateway)  # waits 20 s; without readers alone it would go on for 30
 
 
-async def test_a_cut_stream_is_taken_up_again(data_store, tab):
+@pytest.mark.parametrize(("after_bytes", "posts", "resumed"), [(0, 2, 0), (3000, 1, 1)])
+async def test_a_cut_stream_is_taken_up_again(data_store, tab, after_bytes, posts, resumed):
     async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=0.8))) as (url, gateway):
-        async with cutting(url, after_bytes=1200) as (through, cuts):
+        async with cutting(url, after_bytes=after_bytes) as (through, asked):
             await start(tab, through)
             await tab.until(ANSWERED)
-        assert len(cuts) == 1
+        assert sum(request.startswith(b"POST /locate ") for request in asked) == posts
+        after = [int(found[1]) for request in asked if (found := re.search(rb"(?i)last-event-id: (\d+)", request))]
+        assert len(after) == resumed
+        assert all(after)
         assert await tab.js("document.querySelectorAll('.call.ok').length") == 4
         assert await tab.js("document.querySelectorAll('.badge.good').length") == 2
         await idle(gateway)
@@ -190,28 +195,31 @@ async def test_a_cut_stream_is_taken_up_again(data_store, tab):
 
 @asynccontextmanager
 async def cutting(url, *, after_bytes):
-    """A way to the service that breaks off the first reply to `POST /locate`."""
+    """A way to the service that breaks off the first reply to `POST /locate`; what was asked for on it."""
     host, port = url.removeprefix("http://").split(":")
-    cuts = []
+    asked = []
 
     async def relay(reader, writer):
         there_reader, there_writer = await asyncio.open_connection(host, int(port))
+        left = None  # bytes until the cut
 
         async def onwards():
-            posted = False
+            nonlocal left
             while data := await reader.read(65536):
-                posted = posted or data.startswith(b"POST /locate ")
-                if posted and not cuts:
-                    cuts.append(writer)
+                if data.startswith((b"GET ", b"POST ", b"DELETE ")):
+                    asked.append(data)
+                    posts = [request for request in asked if request.startswith(b"POST /locate ")]
+                    left = after_bytes if len(posts) == 1 and posts[0] is data else None
                 there_writer.write(data)
             there_writer.close()
 
         async def back():
-            seen = 0
+            nonlocal left
             while data := await there_reader.read(400):
-                seen += len(data)
-                if cuts and cuts[0] is writer and seen > after_bytes:
-                    break
+                if left is not None:
+                    left -= len(data)
+                    if left <= 0:
+                        break
                 writer.write(data)
             writer.close()
             there_writer.close()
@@ -220,7 +228,7 @@ async def cutting(url, *, after_bytes):
 
     server = await asyncio.start_server(relay, "127.0.0.1")
     try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", cuts
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
     finally:
         server.close()
 
