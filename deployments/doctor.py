@@ -20,7 +20,7 @@ from tts.config import AppArgs, OpenAIEngine
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 from tts.net.url_secrets import masked
-from tts.perception.tesseract import SCRIPTS, installed_models
+from tts.perception.tesseract import SCRIPT_OF, installed_models
 
 _PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "rapidocr", "pillow", "opentelemetry-sdk")
 _MIN_FREE_GB = 2.0
@@ -72,12 +72,16 @@ def _tesseract(args: AppArgs) -> Iterator[Finding]:
     models = installed_models()
     if models.missing:
         packages = " ".join(f"tesseract-ocr-{code}" for code in models.missing)
-        scripts = ", ".join(SCRIPTS[code] for code in models.missing)
+        scripts = ", ".join(dict.fromkeys(SCRIPT_OF[code] for code in models.missing))
         yield Finding(
             "Tesseract models", "missing", scripts, "signs in these scripts are not read", f"apt-get install {packages}"
         )
     else:
-        yield Finding("Tesseract models", "ok", f"{len(models.languages)} scripts in {models.folder}")
+        yield Finding(
+            "Tesseract models",
+            "ok",
+            f"{len({SCRIPT_OF[code] for code in models.languages})} scripts in {models.folder}",
+        )
 
 
 def _data(args: AppArgs) -> Iterator[Finding]:

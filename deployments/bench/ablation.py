@@ -21,7 +21,7 @@ from tts.eval.sample import Sample
 from tts.eval.scenes.generate import SceneMaker
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
-from tts.inference.clues_answer import ANSWER_FROM
+from tts.inference.clues_answer import answers
 from tts.inference.clues_notes import trusted_texts
 from tts.perception.reader import SignReader
 
@@ -67,7 +67,7 @@ def _figures(
         leads = reader.leads(texts, without)
         belief = reader.weigher.weigh(leads.clues, leads.mentions)
         point, _ = belief.best_point()
-        if belief.mass(point, 750.0) < ANSWER_FROM or not (leads.clues or leads.mentions):
+        if not answers(belief, leads):
             silent += 1
             continue
         away = distance_km(point, sample.truth.point)

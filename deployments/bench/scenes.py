@@ -32,7 +32,10 @@ from tts.geodata.countries import Countries
 def command(
     args: AppArgs, count: int, ns: tuple[int, ...], split: str, seed: int, out: Path | None, quick: bool
 ) -> None:
-    """Accuracy on rendered signs with known towns; right countries by script and by clue. Percentages."""
+    """Accuracy on rendered signs with known towns; right countries by script and by clue. Percentages.
+
+    `country_recall` is over scenes whose words allow one country only, by public tables and not by the engine.
+    """
     if quick:
         count, ns = min(count, 43), (1,)
     report("scenes", lambda: measure_scenes(args, count, ns, cast(Split, split), seed, out))
@@ -51,10 +54,22 @@ def measure_scenes(args: AppArgs, count: int, ns: Sequence[int], split: Split, s
         "scene_seed": seed,
         "by_n": by_n(args, runs),
         "by_n_towns": by_n(args, towns),
-        "country_recall": _recall(most),
-        "per_script": _recall_by(most, "script:"),
-        "per_clue": _recall_by(most, "clue:"),
+        **_recalls(most),
         "not_drawn": maker.shelf.missing,
+    }
+
+
+def _recalls(records: Sequence[Record]) -> Result:
+    """Recall where the words of a scene allow one country only, and beside it where they would fit others as well."""
+    told = [record for record in records if "determined" in record.tags]
+    open_ = [record for record in records if "undetermined" in record.tags]
+    return {
+        "country_recall": _recall(told),
+        "country_recall_undetermined": _recall(open_),
+        "country_recall_all": _recall(records),
+        "undetermined_share": round(100.0 * len(open_) / max(1, len(records)), 1),
+        "per_script": _recall_by(told, "script:"),
+        "per_clue": _recall_by(told, "clue:"),
     }
 
 

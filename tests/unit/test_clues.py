@@ -10,6 +10,7 @@ from tts.clues.clue import Clue, ClueKind, pointing
 from tts.clues.languages import LanguageReader, split_words
 from tts.clues.mentions import MentionReader, phone_town
 from tts.clues.numbers import number_clues
+from tts.clues.plates import plate_clues
 from tts.clues.reader import ClueReader
 from tts.clues.tables import tables
 from tts.clues.wording import wording_clues
@@ -55,6 +56,42 @@ def best_countries(clue):
 def test_numbers_point_to_countries(countries, text, kind, code):
     found = [clue for clue in number_clues(text, countries) if clue.kind is kind]
     assert any(code in clue.weights and clue.weight(code) > clue.other for clue in found), found
+
+
+@pytest.mark.parametrize(
+    ("text", "best"),
+    [
+        ("KA 05 MQ 4471", {"IN"}),
+        ("1-ABC-234", {"BE"}),
+        ("9M1 5874", {"CZ"}),
+        ("12가 3456", {"KR"}),
+        ("30A-123.66", {"VN"}),
+        ("AB-123-CD", {"FR", "GE"}),
+        ("А123ВС 77", {"RU"}),
+        ("171-D-12345", {"IE"}),
+        ("KDA 123B", {"KE"}),
+    ],
+)
+def test_a_plate_names_the_countries_that_have_its_form(text, best):
+    (clue,) = plate_clues(text)
+    assert {code for code, weight in clue.weights.items() if weight == 0.0} == best
+    assert clue.other < -4.0
+
+
+@pytest.mark.parametrize("text", ["BAKERY", "12:30", "+49 30 1234", "Open 9-17", "STOP", "Platz 12"])
+def test_what_is_no_plate_is_none(text):
+    assert list(plate_clues(text)) == []
+
+
+def test_letters_of_a_code_are_of_no_language(languages):
+    assert languages.clue({"MH 68 BS 5149": 1.0}) is None
+    assert languages.clue({"Bonn 12": 1.0}) is not None
+
+
+def test_vowel_signs_belong_to_words(languages):
+    clue = languages.clue({"किराना स्टोर": 1.0})
+    assert clue is not None
+    assert clue.weight("IN") > clue.weight("BD") + 3.0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from deployments import doctor
 from deployments.cli import cli
 from deployments.doctor import examine
 from tts.config import AppArgs, GatewayConfig
-from tts.perception.tesseract import SCRIPTS, Installed
+from tts.perception.tesseract import SCRIPT_OF, Installed
 
 
 @pytest.fixture
@@ -63,4 +63,4 @@ def test_the_script_that_installs_system_packages_knows_every_model():
 
     script = Path(__file__).parents[2] / "scripts" / "system-packages"
     (line,) = [line for line in script.read_text().splitlines() if line.startswith("codes=")]
-    assert line.removeprefix("codes=").strip('"').split() == list(SCRIPTS)
+    assert line.removeprefix("codes=").strip('"').split() == list(SCRIPT_OF)

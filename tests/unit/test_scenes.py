@@ -1,6 +1,7 @@
 import io
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import phonenumbers
@@ -10,6 +11,7 @@ from PIL import Image, features
 from tts.errors import DataError
 from tts.eval.datasets import load_dataset
 from tts.eval.scenes import details, fonts
+from tts.eval.scenes.ambiguity import common, dialled_in, written_in
 from tts.eval.scenes.fonts import FontShelf
 from tts.eval.scenes.generate import SceneMaker, write_scenes
 from tts.eval.scenes.locales import LOCALES, SCRIPTS
@@ -119,8 +121,8 @@ def test_every_town_is_where_the_gazetteer_has_it_and_in_its_country(planned, ga
 def test_town_scenes_name_the_town_and_others_do_not(planned):
     for split in SPLITS:
         for scene in planned[split]:
-            named = any(scene.town.name in line.text for line in scene.panel.lines)
-            assert named or scene.panel.clue != "town", scene
+            named = any(scene.town.name in line.text for panel in scene.panels for line in panel.lines)
+            assert named == (scene.clue == "town") or scene.town.name in scene.panel.lines[0].text, scene
 
 
 @pytest.mark.parametrize(
@@ -135,6 +137,38 @@ def test_towns_bear_their_own_names(locale):
         assert all(script_of(town.name) != "Latn" for town in towns)
     nearest = neighbours(towns[0], locale)
     assert [km for _, km in nearest] == sorted(km for _, km in nearest)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_own_country_is_never_ruled_out(planned, split):
+    for scene in planned[split]:
+        facts = [fact for panel in scene.panels for fact in panel.facts]
+        assert all(scene.locale.country in fact for fact in facts), (scene.locale, scene.panels)
+        assert ("determined" in scene.tags) == scene.determined
+
+
+def test_what_many_countries_write_is_not_determined(planned):
+    """A Spanish word may stand in twenty countries, a web address names one, and two open facts may meet in one."""
+    assert {"ES", "MX", "AR"} <= written_in("es")
+    assert written_in("zh") & written_in("zh_Hant") == set()
+    assert {"FR", "GE"} <= details.plates_like("GE")
+    assert dialled_in("+48 512 344 682") == {"PL"}
+    assert len(dialled_in("0712 120757")) > 3
+    assert common((frozenset({"AT", "DE"}), frozenset({"AT", "HU"}))) == {"AT"}
+    for scene in planned["dev"]:
+        if scene.clue == "language" and scene.locale.language == "es":
+            assert not scene.determined
+        if scene.clue == "domain":
+            assert scene.determined
+
+
+def test_most_signs_do_not_hang_alone_and_both_are_drawn(makers, planned):
+    two = [scene for scene in planned["held_out"] if scene.beside is not None]
+    assert 0.4 < len(two) / len(planned["held_out"]) < 0.8
+    scene = two[0]
+    alone = makers["held_out"].photo(replace(scene, beside=None))
+    assert makers["held_out"].photo(scene) != alone
+    assert scene.clue in {panel.clue for panel in scene.panels}
 
 
 def test_numbers_have_national_form():

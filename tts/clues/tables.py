@@ -20,6 +20,7 @@ class Tables(Value):
     photo_shares: Mapping[str, float]
     several_languages: frozenset[str]
     also_written: Mapping[str, str]
+    wording: Mapping[str, Mapping[str, float]]
     letters: Mapping[str, tuple[str, ...]]
     currency_marks: Mapping[str, tuple[str, ...]]
     currency_words: Mapping[str, tuple[str, ...]]

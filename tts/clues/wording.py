@@ -15,7 +15,7 @@ from tts.geodata.countries import Countries
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
 
-_NATS = {"domain": 5.5, "script": 7.0, "postcode": 2.0}
+_NATS = {"domain": 7.0, "script": 7.0, "postcode": 2.0}
 _KINDS = {"domain": ClueKind.DOMAIN, "script": ClueKind.SCRIPT, "postcode": ClueKind.POSTCODE}
 _UK_POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b")
 _DISTINCT_POSTCODES = (

@@ -126,8 +126,16 @@ class Countries:
 
     def at(self, point: LatLon) -> Country | None:
         """The country at a point; None at sea and in Antarctica's unclaimed parts. About 10 µs."""
-        zone = _finder().timezone_at(lat=point.lat, lng=point.lon)
-        return self._by_code.get(_zone_countries().get(zone or "", ""))
+        zone = _finder().timezone_at(lat=point.lat, lng=point.lon) or ""
+        code = _zone_countries().get(zone, "")
+        for south, west, other in _SHARED_ZONES.get(zone, ()):
+            if point.lat > south and point.lon > west:
+                code = other
+        return self._by_code.get(code)
+
+
+# Zones of two countries far apart: north and east of these corners it is the other one (the north of Vietnam).
+_SHARED_ZONES = {"Asia/Bangkok": ((18.6, 102.0, "VN"), (16.9, 105.0, "VN"))}
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,8 @@ from tts.geodata.gazetteer import Place
 from tts.inference.clues_notes import Notes
 
 ANSWER_FROM = 0.3  # share of the belief within 750 km of the best point, below which there is no answer
-_CITY_FROM, _REGION_FROM, _COUNTRY_FROM = 0.5, 0.5, 0.5
+_COUNTRY_FROM = 0.5  # share of the belief in one country, from which it is named however large it is
+_CITY_FROM, _REGION_FROM = 0.5, 0.5
 _SHOWN_LINES, _SHOWN_CLUES = 6, 5
 
 
@@ -38,7 +39,7 @@ def write_answer(told: str, known: Notes, leads: Leads, belief: Belief, reader: 
     """The last turn: reasons and the JSON object, with null coordinates where the belief is too vague."""
     point, _ = belief.best_point()
     within = belief.mass(point, 750.0)
-    if within < ANSWER_FROM or not (leads.clues or leads.mentions):
+    if not answers(belief, leads):
         said = f"{told} That is too little to name a place."
         return said + "\n" + _dump({"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)})
     place = next((place for place, _ in belief.places if distance_km(place.point, point) < 1.0), None)
@@ -51,6 +52,13 @@ def write_answer(told: str, known: Notes, leads: Leads, belief: Belief, reader: 
         "evidence": _evidence(known, leads, belief, place),
     }
     return f"{told} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+
+
+def answers(belief: Belief, leads: Leads) -> bool:
+    """Whether a point is worth giving: much of the belief is near it, or one country is likelier than all others."""
+    point, _ = belief.best_point()
+    likely = belief.mass(point, 750.0) >= ANSWER_FROM or belief.country[1] >= _COUNTRY_FROM
+    return likely and bool(leads.clues or leads.mentions)
 
 
 def _names(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> dict[str, Any]:

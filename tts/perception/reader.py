@@ -22,7 +22,7 @@ from tts.perception.ppocr import Pixels, PpOcr, Quad, cut_out
 from tts.perception.scripts import ForeignReader
 from tts.perception.tesseract import Tesseract
 
-VERSION = "reader-3"
+VERSION = "reader-4"
 _MIN_CONFIDENCE = 0.5
 _SURE = 0.85
 _ZOOM_SIDE = 960

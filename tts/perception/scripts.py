@@ -11,21 +11,39 @@ from dataclasses import dataclass
 
 from tts.geodata.names import script_of
 from tts.perception.ppocr import Pixels
-from tts.perception.tesseract import SCRIPTS, Tesseract
+from tts.perception.tesseract import SCRIPT_OF, Tesseract
 
 _PROBED = 3  # lines that go through every reader, on a whole photo …
 _PROBED_IN_A_BOX = 1  # … and on an enlarged part of one
 _CERTAIN = 0.88  # no other reader has to try after this
 _READ = 14  # lines that go through the readers of the scripts that were found
 _FLOOR = 0.62
-_FLOORS = {"ara": 0.45, "khm": 0.5, "mya": 0.5, "ben": 0.55}  # readers that are modest about what they read well
-_HANDICAP = {"tha": 0.14, "rus": 0.02, "hye": 0.03, "pan": 0.05}  # readers that are sure of foreign lettering too
+_FLOORS = {
+    "ara": 0.45,
+    "fas": 0.5,
+    "urd": 0.5,
+    "khm": 0.5,
+    "mya": 0.5,
+    "ben": 0.55,
+}  # readers that are modest about what they read well
+_HANDICAP = {
+    "tha": 0.14,
+    "rus": 0.02,
+    "ukr": 0.02,
+    "srp": 0.02,
+    "bul": 0.02,
+    "hye": 0.03,
+    "pan": 0.05,
+}  # readers that are sure of foreign lettering too
 _UNRATED = frozenset({"lao", "mya"})  # readers whose confidence is often 0 for what they read well
+_THAI_FROM = 0.76  # after its handicap: the Thai reader is surer than that of Thai
+_LAO_FROM = 4  # letters
+_KIN_FROM, _KIN_SHARE = 4, 0.85  # letters, and their share of a line, from which other alphabets are tried
 _MIN_LETTERS = 2
 _MIN_HEIGHT_PX = 12
 
 # Capitals that Cyrillic or Greek share with Latin; a word of only these cannot be told apart by its shape.
-_SHARED = {"rus": frozenset("АВЕКМНОРСТУХаеорсух"), "ell": frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυ")}
+_SHARED = {"Cyrl": frozenset("АВЕКМНОРСТУХаеорсух"), "Grek": frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυ")}
 _TWIN_FLOOR = 0.8
 
 
@@ -71,29 +89,52 @@ class ForeignReader:
     def look_alikes(self, lines: dict[int, tuple[Pixels, str]], seen: set[str]) -> dict[int, ForeignLine]:
         """Second readings of Latin-looking capitals in Cyrillic or Greek, where the rest of the photo suggests it."""
         twins: dict[int, ForeignLine] = {}
+        scripts = {SCRIPT_OF[language] for language in seen}
         candidates = [i for i, (_, text) in lines.items() if script_of(text) == "Latn" and len(text) >= 3]
         for language in ("rus", "ell"):
-            wanted = candidates[:_READ] if language in seen else candidates[:1]
+            wanted = candidates[:_READ] if SCRIPT_OF[language] in scripts else candidates[:1]
             for i in wanted if language in self._tesseract.languages else ():
                 best = self._best(lines[i][0], (language,))
-                if best is not None and best.confidence >= _TWIN_FLOOR and (language in seen or _distinct(best)):
+                surely = best is not None and best.confidence >= _TWIN_FLOOR
+                if best is not None and surely and (SCRIPT_OF[language] in scripts or _distinct(best)):
                     twins.setdefault(i, best)
         return twins
 
     def _best(self, crop: Pixels, languages: tuple[str, ...]) -> ForeignLine | None:
         read: list[ForeignLine] = []
         for language in languages:
-            line = self._one(crop, language)
-            read += [line] if line is not None else []
-            if line is not None and line.confidence >= _CERTAIN:
+            read += self._read_as(crop, language)
+            if read and read[-1].confidence >= _CERTAIN:
                 break
-        return max(read, key=lambda line: (line.confidence, line.language), default=None)
+        best = max(read, key=lambda line: (line.confidence, line.language), default=None)
+        if best is not None and best.language == "tha" and best.confidence < _THAI_FROM:
+            return self._lao(crop) or best
+        return best
 
-    def _one(self, crop: Pixels, language: str) -> ForeignLine | None:
-        """One reader's line, if it is in its own script and the reader is sure enough."""
+    def _read_as(self, crop: Pixels, language: str) -> list[ForeignLine]:
+        """A reader's line, best of its kin where its script has several alphabets; none that is not sure enough."""
         text, confidence = self._tesseract.read(crop, language)
+        read = [self._rated(text, confidence, language)]
+        letters = sum(char.isalpha() for char in text)
+        if letters >= _KIN_FROM and letters >= _KIN_SHARE * len(text.replace(" ", "")) and confidence < _CERTAIN:
+            kin = self._tesseract.kin(language)
+            read += [self._rated(*self._tesseract.read(crop, other), other) for other in kin]
+        return sorted((line for line in read if line is not None), key=lambda line: line.confidence)
+
+    def _lao(self, crop: Pixels) -> ForeignLine | None:
+        """The line as Lao, if it is: the Thai reader reads Lao by its likeness, and the Lao reader is modest."""
+        if "lao" not in self._tesseract.languages:
+            return None
+        text, _ = self._tesseract.read(crop, "lao")
         letters = [char for char in text if char.isalpha()]
-        own = sum(script_of(char) == SCRIPTS[language] for char in letters)
+        strange = any(char.isdigit() or char.isascii() for char in text.replace(" ", ""))
+        pure = not strange and all(script_of(char) == "Laoo" for char in letters)
+        return ForeignLine(text, _FLOOR + 0.12, "lao") if pure and len(letters) >= _LAO_FROM else None
+
+    def _rated(self, text: str, confidence: float, language: str) -> ForeignLine | None:
+        """One reader's line, if it is in its own script and the reader is sure enough."""
+        letters = [char for char in text if char.isalpha()]
+        own = sum(script_of(char) == SCRIPT_OF[language] for char in letters)
         if own < _MIN_LETTERS or not _varied(text, letters, language):
             return None
         share = own / len(letters)
@@ -112,7 +153,7 @@ class ForeignReader:
 def _distinct(line: ForeignLine) -> bool:
     """Whether a reading has letters that Latin does not have, and few that it shares."""
     letters = [char for char in line.text if char.isalpha()]
-    own = sum(char not in _SHARED[line.language] for char in letters)
+    own = sum(char not in _SHARED[SCRIPT_OF[line.language]] for char in letters)
     return len(letters) >= 4 and own >= 0.4 * len(letters)
 
 

@@ -26,6 +26,9 @@ SCRIPTS = {
     "ben": "Beng", "tam": "Taml", "tel": "Telu", "kat": "Geor", "hye": "Armn", "khm": "Khmr", "lao": "Laoo",
     "mya": "Mymr", "sin": "Sinh", "amh": "Ethi", "guj": "Gujr", "kan": "Knda", "mal": "Mlym", "pan": "Guru",
 }  # fmt: skip
+# Readers of the same script for other alphabets; they are asked where the script's first reader found its letters.
+KIN = {"rus": ("ukr", "srp", "bul"), "ara": ("fas", "urd")}
+SCRIPT_OF = SCRIPTS | {kin: SCRIPTS[first] for first, others in KIN.items() for kin in others}
 _FOLDERS = (
     "/usr/share/tesseract-ocr/5/tessdata",
     "/usr/share/tesseract-ocr/4.00/tessdata",
@@ -33,20 +36,21 @@ _FOLDERS = (
     "/usr/local/share/tessdata",
     "/opt/homebrew/share/tessdata",
 )
+_TALL = frozenset({"mya", "ben", "khm", "lao"})  # scripts with marks stacked above and below
 _LINE_HEIGHT_PX = 48
 _PAD_PX = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """Where the models are and which languages of `SCRIPTS` they cover."""
+    """Where the models are and which languages of `SCRIPT_OF` they cover."""
 
     folder: Path | None
     languages: tuple[str, ...]
 
     @property
     def missing(self) -> tuple[str, ...]:
-        return tuple(language for language in SCRIPTS if language not in self.languages)
+        return tuple(language for language in SCRIPT_OF if language not in self.languages)
 
 
 @lru_cache(maxsize=1)
@@ -56,7 +60,7 @@ def installed_models() -> Installed:
     for name in (os.environ.get("TESSDATA_PREFIX", ""), *_FOLDERS):
         folder = Path(name)
         if name and folder.is_dir():
-            here = tuple(code for code in SCRIPTS if (folder / f"{code}.traineddata").is_file())
+            here = tuple(code for code in SCRIPT_OF if (folder / f"{code}.traineddata").is_file())
             if len(here) > len(best.languages):
                 best = Installed(folder, here)
     return best
@@ -71,24 +75,33 @@ class Tesseract:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        return self._installed.languages
+        """The first readers of all scripts."""
+        return tuple(language for language in self._installed.languages if language in SCRIPTS)
+
+    def kin(self, language: str) -> tuple[str, ...]:
+        """The other readers of a first reader's script."""
+        return tuple(kin for kin in KIN.get(language, ()) if kin in self._installed.languages)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         missing = self._installed.missing
         if not missing:
             return ()
-        scripts = ", ".join(SCRIPTS[code] for code in missing)
+        scripts = ", ".join(dict.fromkeys(SCRIPT_OF[code] for code in missing))
         packages = " ".join(f"tesseract-ocr-{code}" for code in missing)
-        return (f"signs in {scripts} are not read: install {packages}",)
+        return (f"signs in {scripts} are not read, or not well: install {packages}",)
 
     def read(self, crop: Pixels, language: str) -> tuple[str, float]:
         """Text and confidence in [0, 1] of an upright line (BGR pixels)."""
         reader = self._reader(language)
         reader.SetImage(Image.fromarray(_prepared(crop)))
-        text = reader.GetUTF8Text().strip().replace("\n", " ")
-        confidence = max(0, reader.MeanTextConf()) / 100.0
-        return text, confidence
+        text = reader.GetUTF8Text().strip()
+        if not text and language in _TALL:  # marks above and below made it look for a line in vain
+            reader.SetPageSegMode(tesserocr.PSM.RAW_LINE)
+            text = reader.GetUTF8Text().strip()
+            reader.SetPageSegMode(tesserocr.PSM.SINGLE_LINE)
+        confidence = max(0, reader.MeanTextConf()) / 100.0 if text else 0.0
+        return text.replace("\n", " "), confidence
 
     def _reader(self, language: str) -> Any:
         if language not in self._readers:

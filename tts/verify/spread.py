@@ -26,6 +26,9 @@ class Spread(Value):
 
     Towns tell much: a vote for a small town rests on something, a vote for a metropolis is what guesses look like.
     First-order divisions do too: guesses fall into the populous ones, and a large one has more room to be wrong.
+
+    What rollouts state of themselves (`stated_*`) is noise in most engines: the general calibration gives it no weight.
+    The embedded engine states the radius that holds 90 % of its belief, so its own calibration does.
     """
 
     mean_log_km: float
@@ -53,6 +56,8 @@ class Spread(Value):
     score: float
     contradictions: float
     reach_log_km: float
+    stated_radius_log_km: float
+    stated_confidence: float
 
     def vector(self) -> Floats:
         return np.array([getattr(self, name) for name in Spread.model_fields], dtype=np.float64)
@@ -65,6 +70,7 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
     weight = weight / weight.sum()
     near = np.log1p(np.pad(np.sort(km), (0, 4), constant_values=_FAR_KM))
     ledgers = [vote.ledger for vote in winner.members]
+    stated = [ledger.hypothesis for ledger in ledgers]
     towns = [vote.town_log for vote in votes]
     home, divisions = _divisions(winner, votes, world)
     people, reach_km = _division_size(winner.centre, world)
@@ -90,6 +96,8 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         score=math.log(max(vote.weight for vote in winner.members)),
         contradictions=float(min(ledger.count(Finding.CONTRADICTED) for ledger in ledgers)),
         reach_log_km=math.log1p(min(vote.reach_km for vote in winner.members)),
+        stated_radius_log_km=float(np.mean([math.log1p(said.radius_km or _FAR_KM) for said in stated])),
+        stated_confidence=float(np.mean([said.confidence or 0.0 for said in stated])),
     )
 
 

@@ -112,6 +112,11 @@ def plate(locale: SceneLocale, rng: random.Random) -> str | None:
     return "".join(rng.choice(letters[char]) if char in letters else char for char in form)
 
 
+def plates_like(country: str) -> frozenset[str]:
+    """Countries of the table whose plates have the same form."""
+    return frozenset(code for code, form in _PLATES.items() if form == _PLATES.get(country))
+
+
 @lru_cache(maxsize=1)
 def _postcode_examples() -> dict[str, str]:
     found = {}

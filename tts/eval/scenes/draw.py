@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import cv2
@@ -17,6 +18,7 @@ from tts.eval.scenes.templates import Line, Panel
 Pixels = npt.NDArray[np.uint8]
 _SIZE = (1280, 960)
 _PANEL_WIDTH = 1100
+_PLACES = {1: ((0.0, 1.0),), 2: ((0.0, 0.62), (0.6, 1.0))}  # top and bottom of where signs hang, by their number
 _RTL = frozenset({"Arab", "Hebr"})
 # (ground, ink) by style; one is chosen at random.
 _INKS: dict[str, tuple[tuple[tuple[int, int, int], tuple[int, int, int]], ...]] = {
@@ -29,19 +31,20 @@ _INKS: dict[str, tuple[tuple[tuple[int, int, int], tuple[int, int, int]], ...]] 
 }
 
 
-def draw_scene(panel: Panel, script: str, shelf: FontShelf, seed: str) -> bytes:
-    """A JPEG of 1280×960. The same arguments and fonts give the same bytes.
+def draw_scene(panels: Sequence[Panel], script: str, shelf: FontShelf, seed: str) -> bytes:
+    """A JPEG of 1280×960 with one sign, or with a second below it. The same arguments and fonts give the same bytes.
 
     Raises:
         LookupError: when no face has all characters of a line.
     """
     rng = random.Random(seed)
     noise = np.random.default_rng(list(seed.encode()))
-    sign = np.asarray(_panel(panel, script, shelf, rng))
-    wall = _wall(rng, noise)
-    picture = _camera(_hang(sign, wall, rng), rng, noise)
+    picture = _wall(rng, noise)
+    for panel, (top, bottom) in zip(panels, _PLACES[len(panels)], strict=True):
+        picture = _hang(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, top, bottom)
+    seen = _camera(picture, rng, noise)
     out = io.BytesIO()
-    Image.fromarray(picture).save(out, "JPEG", quality=rng.randint(68, 93))
+    Image.fromarray(seen).save(out, "JPEG", quality=rng.randint(68, 93))
     return out.getvalue()
 
 
@@ -116,13 +119,16 @@ def _wall(rng: random.Random, noise: np.random.Generator) -> npt.NDArray[np.floa
     return wall
 
 
-def _hang(sign: Pixels, wall: npt.NDArray[np.float32], rng: random.Random) -> npt.NDArray[np.float32]:
-    """The sign in perspective, with a shadow, somewhere near the middle."""
-    (tall, wide), (width, height) = sign.shape[:2], _SIZE
+def _hang(
+    sign: Pixels, wall: npt.NDArray[np.float32], rng: random.Random, top: float, bottom: float
+) -> npt.NDArray[np.float32]:
+    """The sign in perspective, with a shadow, somewhere between two shares of the height."""
+    (tall, wide), (width, height) = sign.shape[:2], (_SIZE[0], (bottom - top) * _SIZE[1])
     reach = rng.uniform(0.55, 0.9) * width
     reach = min(reach, 0.85 * height * wide / tall)
     drop = reach * tall / wide
-    x0, y0 = (width - reach) * rng.uniform(0.2, 0.8), (height - drop) * rng.uniform(0.15, 0.7)
+    x0 = (width - reach) * rng.uniform(0.2, 0.8)
+    y0 = top * _SIZE[1] + (height - drop) * rng.uniform(0.15, 0.7)
     corners = np.array([[0, 0], [wide, 0], [wide, tall], [0, tall]], dtype=np.float32)
     lean = 0.09
     target = np.array(

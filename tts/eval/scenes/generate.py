@@ -11,16 +11,18 @@ import orjson
 
 from tts.errors import DataError
 from tts.eval.sample import Sample, Truth, sample_id
+from tts.eval.scenes.ambiguity import common
 from tts.eval.scenes.draw import draw_scene
 from tts.eval.scenes.fonts import FontShelf
 from tts.eval.scenes.locales import LOCALES, SceneLocale
-from tts.eval.scenes.templates import TEMPLATES, Panel, Setting
+from tts.eval.scenes.templates import CLUES, TEMPLATES, Clue, Panel, Setting, beside
 from tts.eval.scenes.towns import Town, towns_of
 from tts.eval.scenes.words import Split, words_for
 from tts.geodata.countries import Countries
 
 _TOWN_RADIUS_M = 3000.0
 _TRIES = 60
+_BESIDE = 0.7  # share of signs that do not hang alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,28 @@ class Scene:
     locale: SceneLocale
     town: Town
     panel: Panel
+    beside: Panel | None = None
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        return (self.panel,) if self.beside is None else (self.panel, self.beside)
+
+    @property
+    def clue(self) -> Clue:
+        """The strongest lead on any of its signs."""
+        return min((panel.clue for panel in self.panels), key=CLUES.index)
+
+    @property
+    def determined(self) -> bool:
+        """Whether its words could stand in no other country."""
+        facts = tuple(fact for panel in self.panels for fact in panel.facts)
+        return common(facts) == {self.locale.country}
 
     @property
     def tags(self) -> tuple[str, ...]:
-        parts = ("script", self.locale.script), ("language", self.locale.language), ("clue", self.panel.clue)
-        return (self.split, *(f"{name}:{value}" for name, value in parts), f"template:{self.template}")
+        parts = ("script", self.locale.script), ("language", self.locale.language), ("clue", self.clue)
+        told = "determined" if self.determined else "undetermined"
+        return (self.split, *(f"{name}:{value}" for name, value in parts), f"template:{self.template}", told)
 
     def truth(self, countries: Countries) -> Truth:
         """The centre of a real town; a hit within the town's own extent counts."""
@@ -84,14 +103,18 @@ class SceneMaker:
             locale = rng.choice(self._locales[order[number % len(order)]])
             template = templates[(number // len(order) + number + attempt) % len(templates)]
             town = rng.choice(towns_of(locale))
-            panel = template(Setting(rng, locale, words_for(locale.language, self._split), town))
+            setting = Setting(rng, locale, words_for(locale.language, self._split), town)
+            panel = template(setting)
             if panel is not None and self._can_draw(panel, locale.script):
-                return Scene(number, seed, self._split, template.__name__, locale, town, panel)
+                near = beside(setting) if rng.random() < _BESIDE else None
+                if near is not None and not self._can_draw(near, locale.script):
+                    near = None
+                return Scene(number, seed, self._split, template.__name__, locale, town, panel, near)
         raise DataError(f"scene {number} cannot be drawn with the fonts at hand")
 
     def photo(self, scene: Scene) -> bytes:
         """The JPEG of a scene, about 60 ms."""
-        return draw_scene(scene.panel, scene.locale.script, self.shelf, scene.seed)
+        return draw_scene(scene.panels, scene.locale.script, self.shelf, scene.seed)
 
     def samples(self, count: int) -> list[Sample]:
         """`count` samples whose photos are drawn when they are loaded."""

@@ -2,6 +2,7 @@
 
 A template returns None where a country lacks what it needs (a postcode, a plate). `clue` names the strongest lead on
 the sign: the town itself, a telephone prefix, a web address, a currency, a postcode, a plate, or only the language.
+Streets show more than one sign: `beside` is what hangs next to the first.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from tts.eval.scenes import details
+from tts.eval.scenes.ambiguity import dialled_in, named_so, posted_in, priced_in, written_in
 from tts.eval.scenes.locales import SceneLocale
 from tts.eval.scenes.towns import Town, neighbours
 from tts.eval.scenes.words import Split, Words
 
 Style = Literal["shop", "board", "road", "paper", "plate", "van"]
 Clue = Literal["town", "phone", "domain", "currency", "postcode", "plate", "language"]
+CLUES: tuple[Clue, ...] = get_args(Clue)  # strongest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
+    """`facts` are the countries in which each thing it says could be written (`ambiguity`)."""
+
     lines: tuple[Line, ...]
     style: Style
     clue: Clue
+    facts: tuple[frozenset[str], ...]
     aspect: float = 1.6
 
 
@@ -46,23 +52,32 @@ class Setting:
     words: Words
     town: Town
 
+    @property
+    def wording(self) -> frozenset[str]:
+        return written_in(self.locale.language)
+
+    @property
+    def home(self) -> frozenset[str]:
+        """What a web address says."""
+        return frozenset({self.locale.country})
+
 
 def shop_front(s: Setting) -> Panel | None:
     lines = [Line(s.rng.choice(s.words.shop), 1.6)]
     if s.rng.random() < 0.5:
         lines.append(Line(details.brand(s.rng), 0.8))
-    clue: Clue = "language"
     if (code := details.postcode(s.locale)) is not None and s.rng.random() < 0.3:
         lines.append(Line(f"{s.rng.choice(s.words.street)}, {code}", 0.5, 0.3))
-        clue = "postcode"
-    return Panel(tuple(lines), "shop", clue, 3.0)
+        return Panel(tuple(lines), "shop", "postcode", (s.wording, posted_in(code)), 3.0)
+    return Panel(tuple(lines), "shop", "language", (s.wording,), 3.0)
 
 
 def shop_with_phone(s: Setting) -> Panel | None:
     number = details.phone(s.locale, s.rng, international=s.rng.random() < 0.6)
     if number is None:
         return None
-    return Panel((Line(s.rng.choice(s.words.shop), 1.4), Line(number)), "shop", "phone", 2.4)
+    lines = (Line(s.rng.choice(s.words.shop), 1.4), Line(number))
+    return Panel(lines, "shop", "phone", (s.wording, dialled_in(number)), 2.4)
 
 
 def station_board(s: Setting) -> Panel | None:
@@ -70,31 +85,33 @@ def station_board(s: Setting) -> Panel | None:
     if s.town.latin != s.town.name and s.rng.random() < 0.5:
         lines.append(Line(s.town.latin, 0.7))
     lines.append(Line(s.words.public[0], 0.6, 0.3))
-    return Panel(tuple(lines), "board", "town", 3.4)
+    return Panel(tuple(lines), "board", "town", (s.wording, _named(s.town)), 3.4)
 
 
 def town_limit(s: Setting) -> Panel | None:
     lines = [Line(s.town.name, 1.5)]
     if s.town.latin != s.town.name and s.rng.random() < 0.4:
         lines.append(Line(s.town.latin, 0.8))
-    return Panel(tuple(lines), "road", "town", 2.6)
+    return Panel(tuple(lines), "road", "town", (_named(s.town),), 2.6)
 
 
 def notice(s: Setting) -> Panel | None:
     lines = [Line(s.rng.choice(s.words.notice), 1.2)]
     if s.rng.random() < 0.5:
         lines.append(Line(s.rng.choice(s.words.public[1:] or s.words.public), 0.6, 0.4))
-    return Panel(tuple(lines), "paper", "language", 1.5)
+    return Panel(tuple(lines), "paper", "language", (s.wording,), 1.5)
 
 
 def price_list(s: Setting) -> Panel | None:
     lines, goods = [Line(s.rng.choice(s.words.shop), 0.9)], list(s.words.goods)
     s.rng.shuffle(goods)
+    facts = [s.wording]
     for item in goods:
         if (found := details.price(s.locale, s.rng)) is None:
             return None
         lines.append(Line(f"{item}   {found[0]}", 0.9, 0.15))
-    return Panel(tuple(lines), "board", "currency", 1.3)
+        facts.append(priced_in(found[0], s.locale))
+    return Panel(tuple(lines), "board", "currency", tuple(facts), 1.3)
 
 
 def opening_hours(s: Setting) -> Panel | None:
@@ -102,20 +119,20 @@ def opening_hours(s: Setting) -> Panel | None:
     if not said or not s.words.hours:
         return None
     lines = [Line(s.words.hours, 1.1), *(Line(text, 0.9, 0.2) for text in said)]
-    return Panel((*lines, Line(details.web_address(s.locale, s.rng), 0.7, 0.4)), "paper", "domain", 1.2)
+    return Panel((*lines, Line(details.web_address(s.locale, s.rng), 0.7, 0.4)), "paper", "domain", (s.home,), 1.2)
 
 
 def number_plate(s: Setting) -> Panel | None:
     said = details.plate(s.locale, s.rng)
     if said is None:
         return None
-    return Panel((Line(said, 1.6),), "plate", "plate", 4.2)
+    return Panel((Line(said, 1.6),), "plate", "plate", (details.plates_like(s.locale.country),), 4.2)
 
 
 def direction_sign(s: Setting) -> Panel | None:
     near = [(s.town, s.rng.choice((1.0, 2.0))), *neighbours(s.town, s.locale, count=2)]
     lines = [Line(f"{town.name}   {max(1, round(km))}", 1.0, 0.2 * bool(i)) for i, (town, km) in enumerate(near)]
-    return Panel(tuple(lines), "road", "town", 1.9)
+    return Panel(tuple(lines), "road", "town", tuple(_named(town) for town, _ in near), 1.9)
 
 
 def rent_poster(s: Setting) -> Panel | None:
@@ -125,21 +142,41 @@ def rent_poster(s: Setting) -> Panel | None:
     lines = [Line(s.words.rent, 1.5), Line(number, 1.0, 0.2)]
     if (rent := details.price(s.locale, s.rng, factor=150)) is not None and s.rng.random() < 0.5:
         lines.append(Line(rent[0], 0.8, 0.2))
-    return Panel(tuple(lines), "paper", "phone", 1.4)
+    return Panel(tuple(lines), "paper", "phone", (s.wording, dialled_in(number)), 1.4)
 
 
 def van_lettering(s: Setting) -> Panel | None:
     lines = (Line(details.brand(s.rng), 1.4), Line(s.rng.choice(s.words.shop), 0.9, 0.2))
-    return Panel((*lines, Line(details.web_address(s.locale, s.rng), 0.7, 0.3)), "van", "domain", 1.8)
+    return Panel((*lines, Line(details.web_address(s.locale, s.rng), 0.7, 0.3)), "van", "domain", (s.home,), 1.8)
 
 
 def street_name(s: Setting) -> Panel | None:
     lines = [Line(s.rng.choice(s.words.street), 1.2)]
-    clue: Clue = "language"
     if (code := details.postcode(s.locale)) is not None and s.rng.random() < 0.4:
         lines.append(Line(code, 0.6, 0.2))
-        clue = "postcode"
-    return Panel(tuple(lines), "road", clue, 3.6)
+        return Panel(tuple(lines), "road", "postcode", (s.wording, posted_in(code)), 3.6)
+    return Panel(tuple(lines), "road", "language", (s.wording,), 3.6)
+
+
+def beside(s: Setting) -> Panel | None:
+    """What hangs next to a sign: a notice, a craftsman's number, a web address, a poster that names the town."""
+    match s.rng.choice(("notice", "phone", "web", "town")):
+        case "notice":
+            return Panel((Line(s.rng.choice(s.words.notice)),), "paper", "language", (s.wording,), 4.0)
+        case "phone":
+            number = details.phone(s.locale, s.rng, international=s.rng.random() < 0.5)
+            if number is None:
+                return None
+            return Panel((Line(details.brand(s.rng), 0.8), Line(number)), "van", "phone", (dialled_in(number),), 3.2)
+        case "web":
+            return Panel((Line(details.web_address(s.locale, s.rng)),), "van", "domain", (s.home,), 6.0)
+        case _:
+            lines = (Line(s.rng.choice(s.words.public), 0.7), Line(s.town.name, 1.0, 0.1))
+            return Panel(lines, "paper", "town", (s.wording, _named(s.town)), 3.0)
+
+
+def _named(town: Town) -> frozenset[str]:
+    return named_so(town.name) | {town.country}
 
 
 Template = Callable[[Setting], Panel | None]
