@@ -29,7 +29,8 @@ from deployments.remote_brokers import RemoteBrokers
 from deployments.scaling import POLICY
 from deployments.workers import Locatability, Rollout, Tools, Verifier
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
-from tts.ports import Ports
+from tts.ports import Locator, Ports
+from tts.routing.locatability import FixedLocator
 from tts.routing.plan import DepthRouter
 from tts.telemetry import configure_telemetry
 
@@ -51,7 +52,7 @@ class GatewayIngress:
         refs = PhotoRefs()
         brokers = RemoteBrokers(tools)
         ports = Ports(
-            locator=RemoteLocator(locatability, refs),
+            locator=_locator(args, locatability, refs),
             router=DepthRouter(args.limits),
             rollouts=RemoteRollouts(
                 rollout,
@@ -81,6 +82,12 @@ class GatewayIngress:
     async def running(self) -> tuple[str, int]:
         """This replica's name, and requests in flight on it."""
         return replica_name(), self._gateway.in_flight
+
+
+def _locator(args: AppArgs, locatability: DeploymentHandle[Any], refs: PhotoRefs) -> Locator:
+    """The Locatability deployment, unless there is nothing to ask it."""
+    fixed = args.routing.method == "fixed"
+    return FixedLocator(args.routing.fixed_score) if fixed else RemoteLocator(locatability, refs)
 
 
 def build(args: AppArgs) -> Application:

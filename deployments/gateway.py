@@ -32,6 +32,7 @@ from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
 _STOP_PATIENCE_S = 3.0
+_ENDS = frozenset({"answer", "error", "done"})
 
 
 class KeyReused(RequestError):
@@ -85,9 +86,12 @@ class Gateway:
         caller: Caller | None = None,
         key: str | None = None,
         attended: bool = True,
+        followed: bool = True,
         traceparent: str | None = None,
     ) -> Started:
         """Check and clean the photos, start the work. Unless `attended`, it goes on without readers.
+
+        `followed`: its events will be read as they come, not only when it has ended.
 
         Raises:
             PhotoError: for bytes that are not an acceptable photo.
@@ -98,7 +102,9 @@ class Gateway:
         caller = caller or Caller()
         photos = await self.admission.photos(raw_photos)
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
-        request = LocateRequest(new_request_id(), photos, options, traceparent=traceparent, file_claims=file_claims)
+        request = LocateRequest(
+            new_request_id(), photos, options, traceparent=traceparent, file_claims=file_claims, followed=followed
+        )
         meta = RunMeta(
             request_id=request.id,
             tenant=caller.name,
@@ -190,10 +196,11 @@ class Gateway:
                     await self._runner.end_orphan(request_id)
                 yield entry
 
-    async def result(self, request_id: str) -> Run:
-        """Wait until the request is done and fold its log."""
+    async def result(self, request_id: str, include: str) -> Run:
+        """Wait until the request is done and fold of its log what a reply with `include` is made of."""
         async with closing(self.follow(request_id)) as entries:
-            return fold([parse_event(entry.payload) async for entry in entries if entry is not None])
+            told = [entry async for entry in entries if entry is not None and _is_told(entry.kind, include)]
+        return fold([parse_event(entry.payload) for entry in told])
 
     async def so_far(self, request_id: str) -> Run:
         """The fold of what there is now."""
@@ -215,3 +222,8 @@ class Gateway:
 def _claim(request_id: str, photos: Sequence[Photo], options: LocateOptions) -> Claim:
     content = "\n".join([*(photo.source_sha256 for photo in photos), options.model_dump_json()])
     return Claim(request_id=request_id, fingerprint=hashlib.sha256(content.encode()).hexdigest())
+
+
+def _is_told(kind: str, include: str) -> bool:
+    """Whether events of a kind show in a whole reply: parsing the others would take most of the time it costs."""
+    return include == "full" or (kind in _ENDS if include == "none" else kind != "text")

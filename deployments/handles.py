@@ -41,6 +41,8 @@ from tts.ports import (
 from tts.rollout.persistence import persistently
 from tts.toolkit.toolbox import failed
 
+_INLINE_BYTES = 128 * 1024  # up to here a copy in the message is quicker than putting, finding and fetching
+
 
 async def remote_call(method: Any, *args: Any) -> Any:
     """Await one handle call; cancels it when the caller is cancelled."""
@@ -106,26 +108,31 @@ def live_nodes() -> int:
 
 
 class PhotoRefs:
-    """Photos in the object store: put once, passed on by reference nested in a list (ADR 0002), gone with the photo."""
+    """Photos on their way to other processes: small ones as they are, others once through the object store.
+
+    A reference is passed on nested in a list (ADR 0002) and is gone with its photo.
+    """
 
     def __init__(self) -> None:
         self._refs: WeakKeyDictionary[Photo, Any] = WeakKeyDictionary()
 
     def of(self, photos: Sequence[Photo]) -> list[Any]:
-        refs = []
-        for photo in photos:
-            ref = self._refs.get(photo)
-            if ref is None:
-                ref = self._refs[photo] = ray.put(photo)
-            refs.append(ref)
-        return refs
+        return [photo if len(photo.data) <= _INLINE_BYTES else self._ref(photo) for photo in photos]
 
-    async def fetch(self, refs: Sequence[Any]) -> tuple[Photo, ...]:
-        """The photos behind the references, remembered so that they are passed on without another copy."""
-        photos = tuple(await asyncio.gather(*refs))
-        for photo, ref in zip(photos, refs, strict=True):
-            self._refs[photo] = ref
-        return photos
+    def _ref(self, photo: Photo) -> Any:
+        ref = self._refs.get(photo)
+        if ref is None:
+            ref = self._refs[photo] = ray.put(photo)
+        return ref
+
+    async def fetch(self, sent: Sequence[Any]) -> tuple[Photo, ...]:
+        """The photos again. References are remembered, so that photos are passed on without another copy."""
+        return tuple([photo if isinstance(photo, Photo) else await self._fetched(photo) for photo in sent])
+
+    async def _fetched(self, ref: Any) -> Photo:
+        photo: Photo = await ref
+        self._refs[photo] = ref
+        return photo
 
 
 class RemotePerception:

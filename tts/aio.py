@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
 from tts.errors import Overloaded
@@ -152,20 +152,37 @@ async def merge(sources: Iterable[AsyncIterator[T]], *, maxsize: int = 256) -> A
             yield item
 
 
-async def coalesce(source: AsyncIterator[T], *, window_s: float, maxsize: int = 1024) -> AsyncGenerator[list[T], None]:
-    """Items in batches: the first at once, later ones at most every `window_s` seconds."""
+async def coalesce(
+    source: AsyncIterator[T], *, window_s: float, maxsize: int = 1024, urgent: Callable[[T], bool] | None = None
+) -> AsyncGenerator[list[T], None]:
+    """Items in batches: the first, the last and urgent ones at once, the others at most every `window_s` seconds.
+
+    Args:
+        source: what is batched; closed when the batches are.
+        window_s: seconds from one batch to the next, unless something in it is urgent.
+        urgent: whether an item, with all before it, is to go at once.
+    """
+    at_once = asyncio.Event()
 
     async def produce(send: Send[T]) -> None:
-        async with closing(source):
-            async for item in source:
-                await send(item)
+        try:
+            async with closing(source):
+                async for item in source:
+                    await send(item)
+                    if urgent is not None and urgent(item):
+                        at_once.set()
+        finally:
+            at_once.set()
 
     now = asyncio.get_running_loop().time
     next_flush = now()
     async with _producing(produce, maxsize) as channel:
         while await channel.wait():
-            if (pause := next_flush - now()) > 0:
-                await asyncio.sleep(pause)
+            if (pause := next_flush - now()) > 0 and not at_once.is_set():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await at_once.wait()
+            at_once.clear()
             yield channel.take_all()
             next_flush = now() + window_s
 

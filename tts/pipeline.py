@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from functools import partial
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.assembly import answer_from
@@ -114,7 +115,7 @@ class _Solution:
 
     def _harder(self, ensemble: Ensemble, plan: Plan, verdict: Verdict) -> tuple[Plan, str] | None:
         """The next plan and why it is needed; None when it is not, or when there is no time for it."""
-        agreement = self._watch.agreement(self._run.trajectories)
+        agreement = partial(self._watch.agreement, self._run.trajectories)
         why = reason_to_escalate(self._options, plan.depth, self._run, agreement, verdict)
         if why is None or self._deadline.remaining_s() < 2.0 * ensemble.longest_s + self._verifier_s:
             return None
@@ -145,6 +146,7 @@ class _Solution:
             within=self._options.within,
             target_radius_km=self._options.target_radius_km,
             readings=routing.readings,
+            followed=self._request.followed,
         )
         cut = await ensemble.run(
             group, plan.n_planned, Deadline(context.remaining_s + min(_GRACE_S, 0.5 * self._verifier_s))

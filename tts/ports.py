@@ -222,6 +222,7 @@ class GroupRequest:
     target_radius_km: float = 25.0
     readings: tuple[Reading, ...] = ()
     files: dict[str, bytes] = field(default_factory=dict)
+    followed: bool = True
 
 
 class Rollouts(Protocol):

@@ -43,6 +43,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
                 caller=caller,
                 key=key,
                 attended=not alone,
+                followed=alone or wants_stream(accept) or options.resume_grace_s > 0,
                 traceparent=request.headers.get("traceparent"),
             )
         id_ = started.request_id
@@ -55,7 +56,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
         if wants_stream(accept):
             return event_stream(gateway, id_, accept, attended=attended, headers=headers)
         with attended:
-            run = await while_connected(request, gateway.result(id_))
+            run = await while_connected(request, gateway.result(id_, options.include))
         return reply(id_, run, options.include, accept, headers)
 
     async def gone(request: Request, error: Exception) -> Response:

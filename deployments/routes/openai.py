@@ -63,7 +63,11 @@ def add_openai(app: FastAPI, service: Service) -> None:
             options = options_from(asked.fields())
             photos = [await photo_from({"url": url}, service.fetch) for url in _bounded(asked.images())]
             started = await gateway.start(
-                photos, options, caller=caller, traceparent=request.headers.get("traceparent")
+                photos,
+                options,
+                caller=caller,
+                followed=asked.stream,
+                traceparent=request.headers.get("traceparent"),
             )
         id_ = started.request_id
         made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)

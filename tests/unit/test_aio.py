@@ -118,8 +118,19 @@ async def test_coalesce_gives_the_first_at_once_and_the_rest_in_windows():
     assert batches[0] == (0.001, [0])
     assert sum((batch for _, batch in batches), []) == list(range(100))
     gaps = [b[0] - a[0] for a, b in itertools.pairwise(batches)]
-    assert min(gaps) >= 0.0249
+    assert min(gaps[:-1]) >= 0.0249
+    assert batches[-1][0] == pytest.approx(0.1), "the last does not wait"
     assert len(batches) <= 6
+
+
+@virtual_time
+async def test_coalesce_does_not_keep_urgent_items_waiting():
+    now = asyncio.get_running_loop().time
+    came = {}
+    async for batch in coalesce(ticks(50, 0.01), window_s=0.2, urgent=lambda item: item == 7):
+        came |= dict.fromkeys(batch, round(now(), 3))
+    assert came[7] == came[1] == 0.08
+    assert came[8] == 0.28
 
 
 @given(st.lists(st.floats(0, 0.1), max_size=20), st.floats(0.001, 0.2))

@@ -27,7 +27,7 @@ def verdict(*, confidence: float = 0.9, abstained: bool = False, against: str = 
 def why(*trajectories: Trajectory, agreement=AGREED, depth=PlanDepth.STANDARD, asked=Depth.AUTO, **told: Any):
     options = LocateOptions(n_parallel=8, depth=asked)
     return reason_to_escalate(
-        options, depth, Run(rollouts={t.rollout_id: t for t in trajectories}), agreement, verdict(**told)
+        options, depth, Run(rollouts={t.rollout_id: t for t in trajectories}), lambda: agreement, verdict(**told)
     )
 
 

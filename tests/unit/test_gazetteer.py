@@ -95,7 +95,7 @@ def test_the_nearest_town(gazetteer, lat, lon, town):
 def test_nearest_agrees_with_looking_at_every_place(gazetteer, point):
     here = LatLon(lat=point[0], lon=point[1])
     (place, km), *_ = gazetteer.nearest(here, limit=1)
-    sphere = gazetteer._sphere_km(here, (gazetteer._a["kind"] == 0).nonzero()[0])
+    sphere = gazetteer._nearby._sphere_km(here, (gazetteer._a["kind"] == 0).nonzero()[0])
     assert km == pytest.approx(float(sphere.min()), abs=1e-6)
     assert distance_km(here, place.point) == pytest.approx(km, rel=0.01, abs=0.01)
 

@@ -286,6 +286,27 @@ async def test_a_group_runs_side_by_side_and_one_failure_leaves_the_others_alone
     assert len(texts) < 60
 
 
+@virtual_time
+async def test_what_nobody_follows_travels_in_few_pieces_and_ends_as_soon():
+    script = tuple(
+        ScriptedTurn(rollout=i, turn=0, text=f"one two three four five six {PARIS}", token_s=0.02) for i in range(2)
+    )
+    an_agent = Agent(ScriptedModel(ScriptedEngine(), script), GenericDialect(), toolbox())
+
+    async def seen(**more):
+        started = asyncio.get_running_loop().time()
+        batches = [batch async for batch in run_group(an_agent, group(n=2, **more), coalesce_s=0.025)]
+        said = {}
+        for event in (e for batch in batches for e in batch if isinstance(e, Text)):
+            said[event.rollout_id] = said.get(event.rollout_id, "") + event.text
+        return len(batches), said, asyncio.get_running_loop().time() - started
+
+    followed, unfollowed = await seen(), await seen(followed=False)
+    assert unfollowed[0] < followed[0]
+    assert unfollowed[1] == followed[1]
+    assert unfollowed[2] == pytest.approx(followed[2], abs=0.001)
+
+
 @pytest.mark.parametrize(
     ("n", "size", "expected"),
     [(8, 8, [8]), (8, 4, [4, 4]), (7, 4, [4, 3]), (1, 4, [1]), (9, 4, [3, 3, 3]), (3, 1, [1, 1, 1])],

@@ -69,13 +69,17 @@ class LocateOptions(Value):
 
 @dataclass(frozen=True, slots=True)
 class LocateRequest:
-    """One to eight photos of one place, and the options. `id` names the request everywhere."""
+    """One to eight photos of one place, and the options. `id` names the request everywhere.
+
+    `followed`: somebody reads its events as they come. Without, what is said travels in larger pieces.
+    """
 
     id: str
     photos: tuple[Photo, ...]
     options: LocateOptions
     traceparent: str | None = None
     file_claims: tuple[FileClaim, ...] = ()
+    followed: bool = True
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.photos) <= MAX_PHOTOS:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.plan import Depth, PlanDepth
 from tts.domain.request import LocateOptions
@@ -11,16 +13,16 @@ _DOUBTFUL = 0.5
 
 
 def reason_to_escalate(
-    options: LocateOptions, depth: PlanDepth, run: Run, agreement: tuple[float, float], verdict: Verdict
+    options: LocateOptions, depth: PlanDepth, run: Run, agreement: Callable[[], tuple[float, float]], verdict: Verdict
 ) -> str | None:
-    """Only where the caller left the depth to us. `agreement`: witnesses at the fullest place, and all of them."""
+    """Only where the caller left the depth to us. `agreement()`: witnesses at the fullest place, and all of them."""
     if options.depth is not Depth.AUTO or depth is PlanDepth.HOPELESS:
         return None
     if all(t.stop_reason is StopReason.FAILED for t in run.trajectories):
         return None  # an engine that is down is not helped by more work
     if verdict.abstained or all(t.best is None or t.best.point is None for t in run.trajectories):
         return "nothing was found"
-    best, total = agreement
+    best, total = agreement()
     if total >= 2.0 and best < 2.0:
         return f"no two of {total:.0f} witnesses agree within {options.target_radius_km:g} km"
     if depth is not PlanDepth.DEEP and _asks_for_depth(run):

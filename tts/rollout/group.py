@@ -12,22 +12,29 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 
 from tts.aio import Deadline, closing, coalesce, merge
-from tts.domain.events import RolloutResumed, RolloutStarted, merge_text
+from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted, merge_text
 from tts.ports import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.loop import Agent, run_rollout
+
+_UNFOLLOWED_S = 0.25
 
 
 async def run_group(
     agent: Agent, group: GroupRequest, *, coalesce_s: float, leader_first: bool = False
 ) -> AsyncIterator[Sequence[RolloutItem]]:
-    """Items of all rollouts as they come, text merged, at most one batch every `coalesce_s` seconds."""
+    """Items of all rollouts as they come, text merged: one batch every `coalesce_s` seconds, and one at every end.
+
+    When nobody follows the request there are fewer batches: each costs every process on its way.
+    """
     if leader_first and len(group.tasks) > 1:
         started = asyncio.Event()
         rollouts = [_leader(agent, group, group.tasks[0], started)]
         rollouts += [_follower(agent, group, task, started) for task in group.tasks[1:]]
     else:
         rollouts = [run_rollout(agent, group, task) for task in group.tasks]
-    async with aclosing(coalesce(merge(rollouts), window_s=coalesce_s)) as batches:
+    window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_S)
+    batched = coalesce(merge(rollouts), window_s=window_s, urgent=lambda item: isinstance(item, RolloutFinished))
+    async with aclosing(batched) as batches:
         async for batch in batches:
             yield merge_text(batch)
 

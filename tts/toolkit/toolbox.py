@@ -18,9 +18,10 @@ class LocalToolbox:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
+        self._schemas = tuple(map(schema_of, self._tools.values()))
 
     def schemas(self) -> tuple[ToolSchema, ...]:
-        return tuple(schema_of(tool) for tool in self._tools.values())
+        return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         started = time.perf_counter()
@@ -46,11 +47,16 @@ class JoinedToolbox:
 
     def __init__(self, *boxes: Toolbox) -> None:
         self._boxes = boxes
-        self._owner = {schema.name: box for box in reversed(boxes) for schema in box.schemas()}
+        self._owner: dict[str, Toolbox] = {}
+        schemas: dict[str, ToolSchema] = {}
+        for box in boxes:
+            for schema in box.schemas():
+                self._owner.setdefault(schema.name, box)
+                schemas.setdefault(schema.name, schema)
+        self._schemas = tuple(schemas.values())
 
     def schemas(self) -> tuple[ToolSchema, ...]:
-        seen = {schema.name: schema for box in reversed(self._boxes) for schema in box.schemas()}
-        return tuple(seen[name] for name in dict.fromkeys(s.name for box in self._boxes for s in box.schemas()))
+        return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         return await self._owner.get(call.name, self._boxes[0]).call(call, context)

@@ -114,8 +114,7 @@ def _divisions(winner: Cluster, votes: Sequence[Vote], world: World) -> tuple[st
 
 def _people_log(point: LatLon, world: World) -> float:
     """log10 of the people who live within 60 km."""
-    near = world.gazetteer.nearest(point, limit=_TOWNS_COUNTED, max_km=_AROUND_KM)
-    return math.log10(sum(place.population for place, _ in near) + 1000)
+    return math.log10(world.gazetteer.people_near(point, max_km=_AROUND_KM, towns=_TOWNS_COUNTED) + 1000)
 
 
 def _division_size(point: LatLon, world: World) -> tuple[int, float]:

@@ -65,6 +65,7 @@ class Broker:
         now: Callable[[], float] = time.time,
     ) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
+        self._schemas = tuple(map(schema_of, self._tools.values()))
         self._store, self._now, self._providers = store, now, providers
         self._near = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
         self._ttl_s = dict(ttl_s or {})
@@ -75,7 +76,7 @@ class Broker:
         self._store_errors = 0
 
     def schemas(self) -> tuple[ToolSchema, ...]:
-        return tuple(schema_of(tool) for tool in self._tools.values())
+        return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         started = time.perf_counter()
