@@ -80,7 +80,12 @@ def _on_serve(redis_url: str, repeats: int) -> Result:
     from deployments.cluster import served_tools  # noqa: PLC0415  Ray takes seconds to load
 
     port = free_port()
-    with _server_process(port) as asked_url, served_tools(_args(port, redis_url)) as handle:
+    # The handle belongs to the loop it is first used in, and is shut down with Serve: the loop has to outlive it.
+    with (
+        asyncio.Runner() as runner,
+        _server_process(port) as asked_url,
+        served_tools(_args(port, redis_url)) as handle,
+    ):
 
         async def measured() -> Result:
             async def through(call: ToolCall, context: ToolContext) -> ToolOutcome:
@@ -97,7 +102,7 @@ def _on_serve(redis_url: str, repeats: int) -> Result:
                 "cached_serve_p50_ms": round(1000 * median(single), 3),
             }
 
-        return asyncio.run(measured())
+        return runner.run(measured())
 
 
 async def _ratio(call: Call, asked: list[str]) -> float:
