@@ -8,8 +8,8 @@ import click
 
 from deployments.cli.console import STDERR
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, distance_km
-from tts.eval.rewards.geo_adapt import needs_depth, optimal_locatability, reasoning_locatability
 from tts.eval.runs.record import Record, read_records
+from tts.rewards.geo_adapt import needs_depth, optimal_locatability, reasoning_locatability
 from tts.routing.predictor import fit
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tts.eval.rewards import geo_adapt, geoagent, reverse, spotagent, thinking_with_map
-from tts.eval.rewards.geoagent import LengthDamping, Levels
-from tts.eval.rewards.reverse import ToolUse
+from tts.rewards import geo_adapt, geoagent, reverse, spotagent, thinking_with_map
+from tts.rewards.geoagent import LengthDamping, Levels
+from tts.rewards.reverse import ToolUse
 
 kms = st.floats(0, 20004)
 unit = st.floats(0, 1)

@@ -23,9 +23,9 @@ from tts.domain.messages import text_message
 from tts.domain.request import RequestContext
 from tts.domain.trajectory import Trajectory
 from tts.errors import GeoTTSError
-from tts.eval.rewards.geoagent import LengthDamping, Levels, consistency_reward
 from tts.geodata.alike import same_place
 from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, Verifier, VerifyRequest
+from tts.rewards.geoagent import LengthDamping, Levels, consistency_reward
 from tts.verify.world import World
 
 _TASK = """\
