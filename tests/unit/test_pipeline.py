@@ -16,7 +16,7 @@ from tts.domain.plan import Limits, Locatability
 from tts.domain.trajectory import fold
 from tts.errors import ModelError, Overloaded
 from tts.pipeline import solve
-from tts.ports import Attachment, Identity, Ports, Routing, VerdictText
+from tts.ports import Attachment, Identity, Ports, Routing, VerdictText, WatchSettings
 from tts.routing.plan import DepthRouter
 
 PARIS = Hypothesis(point=LatLon(lat=48.8566, lon=2.3522), city="Paris", level=Level.CITY)
@@ -88,7 +88,7 @@ class FakeVerifier:
             yield self.verdict
 
 
-def ports(rollouts=None, verifier=None, locator=None):
+def ports(rollouts=None, verifier=None, locator=None, stragglers="cut"):
     identity = Identity(version="0", engine="fake", model="fake", dialect="generic", verifier="fake")
     return Ports(
         locator or FakeLocator(),
@@ -96,6 +96,7 @@ def ports(rollouts=None, verifier=None, locator=None):
         rollouts or FakeRollouts(),
         verifier or FakeVerifier(),
         identity,
+        WatchSettings(stragglers=stragglers),
     )
 
 
@@ -239,6 +240,31 @@ def test_stopping_early_and_escalating_still_give_one_answer_in_time(
         assert all(t.stop_reason is not None for t in folded.trajectories)
         assert len(folded.trajectories) <= n
         assert asyncio.get_running_loop().time() <= deadline_s + 0.2
+        assert rollouts.running == 0
+        assert not leftover_tasks()
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("stragglers", "ends", "total_s"),
+    [
+        ("cut", ["answered", "answered", "cancelled"], (3.0, 4.0)),
+        ("hedge", ["answered", "answered", "quorum", "answered"], (4.0, 5.0)),
+        ("wait", ["answered", "answered", "deadline"], (50.0, 60.0)),
+    ],
+)
+def test_a_straggler_is_cut_hedged_or_waited_for(blank_photo, stragglers, ends, total_s):
+    @virtual_time
+    async def check():
+        rollouts = FakeRollouts([("answer", 1.0), ("answer", 1.0), ("hang", 0), ("answer", 1.0)], size=1)
+        events = await run(
+            blank_photo, ports(rollouts, stragglers=stragglers), deadline_s=60.0, n_parallel=3, stop="quorum:3"
+        )
+        check_shape(events)
+        answer = fold(events).answer
+        assert [status.stop_reason for status in answer.rollouts] == ends
+        assert total_s[0] < answer.timing.total_s < total_s[1]
         assert rollouts.running == 0
         assert not leftover_tasks()
 
