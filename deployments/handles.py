@@ -205,11 +205,11 @@ class RemoteVerifier:
         self._verify, self._refs = handle.options(stream=True).verify, refs
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
-        async with closing(
-            remote_stream(self._verify, replace(request, photos=()), self._refs.of(request.photos))
-        ) as pieces:
-            async for piece in pieces:
-                yield piece
+        stream = remote_stream(self._verify, replace(request, photos=()), self._refs.of(request.photos))
+        async with closing(stream) as batches:
+            async for batch in batches:
+                for piece in batch:
+                    yield piece
 
 
 class RemoteToolbox:

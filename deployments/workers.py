@@ -202,15 +202,19 @@ class Verifier:
     def __init__(self, args: AppArgs, rollout: DeploymentHandle[Any] | None = None) -> None:
         configure_telemetry(args.telemetry, "verifier")
         self._refs = PhotoRefs()
+        self._coalesce_s = args.coalesce_s
         self._verifier = make_verifier(args, RemoteModel(rollout, self._refs) if rollout is not None else None)
 
     async def ready(self) -> bool:
         """Answers when a request would be served."""
         return True
 
-    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[VerdictText | Verdict]:
+    async def verify(
+        self, request: VerifyRequest, photo_refs: Sequence[Any]
+    ) -> AsyncIterator[Sequence[VerdictText | Verdict]]:
         photos = await self._refs.fetch(photo_refs)
         with span("judge", parent=request.context.traceparent):
-            async with closing(self._verifier.verify(replace(request, photos=photos))) as pieces:
-                async for piece in pieces:
-                    yield piece
+            pieces = self._verifier.verify(replace(request, photos=photos))
+            async with closing(coalesce(pieces, window_s=self._coalesce_s)) as batches:
+                async for batch in batches:
+                    yield batch
