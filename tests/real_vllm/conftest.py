@@ -51,6 +51,27 @@ def tiny_qwen25(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_lora(tiny_qwen25: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An adapter of rank 8 on the queries of that checkpoint, random and strong enough to change every word."""
+    import torch
+    from safetensors.torch import save_file
+
+    text = json.loads((tiny_qwen25 / "config.json").read_text())["text_config"]
+    hidden, queries = text["hidden_size"], text["num_attention_heads"] * text["head_dim"]
+    torch.manual_seed(3)
+    weights = {}
+    for layer in range(text["num_hidden_layers"]):
+        name = f"base_model.model.model.language_model.layers.{layer}.self_attn.q_proj"
+        weights[f"{name}.lora_A.weight"] = torch.randn(8, hidden, dtype=torch.bfloat16)
+        weights[f"{name}.lora_B.weight"] = torch.randn(queries, 8, dtype=torch.bfloat16)
+    folder = tmp_path_factory.mktemp("lora")
+    save_file(weights, folder / "adapter_model.safetensors")
+    config = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj"], "bias": "none"}
+    (folder / "adapter_config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.fixture(scope="session")
 def tiny_qwen3(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Qwen3-VL checkpoint without weights, for `load_format: dummy`."""
     return write_checkpoint(tmp_path_factory.mktemp("qwen3"), Shape.TINY_QWEN3_VL, corpus())

@@ -36,8 +36,8 @@ BLOCK = 128  # tokens the engine's cache keeps together on a CPU
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def engine(tiny_qwen25, tiny_args):
-    model = VllmModel(VllmEngine(model=str(tiny_qwen25), **tiny_args))
+async def engine(tiny_qwen25, tiny_lora, tiny_args):
+    model = VllmModel(VllmEngine(model=str(tiny_qwen25), loras={"geo": str(tiny_lora)}, **tiny_args))
     yield model
     model.close()
 
@@ -119,6 +119,14 @@ async def test_a_schema_binds_the_output(engine, request_for):
     found = json.loads(text)
     assert set(found) == {"lat", "city"}
     assert found["city"].istitle()
+
+
+async def test_an_adapter_is_asked_for_by_name(engine, request_for):
+    plain = (await said(engine, request_for(temperature=0.0)))[1]
+    assert (await said(engine, request_for(temperature=0.0, lora="geo")))[1] != plain
+    assert (await said(engine, request_for(temperature=0.0)))[1] == plain
+    with pytest.raises(ModelError, match="there is no adapter 'other'; there are: geo"):
+        await said(engine, request_for(lora="other"))
 
 
 async def test_turns_and_zoomed_pictures_hit_the_cache(engine, request_for, sign_photo):
