@@ -51,7 +51,9 @@ async def remote_call(method: Any, *args: Any) -> Any:
         return await response
     except asyncio.CancelledError:
         response.cancel()
-        raise
+        if _cancelled_here():
+            raise
+        raise ReplicaLost("a call was cancelled on its way") from None
     except (RayError, RayServeException) as error:
         raise _mapped(error) from error
 
@@ -62,6 +64,10 @@ async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
     try:
         async for item in response:
             yield item
+    except asyncio.CancelledError:
+        if _cancelled_here():
+            raise
+        raise ReplicaLost("a call was cancelled on its way") from None
     except (RayError, RayServeException) as error:
         raise _mapped(error) from error
     finally:
@@ -82,6 +88,12 @@ async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, wit
     except (RayError, RayServeException) as error:
         raise _mapped(error) from error
     return results
+
+
+def _cancelled_here() -> bool:
+    """Whether this task was cancelled, and not just the call that it awaits."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _mapped(error: Exception) -> GeoTTSError:

@@ -16,6 +16,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from tts.config import GatewayConfig
+from tts.dialects import DIALECTS
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
 
@@ -175,9 +176,12 @@ def _structured(name: str, value: str) -> Any:
 def options_from(fields: dict[str, Any]) -> LocateOptions:
     """Raises RequestError with every wrong field; empty fields count as absent."""
     try:
-        return LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
+        options = LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
         raise refused(error) from error
+    if options.dialect is not None and options.dialect not in DIALECTS:
+        raise _wrong("dialect", f"there is none of this name; there are: {', '.join(sorted(DIALECTS))}")
+    return options
 
 
 def refused(error: ValidationError) -> RequestError:

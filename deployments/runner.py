@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from contextvars import Context
 from dataclasses import dataclass, field
 
 from deployments.admission import Admission
@@ -60,12 +61,16 @@ class Runner:
         self._duties: list[asyncio.Task[None]] = []
 
     def launch(self, request: LocateRequest, meta: RunMeta) -> None:
-        """Start the work of a request whose log is open."""
+        """Start the work of a request whose log is open.
+
+        In a context of its own: Serve cancels what was called in the context of an HTTP request when its client goes
+        away, but whether the work ends then is ours to say.
+        """
         self._ensure_duties()
         self._admission.started()
         self._observers.accepted(meta)
         job = self._jobs[request.id] = _Job(request, meta)
-        job.task = spawn(self._work(job), name=f"solve {request.id}")
+        job.task = spawn(self._work(job), name=f"solve {request.id}", context=Context())
         job.task.add_done_callback(lambda _: self._ended(job))
 
     def is_running(self, request_id: str) -> bool:

@@ -12,6 +12,7 @@ import logging
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from contextvars import Context
 from typing import Any, Generic, TypeVar, cast
 
 from tts.errors import Overloaded
@@ -23,9 +24,12 @@ _log = logging.getLogger(__name__)
 _background: set[asyncio.Task[Any]] = set()
 
 
-def spawn(work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
-    """Start a task that is kept alive until it ends and whose failure is logged if nobody awaits it."""
-    task = asyncio.get_running_loop().create_task(work, name=name)
+def spawn(work: Coroutine[Any, Any, T], *, name: str, context: Context | None = None) -> asyncio.Task[T]:
+    """Start a task that is kept alive until it ends and whose failure is logged if nobody awaits it.
+
+    `context`: an empty one for work that must not end with whoever started it (frameworks keep in it what they cancel).
+    """
+    task = asyncio.get_running_loop().create_task(work, name=name, context=context)
     _background.add(task)
     task.add_done_callback(_background.discard)
     return task
@@ -114,11 +118,16 @@ async def _producing(
     channel: Channel[T] = Channel(maxsize)
 
     task = spawn(produce(channel.send), name=getattr(produce, "__qualname__", "producer"))
-    task.add_done_callback(lambda ended: channel.close(None if ended.cancelled() else ended.exception()))
+    task.add_done_callback(lambda ended: channel.close(_why(ended)))
     try:
         yield channel
     finally:
         await cancel_and_wait(task)
+
+
+def _why(ended: asyncio.Task[None]) -> BaseException | None:
+    """What ended a producer early. One that was cancelled by something inside it is no stream that came to its end."""
+    return asyncio.CancelledError() if ended.cancelled() else ended.exception()
 
 
 async def stream(

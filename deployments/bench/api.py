@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import random
 import time
 from contextlib import aclosing
@@ -47,6 +48,8 @@ def measure(fuzz: int, cuts: int, stall_s: float) -> Result:
 
 
 async def _inside(fuzz: int, stall_s: float) -> Result:
+    for name in ("uvicorn.error", "python_multipart"):
+        logging.getLogger(name).setLevel(logging.ERROR)  # a line for each request that cannot be read
     args = inside_args()
     merged = [await merge_ms(args) for _ in range(3)]
     say(f"merging: {median(merged):.3f} ms an event")
@@ -74,6 +77,8 @@ async def _fuzzed(args: AppArgs, count: int) -> Result:
         for part in range(4):
             await fuzzer.send(count // 4)
             say(f"{(part + 1) * count // 4} requests, {dict(sorted(fuzzer.statuses.items()))}")
+        for told in fuzzer.broken:
+            say(f"broken: {told}")
         await _until_idle(gateway)
         after = await locate(http, "", plain_photo(320, 240), n_parallel=1, depth="direct")
         result = {

@@ -40,94 +40,102 @@ _METHODS = ("GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD")
 
 
 class Fuzzer:
-    """The same seed sends the same requests. `statuses` counts what came back; 0 is a cut connection."""
+    """Several senders, each with its own dice: the same seed sends the same requests, however they are answered.
 
-    def __init__(self, http: httpx.AsyncClient, address: tuple[str, int], seed: int) -> None:
-        self._http, self._address = http, address
-        self._random = random.Random(seed)
-        self._photo = plain_photo(32, 32)
+    `statuses` counts what came back; 0 is a connection that was cut, or a request that httpx would not send. `broken`
+    tells of the first requests that met an error of ours.
+    """
+
+    def __init__(self, http: httpx.AsyncClient, address: tuple[str, int], seed: int, *, at_once: int = 16) -> None:
+        self._senders = [_Sender(http, address, random.Random(f"{seed} {i}"), self._tell) for i in range(at_once)]
         self.statuses: Counter[int] = Counter()
+        self.broken: list[str] = []
 
-    async def send(self, count: int, *, at_once: int = 16) -> None:
+    async def send(self, count: int) -> None:
+        await asyncio.gather(*(sender.send(count // len(self._senders)) for sender in self._senders))
+
+    def _tell(self, status: int, what: str) -> None:
+        self.statuses[status] += 1
+        if status >= 500 and status != 503 and len(self.broken) < 10:
+            self.broken.append(f"{status}: {what[:400]}")
+
+
+class _Sender:
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        address: tuple[str, int],
+        dice: random.Random,
+        tell: Callable[[int, str], None],
+    ) -> None:
+        self._http, self._address, self._random, self._tell = http, address, dice, tell
+        self._photo = plain_photo(32, 32)
+
+    async def send(self, count: int) -> None:
         kinds: tuple[Callable[[], Any], ...] = (
             self._form, self._picture, self._multipart, self._json, self._chat, self._path, self._raw,
         )  # fmt: skip
+        for _ in range(count):
+            await self._random.choice(kinds)()
 
-        async def some(n: int) -> None:
-            for _ in range(n):
-                self.statuses[await self._random.choice(kinds)()] += 1
-
-        await asyncio.gather(*(some(count // at_once) for _ in range(at_once)))
-
-    async def _form(self) -> int:
+    async def _form(self) -> None:
         chosen = {self._pick(_FIELDS): self._pick(_VALUES) for _ in range(self._random.randint(1, 4))}
-        return await self._post(files={"image": self._photo}, data={"n_parallel": "1", **chosen})
+        await self._post(files={"image": self._photo}, data={"n_parallel": "1", **chosen})
 
-    async def _picture(self) -> int:
-        return await self._post(files={"image": self._mutated(self._photo)}, data={"n_parallel": "1"})
+    async def _picture(self) -> None:
+        await self._post(files={"image": self._mutated(self._photo)}, data={"n_parallel": "1"})
 
-    async def _multipart(self) -> int:
+    async def _multipart(self) -> None:
         request = httpx.Request("POST", "http://x", files={"image": self._photo}, data={"n_parallel": "1"})
         kind = request.headers["content-type"]
         if self._random.random() < 0.3:
             kind = (
                 self._mutated(kind.encode()).decode("latin-1").replace("\n", " ").replace("\r", " ").replace("\0", " ")
             )
-        return await self._post(content=self._mutated(request.read()), headers={"Content-Type": kind})
+        await self._post(content=self._mutated(request.read()), headers={"Content-Type": kind})
 
-    async def _json(self) -> int:
+    async def _json(self) -> None:
         body = orjson.dumps(
             {"image": {"base64": "/9j/4AAQ"}, self._pick(_FIELDS): self._pick(_VALUES), "n_parallel": 1}
         )
         mutated = self._mutated(body) if self._random.random() < 0.7 else body
-        return await self._post(content=mutated, headers={"Content-Type": "application/json"})
+        await self._post(content=mutated, headers={"Content-Type": "application/json"})
 
-    async def _chat(self) -> int:
+    async def _chat(self) -> None:
         part = {
             "type": "image_url",
             "image_url": {"url": self._pick(("data:,x", "data:image/jpeg;base64,/9j/", "x", ""))},
         }
         body = {"model": self._pick(("geotts", "gpt", "")), "messages": [{"role": "user", "content": [part]}]}
         sent = self._mutated(orjson.dumps(body)) if self._random.random() < 0.5 else orjson.dumps(body)
-        return await self._post("/v1/chat/completions", content=sent, headers={"Content-Type": "application/json"})
+        await self._post("/v1/chat/completions", content=sent, headers={"Content-Type": "application/json"})
 
-    async def _path(self) -> int:
-        return await self._sent(self._pick(_METHODS), self._pick(_PATHS), headers=self._abuse())
+    async def _path(self) -> None:
+        await self._sent(self._pick(_METHODS), self._pick(_PATHS), headers=self._abuse())
 
-    async def _raw(self) -> int:
+    async def _raw(self) -> None:
         """A body that comes slowly, is cut, or is not as long as it says."""
         length = self._random.choice((0, 10, 5000, 10**12))
         head = (
             "POST /locate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Content-Length: {length}\r\n\r\n"
-        )
-        reader, writer = await asyncio.open_connection(*self._address)
-        try:
-            async with asyncio.timeout(5):
-                for _ in range(self._random.randint(1, 3)):
-                    writer.write(head.encode() if self._random.random() < 0.7 else self._mutated(head.encode()))
-                    await writer.drain()
-                    await asyncio.sleep(0.001)
-                if self._random.random() < 0.5:
-                    return 0
-                line = await reader.readline()
-                return int(line.split()[1]) if line.startswith(b"HTTP/1.1 ") else 0
-        except (TimeoutError, ConnectionError, ValueError):
-            return 0
-        finally:
-            writer.close()
-            with contextlib.suppress(ConnectionError):
-                await writer.wait_closed()
+        ).encode()
+        written = [
+            head if self._random.random() < 0.7 else self._mutated(head) for _ in range(self._random.randint(1, 3))
+        ]
+        waits = self._random.random() >= 0.5
+        self._tell(await _exchanged(self._address, written, waits=waits), str(written))
 
-    async def _post(self, path: str = "/locate", **body: Any) -> int:
+    async def _post(self, path: str = "/locate", **body: Any) -> None:
         headers = {**self._abuse(), **body.pop("headers", {})}
-        return await self._sent("POST", path, headers=headers, **body)
+        await self._sent("POST", path, headers=headers, **body)
 
-    async def _sent(self, method: str, path: str, **how: Any) -> int:
+    async def _sent(self, method: str, path: str, **how: Any) -> None:
         try:
-            return (await self._http.request(method, path, **how)).status_code
+            status = (await self._http.request(method, path, **how)).status_code
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, ValueError):
-            return 0
+            status = 0
+        self._tell(status, f"{method} {path} {how}")
 
     def _abuse(self) -> dict[str, str]:
         if self._random.random() < 0.6:
@@ -151,3 +159,22 @@ class Fuzzer:
 
     def _pick(self, choices: tuple[str, ...]) -> str:
         return self._random.choice(choices)
+
+
+async def _exchanged(address: tuple[str, int], written: list[bytes], *, waits: bool) -> int:
+    """The status of the reply to these bytes; 0 for none, and for whoever leaves without waiting for it."""
+    reader, writer = await asyncio.open_connection(*address)
+    try:
+        async with asyncio.timeout(5):
+            for piece in written:
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0.001)
+            line = await reader.readline() if waits else b""
+            return int(line.split()[1]) if line.startswith(b"HTTP/1.1 ") else 0
+    except (TimeoutError, ConnectionError, ValueError):
+        return 0
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()

@@ -107,13 +107,18 @@ async def _read(host: str, port: int, stall_s: float) -> tuple[int, bool]:
         f"POST /locate HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\nConnection: close\r\n"
         f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    reader, writer = await asyncio.open_connection(host, port, limit=4096)
-    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection = socket.socket()
+    connection.setsockopt(
+        socket.SOL_SOCKET, socket.SO_RCVBUF, 4096
+    )  # before it connects: what is in flight stays small
+    connection.connect((host, port))
+    reader, writer = await asyncio.open_connection(sock=connection, limit=4096)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     writer.write(head.encode() + body)
     await writer.drain()
     await asyncio.sleep(stall_s)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**20)  # or the rest comes in drops
     grown = tracemalloc.get_traced_memory()[0] - before if stall_s else 0
     told = await reader.read(-1)
     if not stall_s:

@@ -65,7 +65,7 @@ def machine() -> str:
 
 def say(text: str) -> None:
     """Progress, on stderr."""
-    STDERR.print(f"  {text}", soft_wrap=True)
+    STDERR.print(f"  {text}", soft_wrap=True, markup=False)
 
 
 def free_port() -> int:

@@ -12,6 +12,7 @@ from deployments.bench.fanout import plain_photo
 from deployments.bench.harness import locate
 from deployments.cluster import APP_NAME
 from deployments.probe import Probe
+from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.trajectory import fold
@@ -58,6 +59,25 @@ async def test_a_disconnect_leaves_nothing_running(service, http, probe, after_s
     assert await probe.idle_within(3.0)
     after = await locate(http, service.url, PHOTO, n_parallel=2, depth="direct")
     assert not after.failure
+
+
+@pytest.mark.parametrize("cut_at", ["accepted", "rollout_started", "text"])
+async def test_the_work_of_a_cut_stream_goes_on_undisturbed(service, http, probe, cut_at):
+    """Serve cancels what an HTTP request called when its client goes away: the work must not be the request's."""
+    request = http.stream(
+        "POST", f"{service.url}/locate", files={"image": PHOTO}, headers={"Accept": "text/event-stream"},
+        data={"n_parallel": "2", "depth": "deep", "resume_grace_s": "20"},
+    )  # fmt: skip
+    async with request as response:
+        async for line in response.aiter_lines():
+            if line == f"event: {cut_at}":
+                break
+    async with Client(service.url) as client:
+        kinds = [event.type async for event in client.events(response.headers["x-request-id"])]
+    assert (kinds[0], kinds[-2:]) == ("accepted", ["answer", "done"])
+    assert kinds.count("rollout_finished") == 2
+    assert "rollout_resumed" not in kinds
+    assert await probe.idle_within(3.0)
 
 
 async def test_a_disconnected_json_request_is_cancelled_too(service, http, probe):

@@ -2,7 +2,9 @@
 
 import asyncio
 import secrets
+import tracemalloc
 
+import orjson
 import pytest
 from redis_server import running_redis
 from support import leftover_tasks
@@ -98,6 +100,18 @@ async def test_an_entry_that_is_not_above_the_last_is_dropped(store):
     await store.append("loc_1", [LogEntry(2, "late", b"{}"), *entries(4)])
     await store.close(a_run())
     assert [entry.kind async for entry in store.read("loc_1")] == ["text"] * 4
+
+
+async def test_in_memory_an_event_costs_what_it_weighs():
+    """What orjson returns keeps its buffer of 4 KB, however short it is; a log holds hundreds of short events."""
+    store = MemoryRunStore(3600)
+    await store.open(a_run(), lease_s=60)
+    tracemalloc.start()
+    for seq in range(1, 501):
+        await store.append("loc_1", [LogEntry(seq, "text", orjson.dumps({"seq": seq, "text": "a few words"}))])
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 500 * 400
 
 
 async def test_files(store):

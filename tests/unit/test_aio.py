@@ -41,6 +41,21 @@ async def test_a_stream_yields_what_is_sent_then_raises_what_was_raised():
 
 
 @virtual_time
+async def test_a_stream_whose_producer_was_cancelled_from_inside_did_not_come_to_its_end():
+    """As when a call it awaits is cancelled on the other side of the network."""
+
+    async def produce(send):
+        await send(1)
+        raise asyncio.CancelledError
+
+    got = []
+    with pytest.raises(asyncio.CancelledError):
+        async for item in stream(produce):
+            got.append(item)
+    assert got == [1]
+
+
+@virtual_time
 async def test_closing_a_stream_cancels_its_producer_and_waits_for_it():
     log = []
 

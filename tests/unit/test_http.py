@@ -101,6 +101,7 @@ BAD = [
     ({"deadline_s": "nan"}, 422, "deadline_s"),
     ({"target_radius_km": "-1"}, 422, "target_radius_km"),
     ({"depth": "bottomless"}, 422, "depth"),
+    ({"dialect": "klingon"}, 422, "dialect"),
     ({"speed": "fast"}, 422, "speed"),
     ({"within": "{"}, 422, "within"),
     ({"within": '{"kind": "bbox", "south": 5, "west": 0, "north": 1, "east": 2}'}, 422, "within"),
