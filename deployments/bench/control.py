@@ -1,8 +1,8 @@
 """`geotts bench control`: what the service adds to the time of its engine.
 
 The engine takes exactly 200 ms (or 0), so everything else is ours: reading the photo, planning, N rollouts over Ray
-Serve, events, verifying, the reply. `--beside NAME=URL` measures another best-of-N server in the same run: start
-`python -m deployments.bench.upstream`, point that server at it, and give its OpenAI-compatible base URL.
+Serve, events, verifying, the reply. `--beside` measures other best-of-N servers in the same run, in front of a fake
+engine of the same 200 ms: `scripts/best-of-n-servers` installs and starts two (docs/evaluation.md).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import base64
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 import click
 import httpx
@@ -22,24 +23,49 @@ from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 
 _ENGINE_S = 0.2
 _MODEL = "fake"
+_KEY = {"Authorization": "Bearer none"}  # some servers ask for one, whatever it is
 Ask = Callable[[httpx.AsyncClient, int], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Another server: its base URL, and the field of a request by which it is told N."""
+
+    name: str
+    url: str
+    field: str
+
+
+class Beside(click.ParamType[Other]):
+    """`NAME=URL` or `NAME=URL,FIELD`."""
+
+    name = "NAME=URL[,FIELD]"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Other:
+        name, _, rest = str(value).partition("=")
+        url, _, budget = rest.partition(",")
+        if not name or not url.startswith("http"):
+            self.fail(f"{value!r} is not {self.name}", param, ctx)
+        return Other(name, url.rstrip("/"), budget or "n")
 
 
 @click.command()
 @click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a request.")
 @click.option("--repeats", type=click.IntRange(1), default=40, show_default=True, help="Requests of each client.")
-@click.option("--beside", multiple=True, metavar="NAME=URL", help="An OpenAI-compatible best-of-N server. Repeatable.")
-@click.option("--budget", default="n", show_default=True, help="The field by which those servers are told N.")
+@click.option(
+    "--beside",
+    "others",
+    multiple=True,
+    type=Beside(),
+    help="An OpenAI-compatible best-of-N server, and the field of a request that tells it N (default n). Repeatable.",
+)
 @click.option("--quick", is_flag=True, help="8 requests.")
-def command(n: int, repeats: int, beside: tuple[str, ...], budget: str, quick: bool) -> None:
+def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> None:
     """Milliseconds added to an engine of 200 ms at 1 and 8 clients, and requests a second at one of 0 ms."""
-    others = [(name, url) for name, _, url in (entry.partition("=") for entry in beside)]
-    if any(not url for _, url in others):
-        raise click.BadParameter("give NAME=URL", param_hint="--beside")
-    report("control", lambda: measure(n, 8 if quick else repeats, others, budget))
+    report("control", lambda: measure(n, 8 if quick else repeats, others))
 
 
-def measure(n: int, repeats: int, others: Sequence[tuple[str, str]], budget: str) -> Result:
+def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
     photo = plain_photo(640, 480)
     found: Result = {"n": n, "photo_bytes": len(photo)}
     with served(_args(_ENGINE_S)) as service:
@@ -48,8 +74,8 @@ def measure(n: int, repeats: int, others: Sequence[tuple[str, str]], budget: str
         found["rps_zero"] = round(asyncio.run(_per_second(_locate(service.url, photo, n), repeats)), 1)
         say(f"geotts: {found['rps_zero']} requests a second")
     beside: dict[str, Result] = {}
-    for name, url in others:
-        beside[name] = asyncio.run(_added(_chat(url, photo, n, budget), repeats, name))
+    for other in others:
+        beside[other.name] = asyncio.run(_added(_chat(other, photo, n), repeats, other.name))
     return {**found, "beside": beside}
 
 
@@ -69,13 +95,13 @@ def _locate(url: str, photo: bytes, n: int) -> Ask:
     return ask
 
 
-def _chat(url: str, photo: bytes, n: int, budget: str) -> Ask:
+def _chat(server: Other, photo: bytes, n: int) -> Ask:
     image = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{base64.b64encode(photo).decode()}"}}
 
     async def ask(http: httpx.AsyncClient, i: int) -> None:
         words = {"type": "text", "text": f"Where was this taken? ({i})"}
-        body = {"model": _MODEL, "messages": [{"role": "user", "content": [words, image]}], budget: n}
-        (await http.post(f"{url}/chat/completions", json=body)).raise_for_status()
+        body = {"model": _MODEL, "messages": [{"role": "user", "content": [words, image]}], server.field: n}
+        (await http.post(f"{server.url}/chat/completions", json=body, headers=_KEY)).raise_for_status()
 
     return ask
 
