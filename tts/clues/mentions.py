@@ -17,7 +17,7 @@ from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise, script_of
 
-_OWN = 0.06  # share of photos with text that carry the name of their own town
+_OWN = 0.08  # share of photos with text that carry the name of their own town
 _ALTERNATE = 0.35
 _EDIT = 0.12
 _WORDS_A_PHOTO = 25.0

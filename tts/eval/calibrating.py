@@ -116,11 +116,11 @@ def judged(cases: Iterable[Case], world: World) -> Judged:
     return Judged(tuple(spreads), np.array(errors, dtype=np.float64))
 
 
-def held_out(all_judged: Judged, *, seed: int, target_km: float = 25.0) -> Held:
+def held_out(all_judged: Judged, *, seed: int, target_km: float = 25.0, stated: bool = False) -> Held:
     """Calibrate on a random half, measure on the other."""
     order = np.random.default_rng(seed).permutation(len(all_judged.spreads))
     half = len(order) // 2
-    made = fit(*_rows(all_judged, order[:half]), origin=f"split {seed}")
+    made = fit(*_rows(all_judged, order[:half]), origin=f"split {seed}", stated=stated)
     return measured(made, *_rows(all_judged, order[half:]), target_km=target_km)
 
 

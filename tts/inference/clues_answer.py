@@ -14,7 +14,7 @@ from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Place
 from tts.inference.clues_notes import Notes
 
-ANSWER_FROM = 0.3  # share of the belief within 750 km of the best point, below which there is no answer
+ANSWER_FROM = 0.31  # share of the belief within 750 km of the best point, below which there is no answer
 _COUNTRY_FROM = 0.5  # share of the belief in one country, from which it is named however large it is
 _CITY_FROM, _REGION_FROM = 0.5, 0.5
 _SHOWN_LINES, _SHOWN_CLUES = 6, 5

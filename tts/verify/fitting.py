@@ -18,6 +18,7 @@ from tts.verify.spread import Spread
 
 MIN_RUNS = 40
 _CROSS_FROM = 300  # runs from which products of features are told apart from noise
+_STATED = "stated_radius_log_km"
 _KNOTS = 8
 _NEIGHBOURS = 0.25  # share of the runs that each knot looks at
 _RIDGE = 300.0
@@ -27,11 +28,17 @@ _STEPS = 15
 _FOLDS, _REPEATS = 5, 2
 _BETAS = (0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.3, 1.6)
 _CAPS_KM = (300.0, 1000.0, 1800.0, 2200.0, 2600.0, 3200.0, 5000.0, 9000.0, HALF_CIRCUMFERENCE_KM)
+_AS_IT_IS = ((1.0,), (HALF_CIRCUMFERENCE_KM,))
 _COVER, _SMOOTH = 0.905, 0.01  # choosing among rules costs half a percent on runs they were not chosen on
 
 
-def fit(spreads: Sequence[Spread], errors_km: Sequence[float] | Floats, *, origin: str) -> Calibration:
+def fit(
+    spreads: Sequence[Spread], errors_km: Sequence[float] | Floats, *, origin: str, stated: bool = False
+) -> Calibration:
     """Fit on verdicts with known errors. Deterministic.
+
+    `stated` is for an engine whose own radius is worth more than how its rollouts agree: the 90 % radius is then the
+    stated one times a constant.
 
     Raises:
         DataError: with fewer than 40 runs, which would not hold what they promise.
@@ -41,10 +48,11 @@ def fit(spreads: Sequence[Spread], errors_km: Sequence[float] | Floats, *, origi
     raw = np.stack([spread.vector() for spread in spreads])
     km = np.maximum(np.array(errors_km, dtype=np.float64), FLOOR_KM)
     mean, scale = raw.mean(axis=0), np.maximum(raw.std(axis=0), 1e-3)
-    crossed = len(km) >= _CROSS_FROM
+    crossed = len(km) >= _CROSS_FROM and not stated
     x = expand(raw, mean, scale, crossed=crossed)
     typical = _ordering(_ridge(x, np.log(km), np.ones(len(km))))
-    tail = _tail_ordering(x, km)
+    far = _as_stated(scale) if stated else _tail_ordering(x, km)
+    scores = np.tile(far.of(x), _REPEATS) if stated else _held_out_scores(x, km)
     return Calibration(
         origin=origin,
         runs=len(km),
@@ -54,9 +62,15 @@ def fit(spreads: Sequence[Spread], errors_km: Sequence[float] | Floats, *, origi
         scale=tuple(scale.tolist()),
         typical=typical,
         table=_tabulate(typical.of(x), km),
-        tail=tail,
-        rule=_tail_rule(_held_out_scores(x, km), np.tile(km, _REPEATS)),
+        tail=far,
+        rule=_tail_rule(scores, np.tile(km, _REPEATS), *(_AS_IT_IS if stated else (_BETAS, _CAPS_KM))),
     )
+
+
+def _as_stated(scale: Floats) -> Ordering:
+    """The logarithm of the stated radius (less its mean) as it is: nothing is fitted, so nothing has to be held out."""
+    own = np.array([float(name == _STATED) for name in Spread.model_fields])
+    return Ordering(coefficients=tuple((scale * own).tolist()), intercept=0.0)
 
 
 def _tail_ordering(x: Floats, km: Floats) -> Ordering:
@@ -76,7 +90,7 @@ def _held_out_scores(x: Floats, km: Floats) -> Floats:
     return scores.ravel()
 
 
-def _tail_rule(scores: Floats, km: Floats) -> TailRule:
+def _tail_rule(scores: Floats, km: Floats, betas: Sequence[float], caps_km: Sequence[float]) -> TailRule:
     """The rule that holds 90 % of held-out runs with the least mean radius.
 
     A verdict is given more than 90 % where a little more radius buys much probability, and less where even a continent
@@ -84,8 +98,8 @@ def _tail_rule(scores: Floats, km: Floats) -> TailRule:
     """
     share = _COVER * (1.0 + _REPEATS / len(km))
     best: tuple[float, TailRule] | None = None
-    for beta in _BETAS:
-        for cap in _CAPS_KM:
+    for beta in betas:
+        for cap in caps_km:
             rule = _solve_alpha(scores, km, beta, cap, share)
             if rule is not None and (best is None or rule.radius_km(scores).mean() < best[0]):
                 best = (float(rule.radius_km(scores).mean()), rule)
