@@ -26,13 +26,13 @@ from deployments.parts import make_identity, make_watch
 from deployments.placement import ROUTER
 from deployments.ray_env import wait_for_ingress_port
 from deployments.remote_brokers import RemoteBrokers
+from deployments.replica import prepare_replica
 from deployments.scaling import POLICY
 from deployments.workers import Locatability, Rollout, Tools, Verifier
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
 from tts.ports import Locator, Ports
 from tts.routing.locatability import FixedLocator
 from tts.routing.plan import DepthRouter
-from tts.telemetry import configure_telemetry
 
 
 @serve.ingress()
@@ -47,7 +47,7 @@ class GatewayIngress:
         verifier: DeploymentHandle[Any],
         tools: DeploymentHandle[Any],
     ) -> None:
-        configure_telemetry(args.telemetry, "gateway")
+        prepare_replica(args, "gateway")
         wait_for_ingress_port(args.gateway.host)
         refs = PhotoRefs()
         brokers = RemoteBrokers(tools)

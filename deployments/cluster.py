@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from deployments.ray_env import prepare_environment, prepare_ports
+from deployments.ray_env import is_free, prepare_environment, prepare_ports
 
 prepare_environment()
 
@@ -51,11 +51,10 @@ def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool
     if ray_address is None:
         prepare_ports(args.gateway.host, args.gateway.port)
     started = time.perf_counter()
-    with boundary(FatalError, "starting Ray (is there memory and processor time to spare?)"):
-        _start_ray(ray_address, log_to_driver=log_to_driver)
+    _start_patiently(ray_address, log_to_driver=log_to_driver)
     try:
         with boundary(FatalError, "starting the service (is there memory and processor time to spare?)"):
-            serve.start(http_options={"host": args.gateway.host, "port": _unused_proxy_port(args)})
+            serve.start(http_options={"host": args.gateway.host, "port": _proxy_port(args)})
             try:
                 serve.run(build(args), name=APP_NAME, route_prefix="/")
             except RuntimeError as error:
@@ -74,7 +73,7 @@ def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool
 @contextmanager
 def served_tools(args: AppArgs) -> Iterator[Any]:
     """Only the Tools deployment, on a private cluster: its handle."""
-    _start_ray(None, log_to_driver=False)
+    _start_patiently(None, log_to_driver=False)
     try:
         serve.start(proxy_location="Disabled")
         yield serve.run(build_tools(args), name="tools", route_prefix=None)
@@ -83,6 +82,20 @@ def served_tools(args: AppArgs) -> Iterator[Any]:
             serve.shutdown()  # type: ignore[no-untyped-call]
         finally:
             ray.shutdown()
+
+
+def _start_patiently(address: str | None, *, log_to_driver: bool) -> None:
+    """Ray gives its node 30 s to start and has no setting for it. On a busy machine the second try is the quicker."""
+    what = "starting Ray (is there memory and processor time to spare?)"
+    try:
+        with boundary(FatalError, what):
+            _start_ray(address, log_to_driver=log_to_driver)
+    except FatalError:
+        if address is not None:
+            raise
+        ray.shutdown()
+        with boundary(FatalError, what):
+            _start_ray(address, log_to_driver=log_to_driver)
 
 
 def _start_ray(address: str | None, *, log_to_driver: bool) -> None:
@@ -116,6 +129,7 @@ def _quiet_raylet() -> None:
     ray._private.worker.print_to_stdstream = note
 
 
-def _unused_proxy_port(args: AppArgs) -> int:
-    """Direct ingress takes the public port; Serve still wants a port for the proxy it does not start."""
-    return args.gateway.port + 1 if args.gateway.port < 65535 else args.gateway.port - 1
+def _proxy_port(args: AppArgs) -> int:
+    """The gateway itself takes the public port; Serve insists on a proxy beside it: on the next port that is free."""
+    wanted = range(args.gateway.port + 1, min(args.gateway.port + 20, 65536))
+    return next((port for port in wanted if is_free(args.gateway.host, port)), 0)

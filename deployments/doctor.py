@@ -7,7 +7,6 @@ import importlib.util
 import os
 import platform
 import shutil
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,8 +14,9 @@ from dataclasses import replace
 import psutil
 
 from deployments.findings import Finding
-from deployments.profile_doctor import endpoint_finding
-from tts.config import AppArgs, OpenAIEngine
+from deployments.profile_doctor import endpoint_finding, vllm_finding
+from deployments.ray_env import why_not_bound
+from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 from tts.net.url_secrets import masked
@@ -112,17 +112,11 @@ def _machine(args: AppArgs) -> Iterator[Finding]:
 
 
 def _ports(args: AppArgs) -> Iterator[Finding]:
-    for port, purpose in ((args.gateway.port, "the service"), (args.gateway.port + 1, "Ray Serve's own proxy")):
-        with socket.socket() as probe:
-            try:
-                probe.bind((args.gateway.host, port))
-            except OSError as error:
-                reason = error.strerror or "cannot be bound"
-                yield Finding(
-                    f"port {port}", "problem", reason, f"{purpose} cannot listen", "stop its user or take --port"
-                )
-            else:
-                yield Finding(f"port {port}", "ok", f"free, for {purpose}")
+    what = f"port {args.gateway.port}"
+    if reason := why_not_bound(args.gateway.host, args.gateway.port):
+        yield Finding(what, "problem", reason, "the service cannot listen", "stop its user or take --port")
+    else:
+        yield Finding(what, "ok", "free, for the service")
 
 
 def _engine(args: AppArgs) -> Iterator[Finding]:
@@ -132,6 +126,9 @@ def _engine(args: AppArgs) -> Iterator[Finding]:
         return
     if isinstance(args.engine, OpenAIEngine):
         yield endpoint_finding(args.engine)
+        return
+    if isinstance(args.engine, VllmEngine):
+        yield vllm_finding(args.engine)
         return
     try:
         detail = f"{name}: {args.engine.model_dump_json(exclude_defaults=True)}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import httpx
 
 from deployments.findings import Finding
 from deployments.local import local_tools
 from deployments.parts import make_dialect
-from tts.config import AppArgs, OpenAIEngine
+from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.dialects.base import Dialect
 from tts.dialects.spoken import SpokenDialect
 from tts.errors import ConfigError, DataError
@@ -43,7 +44,7 @@ def explain(name: str, profile: Profile, args: AppArgs) -> Iterator[Finding]:
         )
     else:
         yield Finding("chat template", "ok", "the checkpoint's own" if template == "engine" else template)
-    model = args.engine.model if isinstance(args.engine, OpenAIEngine) else ""
+    model = args.engine.model if isinstance(args.engine, OpenAIEngine | VllmEngine) else ""
     yield Finding("an endpoint of your own", "off", "", "", profile.serve_command(model))
 
 
@@ -66,7 +67,26 @@ def endpoint_finding(engine: OpenAIEngine) -> Finding:
     if engine.model and engine.model not in listed:
         there = f"it has {', '.join(listed[:5]) or 'none'}"
         return Finding("endpoint", "problem", f"{engine.model} is not there; {there}", cost, "name one with --model")
-    return Finding("endpoint", "ok", f"{engine.base_url} serves {engine.model or ', '.join(listed[:1])}")
+    if not listed:
+        return Finding("endpoint", "problem", f"{engine.base_url} lists no models", cost, mend)
+    others = f", the first of {len(listed)}: name another with --model" if not engine.model and listed[1:] else ""
+    return Finding("endpoint", "ok", f"{engine.base_url} serves {engine.model or listed[0]}{others}")
+
+
+def vllm_finding(engine: VllmEngine) -> Finding:
+    """Whether a model can run in this process: vLLM is there, and the folder, where it is one."""
+    cost, elsewhere = "the service does not start", "serve the model elsewhere and name it with --endpoint URL"
+    if not engine.model:
+        mend = "say --model PATH_OR_NAME, or --endpoint URL"
+        return Finding("engine", "problem", "vllm: no model is named, the profile has no published one", cost, mend)
+    if find_spec("vllm") is None:
+        mend = f"pip install 'geotts[vllm]', or {elsewhere}"
+        return Finding("engine", "problem", "vllm: vLLM is not installed", cost, mend)
+    if engine.model.startswith(("/", "./", "../", "~")) and not os.path.isdir(os.path.expanduser(engine.model)):
+        return Finding(
+            "engine", "problem", f"vllm: there is no folder {engine.model}", cost, f"mend it, or {elsewhere}"
+        )
+    return Finding("engine", "ok", f"vllm: {engine.model_dump_json(exclude_defaults=True)}")
 
 
 def _speaking(dialect: Dialect) -> str:

@@ -51,13 +51,27 @@ def wait_for_ingress_port(host: str) -> None:
         return
     give_up = time.monotonic() + _TIME_WAIT_S
     while time.monotonic() < give_up:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
-            try:
-                probe.bind((host, low))
-            except OSError:
-                time.sleep(0.2)
-            else:
-                return
+        if is_free(host, low):
+            return
+        time.sleep(0.2)
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether the port can be bound at this moment."""
+    return not why_not_bound(host, port, closing=False)
+
+
+def why_not_bound(host: str, port: int, *, closing: bool = True) -> str:
+    """Why the port cannot be bound, in the system's words; empty when it can. `closing`: one whose last user is gone,
+    and that the kernel keeps for a minute, counts as free.
+    """
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(closing))
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error.strerror or str(error)
+    return ""
 
 
 def _default(**variables: str) -> None:

@@ -29,6 +29,7 @@ from deployments.parts import (
     make_locator,
     make_verifier,
 )
+from deployments.replica import prepare_replica
 from deployments.scaling import GENERATIONS, KV_USE
 from deployments.tooling import make_tooling, refuse_file_across_nodes, taped
 from tts.aio import closing, coalesce
@@ -55,7 +56,7 @@ from tts.ports import (
 )
 from tts.rollout.group import run_group
 from tts.rollout.loop import Agent
-from tts.telemetry import configure_telemetry, span
+from tts.telemetry import span
 from tts.toolkit.broker.stats import BrokerSnapshot
 from tts.toolkit.toolbox import JoinedToolbox
 
@@ -64,7 +65,7 @@ class Locatability:
     """Rates photos, and reads signs for everyone else: the only process that loads the recognisers."""
 
     def __init__(self, args: AppArgs) -> None:
-        configure_telemetry(args.telemetry, "locatability")
+        prepare_replica(args, "locatability")
         self._refs = PhotoRefs()
         self._perception = LocalPerception()
         self._locator = make_locator(args, self._perception)
@@ -87,7 +88,7 @@ class Rollout:
     """Runs groups of rollouts beside their engine. Cheap tools run here, the others in the broker."""
 
     def __init__(self, args: AppArgs, locatability: DeploymentHandle[Any], tools: DeploymentHandle[Any]) -> None:
-        configure_telemetry(args.telemetry, "rollout")
+        prepare_replica(args, "rollout")
         self._args = args
         self._refs = PhotoRefs()
         self._model = make_agent_model(args)
@@ -157,7 +158,7 @@ class Tools:
     """The broker: large data, keys, caches and limits live here."""
 
     def __init__(self, args: AppArgs) -> None:
-        configure_telemetry(args.telemetry, "tools")
+        prepare_replica(args, "tools")
         refuse_file_across_nodes(args, nodes=live_nodes())
         tooling = make_tooling(args)
         self._toolbox = taped(tooling.toolbox, args.tools)
@@ -200,7 +201,7 @@ class Verifier:
     """Weighs trajectories into one verdict, in a process of its own so that it scales and fails by itself."""
 
     def __init__(self, args: AppArgs, rollout: DeploymentHandle[Any] | None = None) -> None:
-        configure_telemetry(args.telemetry, "verifier")
+        prepare_replica(args, "verifier")
         self._refs = PhotoRefs()
         self._coalesce_s = args.coalesce_s
         self._verifier = make_verifier(args, RemoteModel(rollout, self._refs) if rollout is not None else None)

@@ -6,6 +6,7 @@ command line says wins over the profile, the profile over the configuration file
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any, Literal
 
@@ -56,7 +57,7 @@ class Profile(Value):
     def serve_command(self, model: str = "") -> str:
         """How to serve the model with vLLM, to be used as `--endpoint`."""
         template = [] if self.chat_template == "engine" else ["--chat-template", self.chat_template]
-        return " ".join(["vllm", "serve", model or self.model or "MODEL", *self.serve, *template])
+        return shlex.join(["vllm", "serve", model or self.model or "MODEL", *self.serve, *template])
 
 
 def profile_names() -> list[str]:

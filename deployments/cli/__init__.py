@@ -10,6 +10,7 @@ import click
 
 from deployments.cli.console import fail
 from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
+from tts.net.url_secrets import masked
 
 # name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second.
 _COMMANDS = {
@@ -71,5 +72,11 @@ def main() -> None:
     except (ConfigError, DataError, RequestError) as error:
         code = fail(error.detail, EXIT_USAGE)
     except GeoTTSError as error:
-        code = fail(error.detail, EXIT_FAILED)
+        code = fail(_with_cause(error), EXIT_FAILED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _with_cause(error: GeoTTSError) -> str:
+    """The detail, and the first line of what it came from: here nobody but the user of this machine reads it."""
+    cause = str(error.__cause__ or "").strip().partition("\n")[0]
+    return error.detail if not cause or cause in error.detail else f"{error.detail}: {masked(cause)}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import yaml
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from tts.config import AppArgs, load_config
@@ -23,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def fail(message: str, code: int) -> int:
     """One red line (more when the message has more), and the exit code to use."""
-    STDERR.print(f"[bold red]geotts:[/] {message}", soft_wrap=True, markup=True)
+    STDERR.print(f"[bold red]geotts:[/] {escape(message)}", soft_wrap=True)
     return code
 
 
@@ -63,17 +65,25 @@ _PROFILE_OPTIONS = (
 )
 
 
-def profile_options(command: F) -> F:
-    """`--profile`, `--model` and `--endpoint`, on top of `config_option`: they change what it hands over."""
+def profile_options(command: F, *, to_run: bool = True) -> F:
+    """`--profile`, `--model` and `--endpoint`, on top of `config_option`: they change what it hands over.
+
+    Unless it is `to_run`, a profile needs no model: it can be explained without.
+    """
     for name, metavar, text in _PROFILE_OPTIONS:
         command = click.option(
-            f"--{name}", metavar=metavar, is_eager=True, expose_value=False, callback=_remember, help=text
+            f"--{name}",
+            metavar=metavar,
+            is_eager=True,
+            expose_value=False,
+            callback=partial(_remember, to_run),
+            help=text,
         )(command)
     return command
 
 
-def _remember(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    context.meta.setdefault(_PROFILE, {})[parameter.name] = value or ""
+def _remember(to_run: bool, context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    context.meta.setdefault(_PROFILE, {"to_run": to_run})[parameter.name] = value or ""
 
 
 def profile_in_use() -> tuple[str, Profile] | None:
@@ -91,7 +101,7 @@ def _profile_tree(context: click.Context) -> dict[str, Any] | None:
     if not name and not endpoint:
         return None
     profile = load_profile(name or "generic")
-    if not endpoint and not model and not profile.model:
+    if given["to_run"] and not endpoint and not model and not profile.model:
         raise click.UsageError(f"profile {name} has no published name: say --model PATH_OR_NAME or --endpoint URL")
     return profile.tree(model=model, endpoint=endpoint)
 

@@ -15,6 +15,7 @@ from deployments.cli.inputs import Input
 from deployments.cli.locate import follow, map_of
 from deployments.cli.views import answer_panel
 from deployments.doctor import examine
+from deployments.ray_env import is_free
 from tts.api.client import Client
 from tts.config import AppArgs
 from tts.domain.request import LocateOptions
@@ -84,22 +85,13 @@ def _build_data(args: AppArgs) -> None:
 
 
 def _free_port(args: AppArgs) -> int:
-    """The configured port, or any pair of free ones when it or its neighbour is taken."""
+    """The configured port, or any free one when it is taken."""
     for port in (args.gateway.port, 8800, 8900, 9100):
-        if all(_is_free(args.gateway.host, number) for number in (port, port + 1)):
+        if is_free(args.gateway.host, port):
             return port
     with socket.socket() as probe:
         probe.bind((args.gateway.host, 0))
         return int(probe.getsockname()[1])
-
-
-def _is_free(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
 
 
 async def _locate(url: str, photos: tuple[Path, ...], n_parallel: int, args: AppArgs) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 import orjson
 from rich.console import Console
@@ -19,7 +21,7 @@ _MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON array instead of a list.")
 @config_option
-@profile_options
+@partial(profile_options, to_run=False)
 def command(args: AppArgs, as_json: bool) -> int:
     """Say what is installed, what is missing, what that costs, and how to mend it.
 

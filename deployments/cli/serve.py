@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 
 import click
 
 from deployments.cli.console import STDERR, config_option, profile_options, progress_bar
-from deployments.ray_env import prepare_to_join
-from tts.config import AppArgs, checked
+from deployments.profile_doctor import endpoint_finding, vllm_finding
+from deployments.ray_env import prepare_to_join, why_not_bound
+from tts.config import AppArgs, OpenAIEngine, VllmEngine, checked
+from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 
 
@@ -24,8 +27,13 @@ def command(args: AppArgs, host: str | None, port: int | None, address: str | No
     """Run the service until Ctrl-C. Builds missing data first."""
     changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     args = checked(args, {"gateway": {**args.gateway.model_dump(), **changes}})
+    if not verbose:
+        logging.getLogger("tts.errors").setLevel(logging.CRITICAL)  # their last line is printed, stacks with --verbose
     if address is not None:
         prepare_to_join()
+    else:
+        _refuse_what_cannot_start(args)
+    _warn_of_a_silent_endpoint(args)
     from deployments.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
 
     store = DataStore(args.data_dir)
@@ -46,3 +54,18 @@ def command(args: AppArgs, host: str | None, port: int | None, address: str | No
         )
         stop.wait()
         STDERR.print("stopping …")
+
+
+def _refuse_what_cannot_start(args: AppArgs) -> None:
+    """What Ray would find out after minutes, and tell as a stack."""
+    host, port = args.gateway.host, args.gateway.port
+    if reason := why_not_bound(host, port):
+        raise ConfigError(f"port {port} of {host} is taken ({reason}): stop what uses it, or take another with --port")
+    if isinstance(args.engine, VllmEngine) and (found := vllm_finding(args.engine)).state == "problem":
+        raise ConfigError(f"{found.detail}: {found.mend}")
+
+
+def _warn_of_a_silent_endpoint(args: AppArgs) -> None:
+    """It may come up later, so the service starts all the same."""
+    if isinstance(args.engine, OpenAIEngine) and (found := endpoint_finding(args.engine)).state == "problem":
+        STDERR.print(f"[yellow]![/] endpoint: {found.detail}; {found.cost} until you {found.mend}", soft_wrap=True)

@@ -1,0 +1,119 @@
+"""Every profile, from its name and an endpoint to an answer over HTTP, with a model that answers in its dialect."""
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from endpoint import serving as an_endpoint
+from plays import HEFEI, OTARU, TURNS, play_of
+from service import PHOTO, serving
+
+from deployments.cli import cli
+from deployments.local import local_ports
+from deployments.profile_doctor import explain
+from tts.config import load_config
+from tts.domain.geo import LatLon, distance_km
+from tts.profiles import load_profile, profile_names
+
+HERMES_IN_SYSTEM_TEXT = {"reverse", "spotagent"}
+WITH_TOOLS = {"generic": "auto", "thinking_with_map": "none"}  # what the endpoint may do with the tools it is given
+
+
+def test_every_profile_is_played():
+    assert set(TURNS) == set(profile_names())
+
+
+async def located(profile, endpoint, **fields):
+    tree = load_profile(profile).tree(model="", endpoint=endpoint.url)
+    args = load_config(None, {"routing": {"method": "fixed"}}, profile=tree)
+    async with serving(args, ports=local_ports(args)) as (url, _), httpx.AsyncClient(timeout=30) as http:
+        reply = await http.post(f"{url}/locate", files={"image": PHOTO}, data={"depth": "deep", "seed": "1", **fields})
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+@pytest.mark.parametrize("profile", profile_names())
+async def test_a_profile_and_an_endpoint_are_all_it_takes(profile, data_store):
+    async with an_endpoint(play_of(profile)) as endpoint:
+        told = await located(profile, endpoint, n_parallel="2")
+    answer = told["answer"]
+    wanted = HEFEI if profile == "thinking_with_map" else OTARU
+    assert distance_km(LatLon(lat=answer["lat"], lon=answer["lon"]), wanted) < 5
+    assert answer["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2}
+    assert {body["model"] for body in endpoint.bodies} == {"listed-model"}
+    assert len(endpoint.bodies) == 2 * len(TURNS[profile])
+
+
+@pytest.mark.parametrize("profile", profile_names())
+async def test_the_model_is_asked_as_it_was_trained(profile, data_store):
+    """Sampling, length, where tools are told, how results come back: alone, as a profile says it."""
+    async with an_endpoint(play_of(profile)) as endpoint:
+        await located(profile, endpoint, n_parallel="1")
+    first, last = endpoint.bodies[0], endpoint.bodies[-1]
+    settings = load_profile(profile).dialect_settings
+    if settings.alone is not None:
+        assert (first["temperature"], first.get("top_k", -1)) == (settings.alone.temperature, settings.alone.top_k)
+    assert first["max_tokens"] <= load_profile(profile).limits.max_tokens
+    assert first.get("tool_choice") == WITH_TOOLS.get(profile)
+    system = first["messages"][0]["content"]
+    assert ("<tools>" in str(system)) == (profile in HERMES_IN_SYSTEM_TEXT)
+    assert "data:image/jpeg;base64," in str(first["messages"][1]["content"])
+    if len(TURNS[profile]) > 1:
+        assert (last["messages"][-1]["role"] == "tool") == (profile == "generic")
+        assert ("<tool_response>" in str(last["messages"])) == (profile != "generic")
+
+
+def examined(*arguments):
+    """What `geotts doctor` says, and its exit code."""
+    done = CliRunner().invoke(cli, ["doctor", *arguments], standalone_mode=False)
+    assert done.exception is None, done.exception
+    return done.stdout
+
+
+@pytest.mark.parametrize("profile", profile_names())
+def test_the_doctor_explains_every_profile_before_there_is_anything(profile, data_store):
+    """Neither a model nor an endpoint is needed to read what a profile is."""
+    page = examined("--profile", profile)
+    for what in ("licence of the weights", "dialect", "limits", "sampling alone", "tools", "an endpoint of your own"):
+        assert f" {what}  " in page
+    assert f"{load_profile(profile).limits.max_turns} turns" in page
+
+
+async def test_the_doctor_asks_the_endpoint_whether_it_has_the_model(data_store):
+    import asyncio
+
+    async with an_endpoint(play_of("reverse")) as endpoint:
+        ask = ["--profile", "reverse", "--endpoint", endpoint.url]
+        unnamed = await asyncio.to_thread(examined, *ask)
+        named = await asyncio.to_thread(examined, *ask, "--model", "listed-model")
+        wrong = await asyncio.to_thread(examined, *ask, "--model", "another")
+    gone = await asyncio.to_thread(examined, *ask)
+    assert f"✓ endpoint  {endpoint.url} serves listed-model" in unnamed
+    assert f"✓ endpoint  {endpoint.url} serves listed-model" in named
+    assert "✗ endpoint  another is not there; it has listed-model" in wrong
+    assert "✗ endpoint" in gone
+    assert "start it, or name another with --endpoint" in gone
+
+
+def test_the_doctor_says_what_a_model_in_this_process_lacks(data_store, tmp_path, monkeypatch):
+    from deployments import profile_doctor
+
+    monkeypatch.setattr(profile_doctor, "find_spec", lambda name: None)
+    page = examined("--profile", "reverse", "--model", str(tmp_path))
+    assert "✗ engine  vllm: vLLM is not installed" in page
+    monkeypatch.setattr(profile_doctor, "find_spec", lambda name: object())
+    assert "✓ engine  vllm" in examined("--profile", "reverse", "--model", str(tmp_path))
+    page = examined("--profile", "reverse", "--model", str(tmp_path / "none"))
+    assert "✗ engine  vllm: there is no folder" in page
+
+
+def test_the_command_that_serves_a_model_can_be_pasted():
+    command = load_profile("reverse").serve_command("/models/my reverse")
+    assert "--limit-mm-per-prompt '{\"image\":16}'" in command
+    assert "'/models/my reverse'" in command
+
+
+def test_licences_are_told_with_what_they_forbid(data_store):
+    profile = load_profile("geoagent")
+    args = load_config(None, {}, profile=profile.tree(model="", endpoint="http://127.0.0.1:9/v1"))
+    (licence,) = [found for found in explain("geoagent", profile, args) if found.what == "licence of the weights"]
+    assert (licence.detail, licence.cost) == ("CC BY-NC", "not for commercial use")
