@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import socket
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 _LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as jobs in a shell's background inherit it, and hand it on
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from tts.config import AppArgs, RoutingConfig, ScriptedEngine, TelemetryConfig
 PORT = free_port()
 ARGS = AppArgs(
     engine=ScriptedEngine(turns=2, tokens_per_turn=4),
-    routing=RoutingConfig(method="fixed"),
+    routing=RoutingConfig(method="cues"),
     telemetry=TelemetryConfig(traces="otlp", endpoint=f"http://127.0.0.1:{PORT}/v1/traces"),
 )
 CALLER = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -57,7 +57,13 @@ def quick_export():
 
 def test_one_trace_a_request(collector, service):
     headers = {"traceparent": f"00-{CALLER}-00f067aa0ba902b7-01"}
-    reply = httpx.post(f"{service.url}/locate", files={"image": plain_photo(320, 240)}, headers=headers, timeout=30)
+    reply = httpx.post(
+        f"{service.url}/locate",
+        files={"image": plain_photo(320, 240)},
+        data={"depth": "deep"},
+        headers=headers,
+        timeout=30,
+    )
     assert reply.status_code == 200
     wanted = {"request", "route", "locatability", "rollout", "turn", "tool", "broker", "verify", "judge"}
     give_up = time.monotonic() + 10
