@@ -58,7 +58,7 @@ def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool
             try:
                 serve.run(build(args), name=APP_NAME, route_prefix="/")
             except RuntimeError as error:
-                raise FatalError(f"the application did not come up: {error}") from error
+                raise FatalError(f"the application did not come up: {_what_failed() or error}") from error
         yield Served(
             url=f"http://{args.gateway.host}:{args.gateway.port}", ready_s=round(time.perf_counter() - started, 2)
         )
@@ -127,6 +127,18 @@ def _quiet_raylet() -> None:
             _log.debug("%s", line)
 
     ray._private.worker.print_to_stdstream = note
+
+
+def _what_failed() -> str:
+    """What the deployments that did not come up ended with: the last line of each stack names the error."""
+    application = serve.status().applications.get(APP_NAME)
+    deployments = application.deployments if application is not None else {}
+    stacks = {
+        name: [line.strip() for line in found.message.splitlines() if line.strip()]
+        for name, found in deployments.items()
+        if found.status in ("UNHEALTHY", "DEPLOY_FAILED")
+    }
+    return "; ".join(f"{name}: {lines[-1]}" for name, lines in stacks.items() if lines)
 
 
 def _proxy_port(args: AppArgs) -> int:

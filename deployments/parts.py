@@ -136,12 +136,18 @@ def remote_engines(args: AppArgs) -> tuple[str, ...]:
     return tuple(dict.fromkeys(host for host in hosts if host))
 
 
+def _model_name(engine: Engine) -> str:
+    """The model an engine is told to use; the engine itself where it has none, or takes the first it finds."""
+    named = engine.model if isinstance(engine, OpenAIEngine | VllmEngine) else ""
+    return named or engine.name
+
+
 def make_identity(args: AppArgs) -> Identity:
     dialect = make_dialect(args.dialect, args)
     return Identity(
         version=importlib.metadata.version("geotts"),
         engine=args.engine.name,
-        model=args.engine.name,
+        model=_model_name(args.engine),
         dialect=dialect.name,
         verifier=verifier_name(args),
         prompt_sha256=prompt_hash(dialect),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+from collections.abc import Callable
+from types import FrameType
 
 import click
 
@@ -41,11 +43,11 @@ def command(args: AppArgs, host: str | None, port: int | None, address: str | No
         STDERR.print("building data, once:")
         with progress_bar() as progress:
             store.ensure(progress)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     STDERR.print("starting …")
+    _on_signals(_give_up)
+    stop = threading.Event()
     with served(args, ray_address=address, log_to_driver=verbose) as service:
+        _on_signals(lambda *_: stop.set())
         STDERR.print(f"[bold green]ready[/] at {service.url} after {service.ready_s:.0f} s (Ctrl-C stops)")
         STDERR.print("  open it in a browser, or:")
         STDERR.print(
@@ -54,6 +56,18 @@ def command(args: AppArgs, host: str | None, port: int | None, address: str | No
         )
         stop.wait()
         STDERR.print("stopping …")
+
+
+def _on_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)
+
+
+def _give_up(*_: object) -> None:
+    """Before it is ready: leave the start wherever it is, and take down what there is. Asked twice, at once."""
+    _on_signals(signal.default_int_handler)
+    STDERR.print("stopping …")
+    raise KeyboardInterrupt
 
 
 def _refuse_what_cannot_start(args: AppArgs) -> None:

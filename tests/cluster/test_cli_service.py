@@ -19,7 +19,10 @@ from endpoint import serving as an_endpoint
 from plays import HEFEI, play_of
 
 from deployments.bench.harness import free_port
+from deployments.cluster import served
+from tts.config import AppArgs, GatewayConfig, ToolsConfig
 from tts.domain.geo import LatLon, distance_km
+from tts.errors import FatalError
 
 ROOT = Path(__file__).parents[2]
 PROFILE = "thinking_with_map"
@@ -65,8 +68,8 @@ def geotts(*arguments, **how):
     return subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, **how)
 
 
-def wait_until_ready(process, said):
-    while "ready at" not in said.read_text():
+def wait_until_said(words, process, said):
+    while words not in said.read_text():
         assert process.poll() is None, said.read_text()
         threading.Event().wait(0.1)
 
@@ -79,7 +82,7 @@ def running(tmp_path_factory, data_store):
         service = ("serve", "--profile", PROFILE, "--endpoint", endpoint.url, "--port", str(port))
         with geotts(*service, stdout=subprocess.PIPE, stderr=stderr) as process:
             try:
-                wait_until_ready(process, said)
+                wait_until_said("ready at", process, said)
                 yield Running(f"http://127.0.0.1:{port}", process, said, endpoint)
             finally:
                 if process.poll() is None:
@@ -151,7 +154,6 @@ def test_a_second_service_beside_it_is_told_what_is_wrong_at_once(running):
 
 
 def test_ctrl_c_ends_everything_quietly(running):
-    """The last test of this module."""
     family = running.family()
     running.process.send_signal(signal.SIGINT)
     assert running.process.wait(60) == 0
@@ -160,3 +162,28 @@ def test_ctrl_c_ends_everything_quietly(running):
     said = running.said.read_text().splitlines()
     assert [line.split()[0] for line in said] == ["starting", "ready", "open", "curl", "stopping"]
     assert running.process.stdout.read() == b""
+
+
+def test_ctrl_c_while_it_starts_is_heard_at_once(tmp_path, data_store):
+    said = tmp_path / "stderr"
+    with said.open("w") as stderr, geotts("serve", "--port", str(free_port()), stderr=stderr) as process:
+        wait_until_said("starting", process, said)
+        while len(family := [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]) < 4:
+            threading.Event().wait(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert not [found.name() for found in alive if found.status() != psutil.STATUS_ZOMBIE]
+    assert [line for line in said.read_text().splitlines() if line] == [
+        "starting …",
+        "stopping …",
+        "geotts: interrupted",
+    ]
+
+
+def test_a_deployment_that_does_not_come_up_says_why(data_store):
+    """A provider without its key is found in the replica; the command still names it in one line."""
+    args = AppArgs(tools=ToolsConfig(providers=("offline", "amap")), gateway=GatewayConfig(port=free_port()))
+    with pytest.raises(FatalError, match=r"did not come up: Tools: .*AMAP") as refused, served(args):
+        pass
+    assert "\n" not in refused.value.detail

@@ -7,11 +7,13 @@ from endpoint import serving as an_endpoint
 from plays import HEFEI, OTARU, TURNS, play_of
 from service import PHOTO, serving
 
+from deployments.bench.harness import free_port
 from deployments.cli import cli
 from deployments.local import local_ports
 from deployments.profile_doctor import explain
 from tts.config import load_config
 from tts.domain.geo import LatLon, distance_km
+from tts.errors import ConfigError
 from tts.profiles import load_profile, profile_names
 
 HERMES_IN_SYSTEM_TEXT = {"reverse", "spotagent"}
@@ -22,8 +24,8 @@ def test_every_profile_is_played():
     assert set(TURNS) == set(profile_names())
 
 
-async def located(profile, endpoint, **fields):
-    tree = load_profile(profile).tree(model="", endpoint=endpoint.url)
+async def located(profile, endpoint, model="", **fields):
+    tree = load_profile(profile).tree(model=model, endpoint=endpoint.url)
     args = load_config(None, {"routing": {"method": "fixed"}}, profile=tree)
     async with serving(args, ports=local_ports(args)) as (url, _), httpx.AsyncClient(timeout=30) as http:
         reply = await http.post(f"{url}/locate", files={"image": PHOTO}, data={"depth": "deep", "seed": "1", **fields})
@@ -47,7 +49,9 @@ async def test_a_profile_and_an_endpoint_are_all_it_takes(profile, data_store):
 async def test_the_model_is_asked_as_it_was_trained(profile, data_store):
     """Sampling, length, where tools are told, how results come back: alone, as a profile says it."""
     async with an_endpoint(play_of(profile)) as endpoint:
-        await located(profile, endpoint, n_parallel="1")
+        told = await located(profile, endpoint, model="my-own-name", n_parallel="1")
+    assert told["answer"]["provenance"]["model"] == "my-own-name"
+    assert {body["model"] for body in endpoint.bodies} == {"my-own-name"}
     first, last = endpoint.bodies[0], endpoint.bodies[-1]
     settings = load_profile(profile).dialect_settings
     if settings.alone is not None:
@@ -104,6 +108,17 @@ def test_the_doctor_says_what_a_model_in_this_process_lacks(data_store, tmp_path
     assert "✓ engine  vllm" in examined("--profile", "reverse", "--model", str(tmp_path))
     page = examined("--profile", "reverse", "--model", str(tmp_path / "none"))
     assert "✗ engine  vllm: there is no folder" in page
+
+
+def test_what_cannot_start_is_said_before_ray_is_started(data_store, monkeypatch):
+    from deployments import profile_doctor
+
+    monkeypatch.setattr(profile_doctor, "find_spec", lambda name: None)
+    ask = ["serve", "--profile", "thinking_with_map", "--port", str(free_port())]
+    refused = CliRunner().invoke(cli, ask, standalone_mode=False).exception
+    assert isinstance(refused, ConfigError)
+    assert "vLLM is not installed" in refused.detail
+    assert "--endpoint URL" in refused.detail
 
 
 def test_the_command_that_serves_a_model_can_be_pasted():
