@@ -55,7 +55,9 @@ def test_a_tie_between_continents_is_settled_the_same_way_each_time(world):
 
 def test_rollouts_on_one_result_are_one_witness(world):
     shared = [said(i, OSAKA, facts=[page("Osaka", "https://example.org/a")], city="Osaka") for i in range(4)]
-    apart = [said(i, OSAKA, facts=[page("Osaka", f"https://example.org/{i}")], city="Osaka") for i in range(4)]
+    pages = [page("Osaka", f"https://example.org/{i}") for i in range(4)]
+    pages = [told.model_copy(update={"snippet": f"{told.snippet}, part {i}"}) for i, told in enumerate(pages)]
+    apart = [said(i, OSAKA, facts=[pages[i]], city="Osaka") for i in range(4)]
 
     def total(runs):
         return sum(vote.weight for vote in votes_from([build_ledger(run, (), world) for run in runs], world))

@@ -11,6 +11,7 @@ from tts.domain.geo import distance_km
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.geodata.datum import as_wgs84
+from tts.verify.pages import alike, page_witness
 from tts.verify.sources import Source, sources_of
 
 _NEAR_KM = 25.0
@@ -24,7 +25,7 @@ class Witnesses:
 
     def shares(self, trajectories: Sequence[Trajectory]) -> list[float]:
         """For each rollout 1 / (rollouts that rest on the same statements, partly common ones counted in part)."""
-        rests = [self.of(trajectory) for trajectory in trajectories]
+        rests = alike([self.of(trajectory) for trajectory in trajectories])
         return [1.0 / sum(_overlap(i == j, a, b) for j, b in enumerate(rests)) for i, a in enumerate(rests)]
 
     def of(self, trajectory: Trajectory) -> frozenset[str]:
@@ -50,7 +51,7 @@ def statements_of(trajectory: Trajectory) -> frozenset[str]:
             if distance_km(as_wgs84(fact.point, fact.datum), point) <= _NEAR_KM:
                 found.add(f"place:{fact.source}:{fact.id}")
         elif isinstance(fact, WebFact) and _cites(source, cited):
-            found.add(f"web:{fact.url}")
+            found.add(page_witness(fact))
     return frozenset(found)
 
 

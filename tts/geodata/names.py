@@ -24,7 +24,8 @@ _SEPARATORS = re.compile(r"(?:[^\w\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-
 @lru_cache(maxsize=65536)
 def normalise(name: str) -> str:
     """The comparison form of a name; empty when nothing but punctuation is in it."""
-    folded = unicodedata.normalize("NFKD", name.casefold()).translate(_FOLD)
+    plain = unicodedata.normalize("NFKD", name.casefold()).casefold()  # twice, for mathematical capitals
+    folded = unicodedata.normalize("NFKD", plain).translate(_FOLD)
     folded = unicodedata.normalize("NFC", _STRIP.sub("", folded))
     return _SEPARATORS.sub(" ", folded).strip()
 

@@ -14,6 +14,7 @@ from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.geodata.datum import as_wgs84
 from tts.verify.checks import check_citation, name_checks, place_checks, signal_checks
+from tts.verify.details import detail_checks
 from tts.verify.grounding import ground
 from tts.verify.instructions import orders_in, speaks_to_the_model
 from tts.verify.ledger import Finding, LedgerEntry, RolloutLedger
@@ -35,6 +36,7 @@ def build_ledger(trajectory: Trajectory, readings: Sequence[Reading], world: Wor
         point = as_wgs84(best.point, best.datum)
         grounding, witnesses, found = ground(best, point, sources, read, world)
         entries += found
+        entries += detail_checks(best, point, sources, read)
         entries += place_checks(best, point, world)
         entries += signal_checks(best, point, read, world)
     entries += name_checks(best, sources, read)

@@ -10,6 +10,7 @@ from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.datum import as_wgs84
 from tts.geodata.names import normalise
 from tts.verify.ledger import Finding, LedgerEntry
+from tts.verify.pages import alike, page_witness
 from tts.verify.sources import Source, telling
 from tts.verify.world import World
 
@@ -38,7 +39,7 @@ def ground(
                 )
         elif isinstance(source.fact, WebFact) and (name := _web_names(source.fact, best, point, world)):
             entry = source.entry("point", f"a page speaks of {name}", Finding.SUPPORTED, source.fact.title)
-            supports.append((_WEB, f"web:{source.fact.url}", entry))
+            supports.append((_WEB, page_witness(source.fact), entry))
     for line in read:
         if (place := _read_place(line, best, point, world)) is not None:
             entry = LedgerEntry(about="point", claim=f"the photo says {place}", finding=Finding.SUPPORTED, quote=line)
@@ -49,9 +50,10 @@ def ground(
     supports.sort(key=lambda support: (-support[0], support[1]))
     best_strength = supports[0][0]
     strong = [support for support in supports if support[0] >= 0.5 * best_strength]
-    more = 1.0 - 0.9 ** (len({witness for _, witness, _ in strong}) - 1)
+    witnesses = frozenset(witness for _, witness, _ in strong)
+    more = 1.0 - 0.9 ** (len(alike([witnesses])[0]) - 1)
     grounding = best_strength + (1.0 - best_strength) * more
-    return grounding, frozenset(witness for _, witness, _ in strong), [entry for _, _, entry in supports[:6]]
+    return grounding, witnesses, [entry for _, _, entry in supports[:6]]
 
 
 def _strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> float:

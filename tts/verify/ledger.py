@@ -20,7 +20,19 @@ class Finding(StrEnum):
 
 
 About = Literal[
-    "point", "name", "cited", "looked", "country", "sea", "phone", "postcode", "script", "domain", "language", "order"
+    "point",
+    "name",
+    "cited",
+    "looked",
+    "country",
+    "sea",
+    "phone",
+    "postcode",
+    "script",
+    "domain",
+    "language",
+    "order",
+    "detail",
 ]
 
 

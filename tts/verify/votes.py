@@ -16,12 +16,14 @@ from tts.geodata.datum import as_wgs84
 from tts.geodata.gazetteer import Place
 from tts.verify.grounding import NEAR_KM
 from tts.verify.ledger import About, Finding, RolloutLedger
+from tts.verify.pages import alike
 from tts.verify.world import World
 
 # Log-odds of a point being right, from what the ledger says about it.
 _GROUNDED = 2.4
 _SIGNAL = 0.4  # a telephone prefix, script, domain, postcode or language that fits
 _CITED = 0.1
+_DETAIL = 1.2  # a tool's statement repeats the photo's small print: a street and number, a telephone number, a domain
 _WRONG_COUNTRY = -2.2
 _WRONG_PHONE = -2.0
 _WRONG_SIGNAL = -1.1
@@ -58,6 +60,8 @@ class Vote:
 def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
     """A vote for every ledger that has a point, in an order that depends on what they say only."""
     pointed = sorted((ledger for ledger in ledgers if ledger.hypothesis.point is not None), key=_content)
+    rests = alike([ledger.witnesses for ledger in pointed])
+    pointed = [ledger.model_copy(update={"witnesses": found}) for ledger, found in zip(pointed, rests, strict=True)]
     shares = _witness_shares(pointed)
     votes = []
     for ledger, share in zip(pointed, shares, strict=True):
@@ -83,6 +87,7 @@ def evidence_score(ledger: RolloutLedger) -> float:
     score = _GROUNDED * ledger.grounding
     score += _SIGNAL * min(3, ledger.count(supported, *_SIGNALS))
     score += _CITED * min(4, ledger.count(supported, "cited"))
+    score += _DETAIL * min(2, ledger.count(supported, "detail"))
     score += _WRONG_COUNTRY * min(1, ledger.count(contradicted, "country", "sea"))
     score += _WRONG_PHONE * min(1, ledger.count(contradicted, "phone"))
     score += _WRONG_SIGNAL * min(2, ledger.count(contradicted, "postcode", "script", "domain", "language"))

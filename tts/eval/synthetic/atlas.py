@@ -12,6 +12,7 @@ from tts.domain.geo import LatLon, destination, distance_km
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Match, Place
+from tts.geodata.names import normalise
 
 _DRAWN = 900
 _AMONG = 90_000  # the most important places: towns of a thousand people and more
@@ -90,6 +91,21 @@ class Atlas:
     def domain(self, code: str) -> str | None:
         country = self.countries.get(code)
         return f"www.hotel-central{country.tld}" if country is not None and len(country.tld) == 3 else None
+
+    def second_line(self, rng: random.Random, code: str) -> str:
+        """A line of a sign that tells the country: a telephone number or a web domain; empty where there is neither."""
+        phone, domain = self.phone(code), self.domain(code)
+        lines = [line for line in (f"Tel. {phone}" if phone else "", domain or "") if line]
+        return rng.choice(lines) if lines else ""
+
+    def plain_town(self, rng: random.Random, *, away_from: Place | None = None) -> Place:
+        """A town that no other place shares its name with, so that nobody who looks it up has to choose."""
+        for _ in range(500):
+            town = self.town(rng, away_from=away_from)
+            first, *others = self.gazetteer.search(town.name, limit=4)
+            if first.place.id == town.id and all(normalise(o.matched) != normalise(town.name) for o in others):
+                return town
+        raise ValueError("no town has its name for itself")
 
     def at_sea(self, rng: random.Random, near: LatLon) -> LatLon:
         """A point far out in an ocean, the nearer the better."""

@@ -1,4 +1,4 @@
-"""All families, and `generate`. The verifier was built with `DEVELOPMENT` in view, never with the held-out family."""
+"""All families, and `generate`. The verifier was built with `DEVELOPMENT` in view, never with `HELD_OUT`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import random
 from functools import lru_cache
 
 from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.branches import wrong_branch
 from tts.eval.synthetic.contradictions import contradiction
 from tts.eval.synthetic.grounded import copied_witness, echo_chamber, grounded_minority, half_right, phantom_looks
 from tts.eval.synthetic.held_out import namesakes
 from tts.eval.synthetic.injections import injected_page, injected_place, injected_sign
+from tts.eval.synthetic.last_turn import last_turn
+from tts.eval.synthetic.mirrors import mirrored_page
 from tts.eval.synthetic.mix import Cast, Family
 from tts.eval.synthetic.scenario import Scenario
 from tts.eval.synthetic.tape import reading_of
@@ -32,6 +35,8 @@ DEVELOPMENT: dict[str, Family] = {
     "injected_page": injected_page,
     "injected_place": injected_place,
     "injected_sign": injected_sign,
+    "wrong_branch": wrong_branch,  # these two were held out until the verifier had learned from them
+    "mirrored_page": mirrored_page,
 }
 _EASY_ONE_IN = 4
 
@@ -68,5 +73,8 @@ def _staged(
     return Scenario(key, family, cast.kind, cast.truth, numbered, reading_of(lines), clean)
 
 
-HELD_OUT: dict[str, Family] = {"namesakes": namesakes}
+HELD_OUT: dict[str, Family] = {
+    "namesakes": namesakes,
+    "last_turn": last_turn,
+}
 FAMILIES: dict[str, Family] = {**DEVELOPMENT, **HELD_OUT}

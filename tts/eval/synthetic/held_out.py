@@ -1,4 +1,4 @@
-"""The family that the verifier was never built with: namesakes.
+"""The first family that the verifier was never built with: namesakes.
 
 It was written when the weights of `tts.verify` were done, and they are not changed in the light of its results: whoever
 changes them has to write another one. A sign gives the name of a town that exists in two countries, and a second line
@@ -35,16 +35,10 @@ def _pair(atlas: Atlas, rng: random.Random) -> tuple[Place, Place, str]:
             for match in atlas.gazetteer.search(town.name, kinds=["city"], limit=8, fuzzy=False)
             if match.place.country_code != town.country_code
         ]
-        line = _second_line(atlas, rng, town.country_code)
+        line = atlas.second_line(rng, town.country_code)
         if namesakes and line:
             return town, namesakes[0], line
     raise ValueError("no town has a namesake abroad")
-
-
-def _second_line(atlas: Atlas, rng: random.Random, code: str) -> str:
-    phone, domain = atlas.phone(code), atlas.domain(code)
-    lines = [line for line in (f"Tel. {phone}" if phone else "", domain or "") if line]
-    return rng.choice(lines) if lines else ""
 
 
 def _hasty(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:

@@ -1,0 +1,62 @@
+"""The held-out families are fair and hard, whatever the verifier makes of them: no test here imports one."""
+
+import pytest
+
+from tts.domain.geo import distance_km
+from tts.eval.synthetic.families import generate
+from tts.eval.synthetic.scenario import RIGHT_KM
+
+COUNT = 40
+
+
+@pytest.fixture(scope="module")
+def made(gazetteer, countries):
+    return lambda family, count=COUNT: generate(family, count, 2, gazetteer, countries)
+
+
+def _right(scenario):
+    return [t for t in scenario.trajectories if distance_km(t.best.point, scenario.truth) <= RIGHT_KM]
+
+
+def _wrong(scenario):
+    return [t for t in scenario.trajectories if t not in _right(scenario)]
+
+
+@pytest.mark.parametrize("family", ["namesakes", "wrong_branch", "last_turn", "mirrored_page"])
+def test_counting_heads_does_not_pay(made, family):
+    scenarios = made(family)
+    outvoted = sum(len(_right(s)) < len(_wrong(s)) for s in scenarios)
+    assert 0.4 * COUNT <= outvoted < COUNT
+
+
+def test_only_the_right_branch_has_the_small_print_and_two_sources_say_so(made):
+    for scenario in made("wrong_branch"):
+        small_print = scenario.readings[0].lines[1].text
+        sources = {r.name for t in _right(scenario) for r in t.results if small_print in r.text}
+        assert sources == {"poi_keyword_search", "web_search"}
+        for trajectory in _wrong(scenario):
+            top = trajectory.results[0].facts[0]
+            assert small_print not in (top.address if top.kind == "place" else top.snippet)
+
+
+def test_a_slip_is_not_what_the_tool_said(made):
+    kinds = set()
+    for scenario in made("last_turn"):
+        kinds.add(scenario.kind)
+        for trajectory in _wrong(scenario):
+            told = [p for r in trajectory.results for p in r.points()]
+            if scenario.kind in ("reversed", "lost sign", "stale"):
+                assert trajectory.best.city == _right(scenario)[0].best.city
+            if scenario.kind != "correction":
+                assert min(distance_km(p, scenario.truth) for p in told) <= RIGHT_KM
+                assert min(distance_km(p, trajectory.best.point) for p in told[:1]) > RIGHT_KM
+    assert kinds == {"whim", "correction", "stale", "reversed", "lost sign"}
+
+
+def test_mirrors_differ_by_their_address_alone(made):
+    for scenario in made("mirrored_page"):
+        pages = [f for t in _wrong(scenario) for r in t.results for f in r.facts]
+        assert len({(page.title, page.snippet) for page in pages}) == 1
+        assert len({page.url for page in pages}) == (1 if scenario.kind == "authority" else len(pages))
+        assert scenario.clean is not None
+        assert _right(scenario.clean)

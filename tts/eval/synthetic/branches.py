@@ -1,0 +1,168 @@
+"""A majority follows the big name on a sign to the wrong country; small print tells where it hangs.
+
+Written by somebody who had not read `tts.verify`, which decided 85 % of these rightly until it learned about small
+print. Both sides cite tools. What the majority was told bears the name but not the telephone number, domain or street
+that the photo shows; what the minority was told bears both, twice over.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tts.domain.geo import distance_km
+from tts.domain.hypothesis import Claim, Hypothesis
+from tts.domain.tooling import PlaceFact, WebFact
+from tts.domain.trajectory import Trajectory
+from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.tape import Tape
+from tts.eval.synthetic.voices import belief, near
+from tts.geodata.gazetteer import Place
+from tts.geodata.names import normalise
+
+_CHAINS = ("Panda Market", "Café Aurora", "Salon Bella", "Delta Motors", "Vista Optik", "Kebab King", "Foto Express")
+_STREETS = ("Linden Avenue", "Harbour Road", "Mill Lane", "Castle Street", "Garden Road", "Bridge Street")
+_TRIED = 3000
+_FAR_KM = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A shop, and the line of small print that only its own sign bears."""
+
+    name: str
+    town: Place
+    street: str
+    small_print: str
+
+    @property
+    def address(self) -> str:
+        return ", ".join(dict.fromkeys((self.street, self.town.name, self.small_print)))
+
+
+def wrong_branch(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
+    """A chain has branches in two countries, or a misread letter turns one town into another."""
+    kind = rng.choice(("country line", "street line", "misread"))
+    ours, theirs = _misread(atlas, rng) if kind == "misread" else _chain(atlas, rng, kind)
+    size = 2 if easy else rng.randint(1, 2)
+    right = [_thorough(atlas, rng, ours)] if size == 1 else [_placed(atlas, rng, ours), _paged(atlas, rng, ours)]
+    crowd = [_hasty(atlas, rng, theirs, ours) for _ in range(1 if easy else rng.randint(3, 4))]
+    seen = theirs.name if kind == "misread" and rng.random() < 0.5 else ours.name  # perception misreads it too
+    return Cast(ours.town.point, [*right, *crowd], [seen, ours.small_print], kind=kind)
+
+
+def _chain(atlas: Atlas, rng: random.Random, kind: str) -> tuple[_Branch, _Branch]:
+    name = rng.choice(_CHAINS)
+    streets = [f"{street} {rng.randrange(3, 400)}" for street in rng.sample(_STREETS, 2)]
+    for _ in range(_TRIED):
+        ours = atlas.plain_town(rng)
+        theirs = atlas.plain_town(rng, away_from=ours)
+        lines = [atlas.second_line(rng, town.country_code) for town in (ours, theirs)]
+        if kind == "street line":
+            lines = streets
+        if all(lines) and lines[0] != lines[1]:
+            return _Branch(name, ours, streets[0], lines[0]), _Branch(name, theirs, streets[1], lines[1])
+    raise ValueError("no two countries have a second line")
+
+
+def _misread(atlas: Atlas, rng: random.Random) -> tuple[_Branch, _Branch]:
+    """Two towns in two countries whose names differ by a letter or two; each sign has a line of its country."""
+    for _ in range(_TRIED):
+        town = atlas.plain_town(rng)
+        alike = [
+            match.place
+            for match in atlas.gazetteer.search(town.name, kinds=["city"], limit=20, min_score=0.75)
+            if match.primary
+            and match.place.country_code != town.country_code
+            and normalise(match.place.name) != normalise(town.name)
+            and distance_km(match.place.point, town.point) > _FAR_KM
+            and atlas.found(match.place.name, limit=1)[0].id == match.place.id
+        ]
+        lines = [atlas.second_line(rng, place.country_code) for place in (town, *alike[:1])]
+        if alike and all(lines) and lines[0] != lines[1]:
+            signs = zip((town, alike[0]), rng.sample(_STREETS, 2), lines, strict=True)
+            ours, theirs = (_Branch(place.name, place, f"{street} 1", line) for place, street, line in signs)
+            return ours, theirs
+    raise ValueError("no town is easily misread")
+
+
+def _hasty(atlas: Atlas, rng: random.Random, theirs: _Branch, ours: _Branch) -> Trajectory:
+    """Reads the big name only, and takes what a search for it lists first."""
+    tape = Tape()
+    listed = [theirs] if theirs.name != ours.name else [theirs, ours]
+    query = theirs.name
+    facts: Sequence[PlaceFact | WebFact]
+    if rng.random() < 0.6:
+        tool, facts = "poi_keyword_search", [_place(branch) for branch in listed]
+    else:
+        tool, query = "web_search", f"{query} {rng.choice(('address', 'opening hours', 'map', 'town'))}"
+        facts = [_page(branch, i + 1, query) for i, branch in enumerate(listed)]
+    call = tape.call(f"The sign clearly says “{theirs.name}”.", tool, {"query": query}, facts)
+    told = f"the sign says {theirs.name}, which is in {atlas.countries.name(theirs.town.country_code)}"
+    claims = [Claim(text=told, call_id=call, quote=theirs.name)]
+    answer = belief(
+        atlas, theirs.town, near(rng, theirs.town.point, 1.0), confidence=rng.uniform(0.8, 0.98), claims=claims
+    )
+    return tape.end(f"{theirs.name} is in {theirs.town.name}. No doubt.", answer)
+
+
+def _placed(atlas: Atlas, rng: random.Random, ours: _Branch) -> Trajectory:
+    tape = Tape()
+    return tape.end("The small print fits this one.", _belief(atlas, rng, ours, [_look(tape, ours)]))
+
+
+def _paged(atlas: Atlas, rng: random.Random, ours: _Branch) -> Trajectory:
+    tape = Tape()
+    return tape.end("This page has the very line.", _belief(atlas, rng, ours, [_browse(tape, ours)]))
+
+
+def _thorough(atlas: Atlas, rng: random.Random, ours: _Branch) -> Trajectory:
+    """Both facts in one rollout."""
+    tape = Tape()
+    claims = [_browse(tape, ours), _look(tape, ours)]
+    return tape.end("Map and page agree with the small print.", _belief(atlas, rng, ours, claims))
+
+
+def _look(tape: Tape, ours: _Branch) -> Claim:
+    arguments = {"query": ours.name, "country": ours.town.country_code}
+    call = tape.call(f"It also says “{ours.small_print}”.", "poi_keyword_search", {**arguments}, [_place(ours)])
+    return Claim(text=f"{ours.name} at {ours.address} is on the map", call_id=call, quote=ours.small_print)
+
+
+def _browse(tape: Tape, ours: _Branch) -> Claim:
+    query = f"{ours.name} {ours.small_print}"
+    call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [_page(ours, 1, query)])
+    return Claim(text=f"a page of {ours.town.name} gives “{ours.small_print}”", call_id=call, quote=ours.small_print)
+
+
+def _belief(atlas: Atlas, rng: random.Random, ours: _Branch, claims: list[Claim]) -> Hypothesis:
+    return belief(atlas, ours.town, ours.town.point, confidence=rng.uniform(0.4, 0.75), claims=claims)
+
+
+def _place(branch: _Branch) -> PlaceFact:
+    town = branch.town
+    return PlaceFact(
+        id=f"poi:{town.id}",
+        name=branch.name,
+        place_kind="poi",
+        point=town.point,
+        country_code=town.country_code,
+        admin1=town.admin1,
+        address=branch.address,
+        score=0.9,
+        source="made up",
+    )
+
+
+def _page(branch: _Branch, number: int, query: str) -> WebFact:
+    slug = "-".join(normalise(f"{branch.name} {branch.town.name}").split())
+    return WebFact(
+        number=number,
+        title=f"{branch.name} – {branch.town.admin1 or branch.town.name}",
+        snippet=f"{branch.name}, {branch.address}. Open daily 9–18.",
+        url=f"https://example.org/{slug}",
+        query=query,
+        source="made up",
+    )

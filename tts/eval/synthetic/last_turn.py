@@ -1,0 +1,89 @@
+"""Held out: everything a rollout needs is in its tool results, and its last turn spoils it, or mends it.
+
+Written by somebody who had not read `tts.verify`. In `whim` a majority leaves what its tool found for an impression; in
+`correction` a minority leaves its first hit for the sign that it had overlooked. In the other kinds everybody names the
+same town and cites the same search, and a majority writes other coordinates than the tool gave: those of an earlier
+guess (`stale`), latitude for longitude (`reversed`), or without a minus (`lost sign`).
+"""
+
+from __future__ import annotations
+
+import random
+
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.hypothesis import Claim, Hypothesis
+from tts.domain.trajectory import Trajectory
+from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.tape import Tape
+from tts.eval.synthetic.voices import belief, near
+from tts.geodata.gazetteer import Place
+
+_FAR_KM = 300.0
+_MAX_LAT = 75.0
+_GENERIC = ("City Pharmacy", "Central Bakery", "Sunrise Hostel", "Market Hall", "Old Mill Inn")
+_WHIMS = (
+    "On reflection the roofs and the light look more like {town}. I revise my answer.",
+    "Wait: the kerbs and the poles are typical of {town}. Final answer: {town}.",
+    "Thinking about it again, the vegetation rules that out; it must be {town}.",
+)
+
+
+def last_turn(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
+    """One of five ways to lose, or to find, the right point in the last turn."""
+    kind = rng.choice(("whim", "correction", "stale", "reversed", "lost sign"))
+    truth, slipped = _slip(atlas, rng, kind)
+    wrong = atlas.plain_town(rng, away_from=truth)
+    generic = rng.choice(_GENERIC)
+    page = atlas.page(rng, wrong).model_copy(update={"query": generic})
+    right, crowd = (3, 2) if easy else (rng.randint(1, 2), rng.randint(3, 4))
+    told: list[Trajectory] = []
+    for number in range(right + crowd):
+        tape, good = Tape(), number < right
+        if kind in ("correction", "stale"):
+            first = tape.call("A name at last.", "web_search", {"query": generic}, [page])
+            guess = _cited(atlas, rng, wrong, wrong.point, first)
+            if kind == "correction" and not good:
+                told.append(tape.end(f"So this is {wrong.name}.", guess))
+                continue
+            tape.believe(f"For now: {wrong.name}.", guess)
+        told.append(_looked_up(atlas, rng, tape, truth, None if good else slipped or wrong.point, kind, wrong))
+    return Cast(truth.point, told, [truth.name, *([generic] if kind in ("correction", "stale") else [])], kind=kind)
+
+
+def _looked_up(
+    atlas: Atlas, rng: random.Random, tape: Tape, truth: Place, slipped: LatLon | None, kind: str, wrong: Place
+) -> Trajectory:
+    """Finds the town on the sign; ends there, or with `slipped` for its coordinates, or on a whim elsewhere."""
+    facts = atlas.found(truth.name)
+    call = tape.call(f"The sign reads “{truth.name}”.", "poi_keyword_search", {"query": truth.name}, facts)
+    answer = _cited(atlas, rng, truth, truth.point, call)
+    if slipped is None:
+        return tape.end(f"{truth.name} it is.", answer)
+    if kind == "whim":
+        tape.believe(f"{truth.name}, then.", answer)
+        said = rng.choice(_WHIMS).format(town=wrong.name)
+        stated = near(rng, wrong.point, 4.0)
+        revised = belief(atlas, wrong, stated, confidence=rng.uniform(0.8, 0.97), reasoning=said)
+        return tape.end(said, revised)
+    return tape.end(f"{truth.name} it is.", answer.model_copy(update={"point": slipped}))
+
+
+def _cited(atlas: Atlas, rng: random.Random, town: Place, point: LatLon, call: str) -> Hypothesis:
+    claim = Claim(text=f"the search finds {town.name}", call_id=call, quote=town.name)
+    return belief(atlas, town, point, confidence=rng.uniform(0.6, 0.95), claims=[claim])
+
+
+def _slip(atlas: Atlas, rng: random.Random, kind: str) -> tuple[Place, LatLon | None]:
+    """A town, and what becomes of its coordinates where the slip of this kind moves them far."""
+    for _ in range(500):
+        town = atlas.plain_town(rng)
+        lat, lon = town.point.lat, town.point.lon
+        slipped = None
+        if kind == "reversed" and abs(lon) <= _MAX_LAT:
+            slipped = LatLon(lat=lon, lon=lat)
+        elif kind == "lost sign" and min(lat, lon) < 0:
+            slipped = LatLon(lat=abs(lat), lon=lon) if lat < 0 else LatLon(lat=lat, lon=abs(lon))
+        if kind not in ("reversed", "lost sign") or (slipped and distance_km(slipped, town.point) > _FAR_KM):
+            return town, slipped
+    raise ValueError(f"no town can be {kind}")

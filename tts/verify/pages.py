@@ -1,0 +1,50 @@
+"""Which search hits are one page: the same address however it is written, or the same words at another address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from tts.domain.tooling import WebFact
+from tts.geodata.names import normalise
+
+_PREFIX, _GAP = "web:", "\t"
+_TELLING = 24  # letters of a title and a snippet that two pages do not share by chance
+_TRACKING = re.compile(r"^(?:utm_\w+|gclid|fbclid|ref|source)$")
+
+
+def page_witness(fact: WebFact) -> str:
+    """The name of a page as a witness: its address and its words. Make names of several rollouts alike with `alike`."""
+    words = normalise(f"{fact.title} {fact.snippet}")
+    return f"{_PREFIX}{_address(fact.url)}{_GAP}{words if len(words) >= _TELLING else ''}"
+
+
+def alike(witnesses: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """The same sets, with one name for all pages that share an address or their words; other witnesses stay."""
+    names = sorted({name for found in witnesses for name in found if name.startswith(_PREFIX)})
+    root = {name: name for name in names}
+
+    def find(name: str) -> str:
+        while root[name] != name:
+            name = root[name]
+        return name
+
+    first: dict[str, str] = {}
+    for name in names:
+        address, _, words = name.removeprefix(_PREFIX).partition(_GAP)
+        for mark in filter(None, (f"at {address}", words and f"says {words}")):
+            one, other = sorted((find(first.setdefault(mark, name)), find(name)))
+            root[other] = one
+    return [frozenset(find(name) if name in root else name for name in found) for found in witnesses]
+
+
+def _address(url: str) -> str:
+    """Without scheme, `www.` or `m.`, fragment, tracking parameters and the last slash."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").removeprefix("www.").removeprefix("m.")
+    except ValueError:
+        return url
+    kept = urlencode([(k, v) for k, v in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.match(k)])
+    return f"{host}{parts.path.rstrip('/')}{kept and '?' + kept}"
