@@ -194,8 +194,8 @@ async def test_a_run_with_faults_leaves_no_secret_anywhere(data_store, tmp_path,
             wire = " ".join(found_in(orjson.dumps([everything_back(seen) for seen in server.seen])))
     for name in ("serper", "amap", "tile" if world == "osm" else "google"):
         assert name in wire, f"{name} was not asked with its key"
-    failures = {kind for figures in snapshots["local"].tools.values() for kind in figures.failures}
-    assert len(failures) >= 2, failures
+    failures = sum(sum(figures.failures.values()) for figures in snapshots["local"].tools.values())
+    assert failures >= 2, "hardly anything went wrong"
 
     files = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     told = b"\n".join(reply.content + str(reply.headers).encode() for reply in replies)
