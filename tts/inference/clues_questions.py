@@ -15,13 +15,14 @@ from tts.domain.tooling import ToolCall
 from tts.inference.clues_notes import Notes
 from tts.ports import ModelRequest
 
-_ZOOMS, _SEARCHES = 2, 2
+_ZOOMS, _SEARCHES = 1, 2  # a turn
 _SURE = 0.75  # of the place within 25 km: then enlarging is not worth its time
 _SMALL_SIDE_PX = 640  # photos this small show nothing more when enlarged
 _TELLING = 3.0  # log-likelihood ratio from which a name is worth looking up
 _SMALL_SHARE = 0.02  # of the longer side: the detector sees such a line about 20 pixels high
 _WORTH_A_LOOK = 0.5
 _HALVES = (0.0, 0.25, 0.5)
+_WANDERING = 0.5  # how far temperature mixes the order of boxes: siblings that enlarge the same one share its reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def questions(
         calls.append(ToolCall(id=f"call_{known.turn}_{len(calls)}", name=name, arguments=arguments))
 
     if "read_text" in offered and belief.mass(point, 25.0) < _SURE:
-        boxes = _worth_enlarging(known, request.photos)[: _ZOOMS if known.turn == 0 else 1]
+        boxes = _worth_enlarging(known, request.photos)[:_ZOOMS]
         for box in boxes:
             ask("read_text", bbox=[box.x0, box.y0, box.x1, box.y1], photo=box.photo)
         if boxes:
@@ -78,7 +79,7 @@ def _worth_enlarging(known: Notes, photos: tuple[Photo, ...]) -> list[Box]:
                 box = Box(x0=x, y0=y, x1=x + 0.5, y1=y + 0.5, photo=number)
                 worth = _lettering(known, box, photo)
                 if box not in known.looked and (worth >= _WORTH_A_LOOK or not known.lines):
-                    options.append((-worth - rng.gauss(0.0, 1.2 * known.temperature), rng.random(), box))
+                    options.append((-worth - rng.gauss(0.0, _WANDERING * known.temperature), rng.random(), box))
     return [box for _, _, box in sorted(options, key=lambda option: option[:2])]
 
 
