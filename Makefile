@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml requirements.lock
 	  echo "GeoTTS needs Python 3.11, 3.12 or 3.13: install it, or run 'make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)'"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo "$(PYTHON) cannot make virtual environments: install its venv module (Debian: apt-get install python3.11-venv)"; exit 1; }
-	@echo "installing packages into $(VENV) (about 1.5 GB on disk) …"
+	@echo "installing packages into $(VENV) (about 1.7 GB on disk) …"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@

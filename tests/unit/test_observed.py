@@ -3,33 +3,18 @@
 from stage import Recording, play_with
 from support import virtual_time
 
-from tts.config import ScriptedEngine
 from tts.dialects import DIALECTS
 from tts.domain.answer import StopReason
 from tts.inference.observed import ObservedModel
-from tts.inference.scripted import ScriptedModel, ScriptedTurn
 
 CALL = '{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [0, 0, 406, 238]}}'
 ZOOM = f"<think>What does the sign say?</think><tool_call>{CALL}</tool_call>"
 ANSWER = "<answer>\nCountry: Japan\nCity: Otaru\nLatitude: 43.19\nLongitude: 140.99\n</answer>"
 
 
-class Observer(ScriptedModel):
-    """Says how many times it has looked."""
-
-    def __init__(self, words="a canal"):
-        super().__init__(ScriptedEngine(), (ScriptedTurn(text=words),))
-        self.requests = []
-
-    async def generate(self, request):
-        self.requests.append(request)
-        async for delta in super().generate(request):
-            yield delta
-
-
 @virtual_time
 async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_again(sign_photo):
-    observer, planner = Observer(), Recording(ZOOM, "hm", ANSWER)
+    observer, planner = Recording("a canal"), Recording(ZOOM, "hm", ANSWER)
     played = await play_with(ObservedModel(planner, observer), DIALECTS["spotagent"], sign_photo)
     assert played.end.stop_reason is StopReason.ANSWERED
     assert len(observer.requests) == 2  # the photo and the crop, once each, over three turns
@@ -48,5 +33,5 @@ async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_aga
 
 @virtual_time
 async def test_a_silent_observer_ends_the_rollout_with_its_reason(sign_photo):
-    played = await play_with(ObservedModel(Recording(ANSWER), Observer("")), DIALECTS["spotagent"], sign_photo)
+    played = await play_with(ObservedModel(Recording(ANSWER), Recording("")), DIALECTS["spotagent"], sign_photo)
     assert (played.end.stop_reason, played.end.error) == (StopReason.FAILED, "model: the observer said nothing")

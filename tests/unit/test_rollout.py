@@ -5,6 +5,7 @@ import json
 from contextlib import aclosing
 
 import pytest
+from stage import Recording
 from support import a_context, leftover_tasks, virtual_time
 
 from tts.config import ScriptedEngine
@@ -195,19 +196,6 @@ async def test_the_deadline_cuts_a_generation_and_keeps_the_best_hypothesis():
     items = await run(agent(ScriptedTurn(calls=calls("a")), slow), group(seconds=10))
     assert of(items, RolloutFinished)[0].stop_reason is StopReason.DEADLINE
     assert asyncio.get_running_loop().time() == pytest.approx(10, abs=0.01)
-
-
-class Recording(ScriptedModel):
-    """Keeps the requests it was sent."""
-
-    def __init__(self, *turns):
-        super().__init__(ScriptedEngine(), tuple(turn.model_copy(update={"turn": i}) for i, turn in enumerate(turns)))
-        self.requests = []
-
-    async def generate(self, request):
-        self.requests.append(request)
-        async for delta in super().generate(request):
-            yield delta
 
 
 @virtual_time

@@ -9,9 +9,8 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
 from tts.geodata.countries import Countries
-from tts.geodata.gazetteer import Gazetteer, Match, Place
-
-SOURCE: Final = "GeoNames (offline)"
+from tts.geodata.facts import place_fact
+from tts.geodata.gazetteer import Gazetteer, Match
 
 
 class OfflinePlaces:
@@ -31,17 +30,17 @@ class OfflinePlaces:
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         matches = self._gazetteer.search(query, countries=[country] if country else None, limit=limit)
-        return [_fact(match.place, match.score) for match in matches]
+        return [place_fact(match.place, match.score) for match in matches]
 
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         matches = self._gazetteer.suggest(query, countries=[country] if country else None, limit=limit)
-        return [_fact(match.place, match.score) for match in matches]
+        return [place_fact(match.place, match.score) for match in matches]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         place = self._gazetteer.get(place_id)
-        return None if place is None else _fact(place, 1.0)
+        return None if place is None else place_fact(place, 1.0)
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
@@ -54,13 +53,14 @@ class OfflinePlaces:
         for i, unit in enumerate(units):
             matches = self._gazetteer.search(unit, countries=[code] if code else None, limit=4 * limit)
             if matches:
-                return [_fact(m.place, m.score) for m in _agreeing(matches, units[i + 1 :])[:limit]]
+                return [place_fact(m.place, m.score) for m in _agreeing(matches, units[i + 1 :])[:limit]]
         return []
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         near = self._gazetteer.nearest(point, limit=limit)
         return [
-            _fact(place, None).model_copy(update={"address": f"{km:.1f} km away, {place.admin1}"}) for place, km in near
+            place_fact(place, None).model_copy(update={"address": f"{km:.1f} km away, {place.admin1}"})
+            for place, km in near
         ]
 
     async def country_at(self, point: LatLon) -> CountryFact:
@@ -78,18 +78,3 @@ def _agreeing(matches: list[Match], larger: list[str]) -> list[Match]:
     """Matches whose division is named by a larger unit come first."""
     wanted = {unit.casefold() for unit in larger}
     return sorted(matches, key=lambda match: match.place.admin1.casefold() not in wanted)
-
-
-def _fact(place: Place, score: float | None) -> PlaceFact:
-    return PlaceFact(
-        id=place.id,
-        name=place.name,
-        place_kind=place.kind,
-        point=place.point,
-        country_code=place.country_code,
-        admin1=place.admin1,
-        population=place.population or None,
-        score=None if score is None else round(score, 3),
-        source=SOURCE,
-        url=f"https://www.geonames.org/{place.id[3:]}" if place.id.startswith("gn:") else None,
-    )

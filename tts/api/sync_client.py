@@ -91,9 +91,8 @@ class SyncClient:
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
-        except BaseException:
-            future.cancel()
-            raise
+        finally:
+            future.cancel()  # does nothing to work that has ended
 
 
 async def _next(events: AsyncGenerator[Event, None]) -> Event | None:

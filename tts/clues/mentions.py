@@ -158,7 +158,7 @@ def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
         return None
     if number_type(number) not in (PhoneNumberType.FIXED_LINE, PhoneNumberType.FIXED_LINE_OR_MOBILE):
         return None
-    from phonenumbers.geocoder import description_for_number  # 100 MB that most processes never need
+    from phonenumbers.geocoder import description_for_number  # noqa: PLC0415  100 MB that most processes never need
 
     described, region = description_for_number(number, "en"), region_code_for_number(number)
     if not described or not region:

@@ -15,11 +15,11 @@ from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.datum import as_wgs84
 from tts.geodata.names import normalise
+from tts.verify.grounding import NEAR_KM
 from tts.verify.ledger import Finding, LedgerEntry
 from tts.verify.pages import page_witness
 from tts.verify.sources import Source, statement_of
 
-_NEAR_KM = 25.0
 _DOMAIN = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}", re.IGNORECASE)
 _NUMBER, _WORD = re.compile(r"\d[\w/-]*"), re.compile(r"[^\W\d_]{3,}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -64,7 +64,7 @@ def _about(source: Source, best: Hypothesis, point: LatLon) -> bool:
     """A place near the point that the rollout did not put in itself, or a page that names its town or place."""
     fact = source.fact
     if isinstance(fact, PlaceFact):
-        near = fact.point is not None and distance_km(as_wgs84(fact.point, fact.datum), point) <= _NEAR_KM
+        near = fact.point is not None and distance_km(as_wgs84(fact.point, fact.datum), point) <= NEAR_KM
         return near and not source.echo
     if not isinstance(fact, WebFact):
         return False

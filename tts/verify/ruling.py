@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from tts.domain.geo import LatLon, distance_km
 from tts.verify.dossier import Dossier, Exhibit
+from tts.verify.grounding import NEAR_KM
 from tts.verify.ledger import Finding, RolloutLedger
 from tts.verify.opinion import NOBODY, Opinion
 from tts.verify.votes import Vote, evidence_score
 
-_NEAR_KM = 25.0
 _FIRM = 0.5  # grounding from which a branch rests on something
 _LOOSE = 0.15
 _HEAVIER = 2.0  # log-odds by which another branch's evidence outweighs a choice
@@ -69,4 +69,4 @@ def _anchored(point: LatLon, branch: LatLon, cited: Sequence[Exhibit]) -> bool:
         other = exhibit.ledger.hypothesis.point
         if other is not None and exhibit.entry.finding is Finding.SUPPORTED:
             anchors.append(other)
-    return any(distance_km(point, anchor) <= _NEAR_KM for anchor in anchors)
+    return any(distance_km(point, anchor) <= NEAR_KM for anchor in anchors)

@@ -11,7 +11,8 @@ import phonenumbers
 from tts.domain.geo import LatLon, destination, distance_km
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.countries import Countries
-from tts.geodata.gazetteer import Gazetteer, Match, Place
+from tts.geodata.facts import place_fact
+from tts.geodata.gazetteer import Gazetteer, Place
 from tts.geodata.names import normalise
 
 _DRAWN = 900
@@ -59,7 +60,7 @@ class Atlas:
 
     def found(self, query: str, *, limit: int = 5) -> tuple[PlaceFact, ...]:
         """What a place search answers."""
-        return tuple(place_fact(match) for match in self.gazetteer.search(query, limit=limit))
+        return tuple(place_fact(match.place, match.score) for match in self.gazetteer.search(query, limit=limit))
 
     def page(self, rng: random.Random, town: Place, number: int = 1) -> WebFact:
         """A search hit about a town."""
@@ -125,20 +126,3 @@ class Atlas:
             and inside is not None
             and inside.code == town.country_code
         )
-
-
-def place_fact(match: Match) -> PlaceFact:
-    """A search match as a provider returns it."""
-    place = match.place
-    return PlaceFact(
-        id=place.id,
-        name=place.name,
-        place_kind=place.kind,
-        point=place.point,
-        country_code=place.country_code,
-        admin1=place.admin1,
-        population=place.population or None,
-        score=round(match.score, 3),
-        source="GeoNames (offline)",
-        url=f"https://www.geonames.org/{place.id[3:]}" if place.id.startswith("gn:") else None,
-    )

@@ -11,10 +11,11 @@ import random
 
 from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
-from tts.eval.synthetic.atlas import Atlas, place_fact
+from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.mix import Cast
 from tts.eval.synthetic.tape import Tape
 from tts.eval.synthetic.voices import belief, near
+from tts.geodata.facts import place_fact
 from tts.geodata.gazetteer import Place
 
 
@@ -53,7 +54,7 @@ def _hasty(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
 def _careful(atlas: Atlas, rng: random.Random, town: Place, second_line: str) -> Trajectory:
     tape = Tape()
     code = town.country_code
-    facts = [place_fact(m) for m in atlas.gazetteer.search(town.name, countries=[code], limit=5)]
+    facts = [place_fact(m.place, m.score) for m in atlas.gazetteer.search(town.name, countries=[code], limit=5)]
     arguments = {"query": town.name, "country": code}
     call = tape.call(f"“{second_line}” belongs to {code}.", "poi_keyword_search", {**arguments}, facts)
     claims = [
