@@ -48,7 +48,8 @@ async def test_the_stream_ends_with_what_left(data_store):
     assert {(sent.host, sent.method, sent.request_id) for sent in left.sent} == {
         ("127.0.0.1", "POST", first[0].request_id)
     }
-    assert [sent.bytes_sent for sent in left.sent] == [len(seen.body) for seen in server.seen]
+    sizes = sorted(len(seen.body) for seen in server.seen)  # searches of two rollouts may overtake each other
+    assert sorted(sent.bytes_sent for sent in left.sent) == sizes
     assert left.complete
     assert not [event for event in again if isinstance(event, LeftMachine)]  # all of it came from the cache
 
