@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import urljoin
@@ -24,9 +25,10 @@ from tts.errors import FetchError, FetchErrorKind
 from tts.net.inflate import ACCEPTED, Inflater
 from tts.net.policy import FetchPolicy
 from tts.net.secret import Credential, Scrubber
-from tts.net.transport import CREDENTIAL, Resolve, SafeTransport, resolve_with_system
+from tts.net.transport import CREDENTIAL, LEAVING, Resolve, SafeTransport, resolve_with_system
 
 USER_AGENT = f"geotts/{version('geotts')} (photo geolocation)"
+Record = Callable[[Outgoing], None]
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LONGEST_RETRY_AFTER_S = 3600.0
 
@@ -60,7 +62,7 @@ class SafeClient:
         policy: FetchPolicy | None = None,
         *,
         scrubber: Scrubber | None = None,
-        record: Callable[[Outgoing], None] | None = None,
+        record: Record | None = None,
         resolve: Resolve = resolve_with_system,
         verify: ssl.SSLContext | None = None,
     ) -> None:
@@ -85,6 +87,7 @@ class SafeClient:
         timeout_s: float | None = None,
         any_status: bool = False,
         request_id: str = "",
+        record: Record | None = None,
     ) -> Fetched:
         """Fetch a reply of 2xx, or of any status with `any_status`.
 
@@ -94,15 +97,17 @@ class SafeClient:
             max_bytes: limit of the body, on the wire and decompressed; else the policy's.
             timeout_s: for everything together, redirects included; the policy's when absent.
             request_id: whose request this is, for the outgoing record.
+            record: called with each request that goes out, redirects included; else the client's own.
 
         Raises:
             FetchError: always with a `kind`; its text is safe to show.
         """
         limit_s = min(timeout_s or self.policy.timeout_s, self.policy.timeout_s)
         request = _built(self.policy, method, url, params, headers, json, content, credential, limit_s)
+        note = partial(self._note, record or self._record, request_id)
         try:
             async with asyncio.timeout(limit_s):
-                reply = await self._follow(request, content_types, max_bytes or self.policy.max_bytes, request_id)
+                reply = await self._follow(request, content_types, max_bytes or self.policy.max_bytes, note)
         except TimeoutError:
             raise FetchError(f"no whole reply within {limit_s:g} s", kind=FetchErrorKind.TIMEOUT) from None
         if not any_status and not 200 <= reply.status < 300:
@@ -115,10 +120,14 @@ class SafeClient:
             self._transport = None
 
     async def _follow(
-        self, request: httpx.Request, content_types: Sequence[str], max_bytes: int, request_id: str
+        self,
+        request: httpx.Request,
+        content_types: Sequence[str],
+        max_bytes: int,
+        note: Callable[[httpx.Request], None],
     ) -> Fetched:
         for _ in range(self.policy.max_redirects + 1):
-            self._note(request, request_id)
+            request.extensions[LEAVING] = partial(note, request)
             response = await self._opened().handle_async_request(request)
             try:
                 if response.status_code in _REDIRECTS and "location" in response.headers:
@@ -188,12 +197,11 @@ class SafeClient:
             self._transport = SafeTransport(self.policy, resolve=self._resolve, verify=self._verify)
         return self._transport
 
-    def _note(self, request: httpx.Request, request_id: str) -> None:
-        if self._record is None:
+    def _note(self, record: Record | None, request_id: str, request: httpx.Request) -> None:
+        if record is None:
             return
-        self._record(
-            Outgoing(
-                at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        record(
+            Outgoing.now(
                 host=request.url.host,
                 method=request.method,
                 url=self.scrubber.scrub(str(request.url)),

@@ -24,6 +24,8 @@ from tts.net.secret import Credential
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 CREDENTIAL = "geotts.credential"  # key of the request extension that carries a Credential
+LEAVING = "geotts.leaving"  # key of the extension that is called, without arguments, when the request goes out
+_GOING_OUT = "send_request_headers.started"
 _MOST_ADDRESSES = 4
 
 
@@ -106,7 +108,7 @@ class SafeTransport(httpx.AsyncBaseTransport):
                     url=url,
                     headers=headers,
                     content=request.stream,
-                    extensions={"timeout": request.extensions.get("timeout", {})},
+                    extensions={"timeout": request.extensions.get("timeout", {}), "trace": _tracing(request)},
                 )
             )
         assert isinstance(reply.stream, typing.AsyncIterable)
@@ -114,6 +116,16 @@ class SafeTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._pool.aclose()
+
+
+def _tracing(request: httpx.Request) -> Callable[[str, object], Awaitable[None]]:
+    """Tells `LEAVING` when the connection stands: a host that was refused or not found got nothing."""
+
+    async def trace(event: str, _: object) -> None:
+        if event.endswith(_GOING_OUT) and (leaving := request.extensions.get(LEAVING)) is not None:
+            leaving()
+
+    return trace
 
 
 class _Body(httpx.AsyncByteStream):
