@@ -50,7 +50,7 @@ class GatewayIngress:
         prepare_replica(args, "gateway")
         wait_for_ingress_port(args.gateway.host)
         refs = PhotoRefs()
-        brokers = RemoteBrokers(tools)
+        brokers = RemoteBrokers(tools, args.tools)
         ports = Ports(
             locator=_locator(args, locatability, refs),
             router=DepthRouter(args.limits),
@@ -64,7 +64,7 @@ class GatewayIngress:
             verifier=RemoteVerifier(verifier, refs),
             identity=make_identity(args),
             watch=make_watch(args),
-            outgoing=brokers if args.tools.needs_network else None,
+            outgoing=brokers,
         )
         self._args = args
         self._metrics = Metrics()

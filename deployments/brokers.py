@@ -37,7 +37,7 @@ class Brokers(OutgoingRecord, Protocol):
         ...
 
     async def purge(self) -> None:
-        """Let go of what is past its time."""
+        """Let go of what is past its time. Raises NotErased when a file cannot be written."""
         ...
 
     async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
@@ -55,6 +55,9 @@ class LocalBrokers:
     async def about(self, request_id: str) -> tuple[Outgoing, ...]:
         return self._tooling.outgoing.about(request_id)
 
+    async def note(self, sent: Sequence[Outgoing]) -> None:
+        self._tooling.outgoing.write(sent)
+
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         try:
             for photo in photos:
@@ -63,13 +66,20 @@ class LocalBrokers:
                     await self._tape.forget(photo)
             await self._tooling.outgoing.forget(request_id)
         except OSError as error:
-            raise NotErased(f"a file of the tools cannot be written: {error.strerror}") from error
+            raise _unwritable(error) from error
         except StoreError as error:
             raise NotErased(error.detail) from error
 
     async def purge(self) -> None:
         await self._tooling.broker.purge()
-        self._tooling.outgoing.purge(self._retention_s)
+        try:
+            await self._tooling.outgoing.purge(self._retention_s)
+        except OSError as error:
+            raise _unwritable(error) from error
 
     async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
         return {self._name: self._tooling.broker.snapshot()}
+
+
+def _unwritable(error: OSError) -> NotErased:
+    return NotErased(f"a file of the tools cannot be written: {error.strerror}")

@@ -20,7 +20,6 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, 
 from ray.serve.handle import DeploymentHandle
 
 from tts.aio import closing
-from tts.domain.answer import Verdict
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
@@ -35,7 +34,7 @@ from tts.ports import (
     ToolContext,
     ToolOutcome,
     ToolSchema,
-    VerdictText,
+    VerifierItem,
     VerifyRequest,
 )
 from tts.rollout.persistence import persistently
@@ -216,7 +215,7 @@ class RemoteVerifier:
     def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
         self._verify, self._refs = handle.options(stream=True).verify, refs
 
-    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         stream = remote_stream(self._verify, replace(request, photos=()), self._refs.of(request.photos))
         async with closing(stream) as batches:
             async for batch in batches:

@@ -73,5 +73,5 @@ def local_ports(args: AppArgs, tools: LocalTools | None = None) -> Ports:
         verifier=make_verifier(args, model),
         identity=make_identity(args),
         watch=make_watch(args),
-        outgoing=tools.brokers if args.tools.needs_network else None,
+        outgoing=tools.brokers,
     )

@@ -8,7 +8,8 @@ from typing import Any
 from ray.serve.handle import DeploymentHandle
 
 from deployments.brokers import NotErased
-from deployments.handles import remote_all
+from deployments.handles import remote_all, remote_call
+from tts.config import ToolsConfig
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
 from tts.toolkit.broker.stats import BrokerSnapshot
@@ -18,14 +19,20 @@ _ASKING_S = 1.5
 
 
 class RemoteBrokers:
-    """The `Brokers` of the Tools deployment."""
+    """The `Brokers` of the Tools deployment. Nobody is asked what no tool can have sent, or told what no file keeps."""
 
-    def __init__(self, handle: DeploymentHandle[Any]) -> None:
-        self._handle = handle
+    def __init__(self, handle: DeploymentHandle[Any], config: ToolsConfig) -> None:
+        self._handle, self._config = handle, config
 
     async def about(self, request_id: str) -> tuple[Outgoing, ...]:
+        if not self._config.needs_network:
+            return ()
         parts: list[tuple[Outgoing, ...]] = await remote_all(self._handle, "outgoing", request_id, within_s=_ASKING_S)
         return tuple(sorted((sent for part in parts for sent in part), key=lambda sent: sent.at))
+
+    async def note(self, sent: Sequence[Outgoing]) -> None:
+        if self._config.outgoing_log is not None:
+            await remote_call(self._handle.note, tuple(sent))
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         try:

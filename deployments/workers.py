@@ -34,7 +34,6 @@ from deployments.scaling import GENERATIONS, KV_USE
 from deployments.tooling import make_tooling, refuse_file_across_nodes, taped
 from tts.aio import closing, coalesce
 from tts.config import AppArgs
-from tts.domain.answer import Verdict
 from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Box
 from tts.domain.reading import Reading
@@ -51,7 +50,7 @@ from tts.ports import (
     ToolContext,
     ToolOutcome,
     ToolSchema,
-    VerdictText,
+    VerifierItem,
     VerifyRequest,
 )
 from tts.rollout.group import run_group
@@ -123,9 +122,10 @@ class Rollout:
         """The engine of this replica for somebody else: the verifier model."""
         photos = await self._refs.fetch(photo_refs)
         deltas = self._model.generate(replace(request, photos=photos))
+        batched = coalesce(deltas, window_s=self._args.coalesce_s, urgent=lambda delta: bool(delta.sent))
         self._running += 1
         try:
-            async with closing(coalesce(deltas, window_s=self._args.coalesce_s)) as batches:
+            async with closing(batched) as batches:
                 async for batch in batches:
                     yield batch
         finally:
@@ -192,6 +192,10 @@ class Tools:
         """What left the machine for a request through this replica."""
         return await self._broker.about(request_id)
 
+    async def note(self, sent: Sequence[Outgoing]) -> None:
+        """Write down what was sent by others than tools."""
+        await self._broker.note(sent)
+
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""
         return replica_name(), self._running
@@ -210,12 +214,11 @@ class Verifier:
         """Answers when a request would be served."""
         return True
 
-    async def verify(
-        self, request: VerifyRequest, photo_refs: Sequence[Any]
-    ) -> AsyncIterator[Sequence[VerdictText | Verdict]]:
+    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[VerifierItem]]:
         photos = await self._refs.fetch(photo_refs)
         with span("judge", parent=request.context.traceparent):
             pieces = self._verifier.verify(replace(request, photos=photos))
-            async with closing(coalesce(pieces, window_s=self._coalesce_s)) as batches:
+            batched = coalesce(pieces, window_s=self._coalesce_s, urgent=lambda piece: isinstance(piece, Outgoing))
+            async with closing(batched) as batches:
                 async for batch in batches:
                     yield batch

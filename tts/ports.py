@@ -81,7 +81,10 @@ class ModelRequest:
 
 
 class Delta(Value):
-    """A piece of a generation. The last one has `finish_reason` and `usage`; `logprobs` where they were asked for."""
+    """A piece of a generation. The last one has `finish_reason` and `usage`; `logprobs` where they were asked for.
+
+    `sent` is what the engine is about to send to another machine for it, told in a piece of its own before it goes.
+    """
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -89,6 +92,7 @@ class Delta(Value):
     logprobs: tuple[float, ...] = ()
     finish_reason: Literal["stop", "length", "tool_calls"] | None = None
     usage: Usage | None = None
+    sent: tuple[Outgoing, ...] = ()
 
 
 class ModelClient(Protocol):
@@ -164,10 +168,13 @@ class Perception(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """What the router found: the score, and the reading it took on the way (so that it is taken once)."""
+    """What the router found: the score, the reading it took on the way (so that it is taken once), and what it sent to
+    another machine.
+    """
 
     locatability: Locatability
     readings: tuple[Reading, ...] = ()
+    sent: tuple[Outgoing, ...] = ()
 
 
 class Locator(Protocol):
@@ -189,7 +196,7 @@ class Checkpoint(Value):
     observed_tokens: int = 0
 
 
-RolloutItem = Event | Checkpoint | Attachment
+RolloutItem = Event | Checkpoint | Attachment | Outgoing
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,17 +261,26 @@ class VerdictText(Value):
     text: str
 
 
-class Verifier(Protocol):
-    """Weighs trajectories into one answer. Yields reasons as they come; the last item is the verdict."""
+VerifierItem = VerdictText | Verdict | Outgoing
 
-    def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]: ...
+
+class Verifier(Protocol):
+    """Weighs trajectories into one answer. Yields reasons as they come, and what it sends to another machine before it
+    goes; the last item is the verdict.
+    """
+
+    def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]: ...
 
 
 class OutgoingRecord(Protocol):
-    """Knows what tools sent to services outside."""
+    """Knows what tools sent to services outside, and keeps what others sent beside it."""
 
     async def about(self, request_id: str) -> tuple[Outgoing, ...]:
-        """Everything that left for a request so far, in order. Raises GeoTTSError when a part cannot be asked."""
+        """Everything tools sent for a request so far, in order. Raises GeoTTSError when a part cannot be asked."""
+        ...
+
+    async def note(self, sent: Sequence[Outgoing]) -> None:
+        """Write down what was sent by others than tools, where a file is kept. Raises GeoTTSError when that fails."""
         ...
 
 
@@ -309,7 +325,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """All a request needs, in process or behind Ray Serve. `outgoing` is None where no tool reaches the network."""
+    """All a request needs, in process or behind Ray Serve. `outgoing` is None where there are no tools to ask."""
 
     locator: Locator
     router: Router

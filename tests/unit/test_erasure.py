@@ -141,15 +141,6 @@ async def test_what_an_erased_request_still_sends_is_not_written_down(tmp_path):
     assert b"loc_1" not in (tmp_path / "out.jsonl").read_bytes()
 
 
-def test_what_is_remembered_of_outgoing_requests_ends_with_the_retention():
-    log = OutgoingLog()
-    log(Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="u", bytes_sent=0, request_id="loc_1"))
-    log.purge(10 * 365 * 86400.0)
-    assert log.about("loc_1")
-    log.purge(60.0)
-    assert log.about("loc_1") == ()
-
-
 LINES = st.lists(st.sampled_from([b"keep 1", b"doomed", b"", b"doomed and long", b"keep"]), max_size=12)
 
 

@@ -50,7 +50,9 @@ class ToolsConfig(Value):
     )
     ttl_s: dict[str, Annotated[float, Field(ge=0)]] = Field(default={}, description="by tool; defaults suit each")
     contact: str = Field(default="", description="an address told to public services that ask for one")
-    outgoing_log: str | None = Field(default=None, description="JSONL file of what left the machine, to whom, when")
+    outgoing_log: str | None = Field(
+        default=None, description="JSONL file of what left the machine, to whom, when; kept for gateway.retention_s"
+    )
     tape: TapeConfig | None = None
 
     @property

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 
 def blank_lines(path: Path, doomed: Callable[[bytes], bool]) -> int:
@@ -18,16 +20,37 @@ def blank_lines(path: Path, doomed: Callable[[bytes], bool]) -> int:
     """
     if not path.is_file():
         return 0
-    gone = at = 0
     with path.open("r+b") as file:
-        while line := file.readline():
-            if line.endswith(b"\n") and doomed(line):
-                file.seek(at)
-                file.write(b" " * (len(line) - 1) + b"\n")
-                gone += 1
-            at += len(line)
+        return blank_from(file, 0, doomed).gone
+
+
+@dataclass(frozen=True, slots=True)
+class Blanked:
+    """How many lines went, and where the first line begins that is not blank."""
+
+    gone: int
+    kept_from: int
+
+
+def blank_from(
+    file: IO[bytes], start: int, doomed: Callable[[bytes], bool], *, enough: Callable[[bytes], bool] | None = None
+) -> Blanked:
+    """Overwrite whole lines from the byte `start` on for which `doomed` holds, up to one that is `enough`."""
+    gone, at, kept_from = 0, start, None
+    file.seek(start)
+    while line := file.readline():
+        whole = line.endswith(b"\n")
+        if whole and line.strip() and doomed(line):
             file.seek(at)
-        file.flush()
-        if gone:
-            os.fsync(file.fileno())
-    return gone
+            file.write(b" " * (len(line) - 1) + b"\n")
+            gone += 1
+        elif not whole or line.strip():
+            kept_from = at if kept_from is None else kept_from
+            if enough is not None and enough(line):
+                break
+        at += len(line)
+        file.seek(at)
+    file.flush()
+    if gone:
+        os.fsync(file.fileno())
+    return Blanked(gone, at if kept_from is None else kept_from)

@@ -2,24 +2,30 @@
 
 What is asked often goes out once: a request whose calls were answered from the cache left nothing and is not in it.
 What belongs to a request is erased with it, in memory and in the file; what it still sends then is not written down.
+Lines that are kept for long enough are erased too; the file itself is the operator's to rotate.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from tts.domain.outgoing import Outgoing
-from tts.toolkit.blanking import blank_lines
+from tts.domain.outgoing import Outgoing, rfc3339
+from tts.toolkit.blanking import blank_from, blank_lines
 from tts.toolkit.forgotten import Forgotten
 
 _KEPT = 10_000
+_AT = re.compile(rb'"at":"([^"]*)"')
+_BLANK_END = b" \n"
+_USUAL_DELAY = timedelta(hours=1)  # longer than any request may take: what others sent is noted when it ends
 _log = logging.getLogger(__name__)
 
 
@@ -30,17 +36,23 @@ class OutgoingLog:
         self._path = path
         self._latest: deque[Outgoing] = deque(maxlen=_KEPT)
         self._forgotten = Forgotten()
+        self._sweep = _Sweep()
 
     def __call__(self, sent: Outgoing) -> None:
-        if self._forgotten.since(0, [sent.request_id]):
+        if not self._forgotten.since(0, [sent.request_id]):
+            self._latest.append(sent)
+            self.write([sent])
+
+    def write(self, sent: Sequence[Outgoing]) -> None:
+        """Into the file only: what others sent, and remember themselves."""
+        lines = [one.json_bytes() + b"\n" for one in sent if not self._forgotten.since(0, [one.request_id])]
+        if self._path is None or not lines:
             return
-        self._latest.append(sent)
-        if self._path is None:
-            return
+        self._sweep.expect(min(one.at for one in sent))
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                file.write(sent.json_bytes() + b"\n")
+                file.write(b"".join(lines))
         except OSError:
             _log.warning("the outgoing record cannot be written")
 
@@ -57,13 +69,51 @@ class OutgoingLog:
         name = request_id.encode()
         return await asyncio.to_thread(blank_lines, self._path, lambda line: name in line and _is_of(line, request_id))
 
-    def purge(self, older_than_s: float) -> None:
-        """Let go of what is remembered for longer; the file is the operator's to keep or cut."""
-        oldest = (datetime.now(UTC) - timedelta(seconds=older_than_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._keep(lambda sent: sent.at >= oldest)
+    async def purge(self, older_than_s: float) -> None:
+        """Erase what is older, in memory and in the file. Raises OSError."""
+        oldest = datetime.now(UTC) - timedelta(seconds=older_than_s)
+        self._keep(lambda sent: sent.at >= rfc3339(oldest))
+        if self._path is not None:
+            await asyncio.to_thread(self._sweep, self._path, oldest)
 
     def _keep(self, wanted: Callable[[Outgoing], bool]) -> None:
         self._latest = deque(filter(wanted, self._latest), maxlen=_KEPT)
+
+
+class _Sweep:
+    """Blanks the lines of a file that are past their time, and does not read again what it knows to be blank.
+
+    Lines are nearly in the order of time: none is later in the file than `_delay` after its time, so nothing behind a
+    line which is younger than that can be due. The first sweep reads everything: who wrote before is not known.
+    """
+
+    def __init__(self) -> None:
+        self._delay = _USUAL_DELAY
+        self._from = 0
+        self._first = True
+
+    def expect(self, at: str) -> None:
+        """A line of this time is being written now."""
+        self._delay = max(self._delay, datetime.now(UTC) - datetime.fromisoformat(at))
+
+    def __call__(self, path: Path, oldest: datetime) -> None:
+        """Raises OSError."""
+        if not path.is_file():
+            return
+        with path.open("r+b") as file:
+            file.seek(max(0, self._from - len(_BLANK_END)))
+            if file.read(len(_BLANK_END)) != _BLANK_END:
+                self._from = 0  # another file: the operator has cut it or put this one in its place
+            due, young = rfc3339(oldest).encode(), rfc3339(oldest + self._delay).encode()
+            enough = None if self._first else partial(_is_since, young)
+            self._from = blank_from(file, self._from, lambda line: not _is_since(due, line), enough=enough).kept_from
+            self._first = False
+
+
+def _is_since(moment: bytes, line: bytes) -> bool:
+    """Whether a line tells of that moment or a later one. One that was cut off and tells no time does not."""
+    times = _AT.findall(line)
+    return bool(times) and max(times) >= moment
 
 
 def _is_of(line: bytes, request_id: str) -> bool:
