@@ -20,10 +20,10 @@ from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from tts.aio import cancel_and_wait, closing, coalesce, spawn
 from tts.config import GatewayConfig
 from tts.domain.answer import StopReason
-from tts.domain.events import Done, Event, Failed
+from tts.domain.events import Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
 from tts.errors import FatalError, GeoTTSError, boundary
-from tts.leaving import what_left
+from tts.leaving import Leaving, write_down
 from tts.pipeline import solve
 from tts.ports import Attachment, Ports
 
@@ -37,6 +37,7 @@ class _Job:
 
     request: LocateRequest
     meta: RunMeta
+    leaving: Leaving
     last_seq: int = 0
     began: bool = False
     started: float = field(default_factory=time.perf_counter)
@@ -69,9 +70,15 @@ class Runner:
         self._ensure_duties()
         self._admission.started()
         self._observers.accepted(meta)
-        job = self._jobs[request.id] = _Job(request, meta)
+        job = self._jobs[request.id] = _Job(request, meta, Leaving(self._ports, request.id, meta.fetched))
         job.task = spawn(self._work(job), name=f"solve {request.id}", context=Context())
         job.task.add_done_callback(lambda _: self._ended(job))
+
+    async def turned_away(self, meta: RunMeta) -> None:
+        """Tell what went out for a request that was never launched."""
+        self._ensure_duties()
+        self._observers.saw(meta, LeftMachine(sent=meta.fetched))
+        await write_down(self._brokers, meta.fetched)
 
     def is_running(self, request_id: str) -> bool:
         return request_id in self._jobs
@@ -88,7 +95,7 @@ class Runner:
         if job is not None and job.task is not None:
             await cancel_and_wait(job.task)
             if not job.began:
-                await self._end(job.meta, [Done(stop_reason=StopReason.CANCELLED)], 0)
+                await self._end(job.meta, job.leaving, [Done(stop_reason=StopReason.CANCELLED)], 0)
 
     def _ended(self, job: _Job) -> None:
         del self._jobs[job.meta.request_id]
@@ -96,7 +103,8 @@ class Runner:
         self._admission.ended(seconds)
         self._observers.ended(job.meta, seconds)
         if not job.began:  # cancelled before its first step: its own handlers never ran
-            spawn(self._end(job.meta, [Done(stop_reason=StopReason.CANCELLED)], 0), name="end unstarted")
+            ends = [Done(stop_reason=StopReason.CANCELLED)]
+            spawn(self._end(job.meta, job.leaving, ends, 0), name="end unstarted")
 
     async def _work(self, job: _Job) -> None:
         job.began = True
@@ -110,9 +118,9 @@ class Runner:
             told = error if isinstance(error, StoreUnavailable) else FatalError("the request failed unexpectedly")
             code = "internal" if isinstance(told, FatalError) else told.code
             failed = Failed(code=code, status=told.status, detail=told.detail)
-            await self._end(meta, [failed, Done(stop_reason=StopReason.FAILED)], job.last_seq)
+            await self._end(meta, job.leaving, [failed, Done(stop_reason=StopReason.FAILED)], job.last_seq)
         except asyncio.CancelledError:
-            await self._end(meta, [Done(stop_reason=StopReason.CANCELLED)], job.last_seq)
+            await self._end(meta, job.leaving, [Done(stop_reason=StopReason.CANCELLED)], job.last_seq)
             raise
         else:
             await self._store.close(meta)
@@ -126,7 +134,8 @@ class Runner:
                 job.request.id, Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
             )
         wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
-        items = solve(job.request, self._ports, deadline_s=min(wanted_s, self._config.max_deadline_s))
+        deadline_s = min(wanted_s, self._config.max_deadline_s)
+        items = solve(job.request, self._ports, deadline_s=deadline_s, leaving=job.leaving)
         async with closing(coalesce(items, window_s=0.0)) as batches:
             async for batch in batches:
                 await self._record(job, batch)
@@ -147,9 +156,9 @@ class Runner:
         for event in events:
             self._observers.saw(meta, event)
 
-    async def _end(self, meta: RunMeta, ends: Sequence[Event], last_seq: int) -> None:
+    async def _end(self, meta: RunMeta, leaving: Leaving, ends: Sequence[Event], last_seq: int) -> None:
         """Close a log that did not come to its own end. Its key is given back: the same request may be tried again."""
-        left = await what_left(self._ports, meta.request_id)
+        left = await leaving.told()
         ends = [*([left] if left is not None else []), *ends]
         await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
         await self._store.close(meta)
@@ -163,7 +172,8 @@ class Runner:
         meta = await self._store.meta(request_id)
         if meta is not None:
             lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
-            await self._end(meta, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
+            leaving = Leaving(self._ports, request_id, meta.fetched, complete=False)
+            await self._end(meta, leaving, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
 
     async def _watch(self, meta: RunMeta) -> None:
         """Stop the work once nobody has read for its grace time."""

@@ -30,6 +30,7 @@ from tts.domain.events import (
     Sequencer,
     VerifierText,
 )
+from tts.domain.outgoing import Outgoing
 from tts.domain.plan import Plan
 from tts.domain.request import LocateRequest, RequestContext
 from tts.domain.stopping import StopPolicy
@@ -39,7 +40,7 @@ from tts.ensemble.ensemble import Ensemble, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.watch import ConsensusWatch
 from tts.errors import GeoTTSError
-from tts.leaving import what_left
+from tts.leaving import Leaving
 from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
 from tts.verify.fallback import fallback_verdict
@@ -52,9 +53,14 @@ _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 Item = Event | Attachment
 
 
-async def solve(request: LocateRequest, ports: Ports, *, deadline_s: float) -> AsyncIterator[Item]:
-    """Locate the photos of a request. Yields numbered events, and attachments for the files of the request."""
-    solution = _Solution(request, ports, deadline_s)
+async def solve(
+    request: LocateRequest, ports: Ports, *, deadline_s: float, leaving: Leaving | None = None
+) -> AsyncIterator[Item]:
+    """Locate the photos of a request. Yields numbered events, and attachments for the files of the request.
+
+    `leaving` gathers what leaves the machine on the way; whoever made it can tell that also when this is closed early.
+    """
+    solution = _Solution(request, ports, deadline_s, leaving or Leaving(ports, request.id))
     async with aclosing(stream(solution.run)) as items:
         async for item in items:
             yield item
@@ -63,8 +69,8 @@ async def solve(request: LocateRequest, ports: Ports, *, deadline_s: float) -> A
 class _Solution:
     """One request on its way. Everything it knows about the past is the fold of its own events."""
 
-    def __init__(self, request: LocateRequest, ports: Ports, deadline_s: float) -> None:
-        self._request, self._ports = request, ports
+    def __init__(self, request: LocateRequest, ports: Ports, deadline_s: float, leaving: Leaving) -> None:
+        self._request, self._ports, self._leaving = request, ports, leaving
         self._options = request.options
         self._number = Sequencer(asyncio.get_running_loop().time)
         self._deadline = Deadline(deadline_s)
@@ -88,7 +94,7 @@ class _Solution:
                 await self._emit(Answered(answer=self._answer(verdict, stop)))
             except GeoTTSError as error:
                 await self._emit(Failed(code=error.code, status=error.status, detail=error.detail))
-            if (left := await what_left(self._ports, self._request.id)) is not None:
+            if (left := await self._leaving.told()) is not None:
                 await self._emit(left)
             await self._emit(Done(stop_reason=stop))
 
@@ -108,7 +114,7 @@ class _Solution:
         settings = self._ports.watch
         policy = StopPolicy.parse(self._options.stop or settings.stop)
         self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses)
-        sink = Sink(emit=self._emit, attach=self._send, run=lambda: self._run)
+        sink = Sink(emit=self._emit, attach=self._send, left=self._leaving.add, run=lambda: self._run)
         return Ensemble(
             self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total
         )
@@ -124,8 +130,11 @@ class _Solution:
         return None if harder is None else (harder, why)
 
     async def _route(self) -> Routing:
-        with span("route"):
-            routing = await self._ports.locator.rate(self._request.photos, self._context(self._deadline.remaining_s()))
+        context = self._context(self._deadline.remaining_s())
+        with span("route"), self._leaving.doubted():
+            routing = await self._ports.locator.rate(self._request.photos, context)
+        for sent in routing.sent:
+            self._leaving.add(sent)
         self._mark("routed_s")
         return routing
 
@@ -171,6 +180,8 @@ class _Solution:
                     async for piece in pieces:
                         if isinstance(piece, Verdict):
                             verdict = piece
+                        elif isinstance(piece, Outgoing):
+                            self._leaving.add(piece)
                         else:
                             await self._emit(VerifierText(text=piece.text))
         except TimeoutError:

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tts.domain.outgoing import Outgoing
 from tts.domain.value import Value
 from tts.errors import GeoTTSError
 from tts.ports import Attachment
@@ -33,7 +34,9 @@ class LogEntry:
 
 
 class RunMeta(Value):
-    """What must be known about a request besides its events. `tenant` is the name of the key that started it."""
+    """What must be known about a request besides its events. `tenant` is the name of the key that started it, `fetched`
+    what went out to get its photos.
+    """
 
     request_id: str
     tenant: str = ""
@@ -42,6 +45,7 @@ class RunMeta(Value):
     photos: tuple[str, ...] = ()
     claim: str = ""
     started_at: str = ""
+    fetched: tuple[Outgoing, ...] = ()
 
 
 class Claim(Value):

@@ -16,7 +16,7 @@ from tts.geodata.countries import Countries
 from tts.inference.clues_engine import CluesModel
 from tts.inference.openai_client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.ports import Delta, ModelRequest, Sampling, ToolSchema
 
 ENGINES = {
     "clues": lambda store: CluesModel(CluesEngine(), ClueReader(store.gazetteer(), store.lexicon(), Countries())),
@@ -50,6 +50,12 @@ async def engine(request, data_store):
 
 
 @pytest.fixture
+def remote(request):
+    """Whether the engine is on another machine."""
+    return request.node.callspec.params["engine"] == "openai"
+
+
+@pytest.fixture
 def request_for(sign_photo):
     def make(*, seed=1, tools=(SEARCH,), session="loc_test/0"):
         lines = (line("Wilhelmsburg"), line("Inselpark", 0.3), line("Kein Winterdienst", 0.5), line("Eingang", 0.7))
@@ -66,8 +72,13 @@ def request_for(sign_photo):
     return make
 
 
-async def said(engine, request):
+async def everything(engine, request):
     return [delta async for delta in engine.generate(request)]
+
+
+async def said(engine, request):
+    """Without what is told about the network: it has the time in it."""
+    return [delta for delta in await everything(engine, request) if not delta.sent]
 
 
 async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
@@ -101,8 +112,21 @@ async def test_call_ids_are_unique_within_a_turn(engine, request_for):
     assert len(ids) == len(set(ids))
 
 
-async def test_it_can_be_abandoned_and_used_again(engine, request_for):
+async def test_what_it_sends_to_another_machine_is_told_in_pieces_of_their_own_before_anything_else(
+    engine, request_for, remote
+):
+    pieces = await everything(engine, request_for())
+    told = [delta for delta in pieces if delta.sent]
+    assert pieces[: len(told)] == told
+    assert all(delta == Delta(sent=delta.sent) for delta in told)
+    assert bool(told) == remote
+    assert {sent.request_id for delta in told for sent in delta.sent} <= {"loc_test"}
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+async def test_it_can_be_abandoned_and_used_again(engine, request_for, pieces):
     async with aclosing(engine.generate(request_for())) as deltas:
-        await anext(deltas)
+        for _ in range(pieces):
+            await anext(deltas)
     assert getattr(engine, "running", 0) == 0
     assert await said(engine, request_for())

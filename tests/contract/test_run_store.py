@@ -12,6 +12,7 @@ from support import leftover_tasks
 from deployments.runstore import Claim, LogEntry, MemoryRunStore, RunMeta, open_store
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
+from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.ports import Attachment
 
@@ -60,6 +61,17 @@ async def test_what_is_appended_is_read_in_order(store):
     assert await seqs_of(store, "loc_1", after=2) == [3]
     assert await seqs_of(store, "loc_1", after=99) == []
     assert await seqs_of(store, "loc_unknown") == []
+
+
+async def test_what_is_known_of_a_request_comes_back_and_is_erased_with_it(store):
+    sent = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="http://h/p", bytes_sent=0)
+    run = a_run(tenant="desk", photos=("ab" * 32,), fetched=(sent, sent))
+    await store.open(run, lease_s=60)
+    assert await store.meta("loc_1") == run
+    await store.close(run)
+    assert await store.meta("loc_1") == run
+    assert await store.erase("loc_1")
+    assert await store.meta("loc_1") is None
 
 
 async def test_long_logs_come_whole(store):

@@ -163,7 +163,8 @@ class Failed(_Event):
 
 class LeftMachine(_Event):
     """What left this machine for the request, told before `done`: the hosts of remote engines, which get photos and
-    conversation, and each request of a tool. Not `complete` when a broker could not be asked. Absent when nothing left.
+    conversation, and each HTTP request that went out: of tools, to remote engines, for photos that came as URLs. Not
+    `complete` when a part of it could not be learnt. Absent when nothing left.
     """
 
     type: Literal["left_machine"] = "left_machine"

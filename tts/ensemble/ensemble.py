@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from tts.aio import Deadline, Fleet
 from tts.domain.answer import StopReason
 from tts.domain.events import Event, Hypothesised, RolloutFinished
+from tts.domain.outgoing import Outgoing
 from tts.domain.trajectory import Run
 from tts.domain.usage import Usage
 from tts.ensemble.stragglers import straggler_s
@@ -26,10 +27,11 @@ _Fleet = Fleet[Sequence[RolloutItem]]
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where events and files go, and what the events so far add up to."""
+    """Where events, files and records of what left the machine go, and what the events so far add up to."""
 
     emit: Callable[[Event], Awaitable[None]]
     attach: Callable[[Attachment], Awaitable[None]]
+    left: Callable[[Outgoing], None]
     run: Callable[[], Run]
 
 
@@ -103,6 +105,8 @@ class Ensemble:
             for item in batch:
                 if isinstance(item, Attachment):
                     await self._sink.attach(item)
+                elif isinstance(item, Outgoing):
+                    self._sink.left(item)
                 elif not isinstance(item, Checkpoint):
                     await self._sink.emit(item)
                     news = news or isinstance(item, RolloutFinished | Hypothesised)

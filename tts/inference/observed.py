@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from zlib import crc32
 
-from tts.aio import closing
+from tts.aio import Send, closing, stream
 from tts.dialects.spoken import split_thought
 from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
 from tts.domain.tooling import ImageRef
@@ -48,13 +50,18 @@ class ObservedModel:
         return f"{self._planner.name} with {self._observer.name} as observer"
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        messages, spent = await self._described(request)
+        async with aclosing(stream(partial(self._think, request))) as deltas:
+            async for delta in deltas:
+                yield delta
+
+    async def _think(self, request: ModelRequest, send: Send[Delta]) -> None:
+        messages, spent = await self._described(request, send)
         blind = replace(request, messages=messages, photos=(), files={})
         async with closing(self._planner.generate(blind)) as deltas:
             async for delta in deltas:
-                yield delta if delta.usage is None else delta.model_copy(update={"usage": delta.usage + spent})
+                await send(delta if delta.usage is None else delta.model_copy(update={"usage": delta.usage + spent}))
 
-    async def _described(self, request: ModelRequest) -> tuple[tuple[Message, ...], Usage]:
+    async def _described(self, request: ModelRequest, send: Send[Delta]) -> tuple[tuple[Message, ...], Usage]:
         """The conversation in words, and what the observer spent on pictures it had not seen yet."""
         spent = Usage()
         written: list[Message] = []
@@ -62,7 +69,7 @@ class ObservedModel:
             parts: list[Part] = []
             for part in message.parts:
                 if isinstance(part, ImagePart):
-                    words, cost = await self._look(part.image, request, request.messages[:at])
+                    words, cost = await self._look(part.image, request, request.messages[:at], send)
                     spent += cost
                     width, height = rule_for(part.image, request).size(part.image.width, part.image.height)
                     parts.append(TextPart(text=f"[picture, {width}x{height} pixels. The observer says: {words}]\n"))
@@ -71,22 +78,26 @@ class ObservedModel:
             written.append(message.model_copy(update={"parts": tuple(parts)}))
         return tuple(written), spent
 
-    async def _look(self, image: ImageRef, request: ModelRequest, before: Sequence[Message]) -> tuple[str, Usage]:
+    async def _look(
+        self, image: ImageRef, request: ModelRequest, before: Sequence[Message], send: Send[Delta]
+    ) -> tuple[str, Usage]:
         key = (request.session_id, image.sha256, str(image.box))
         if (kept := self._kept.get(key)) is not None:
             self._kept.move_to_end(key)
             return kept, Usage()
-        words, usage = await self._ask(_look_request(image, request, before))
+        words, usage = await self._ask(_look_request(image, request, before), send)
         self._kept[key] = words
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return words, usage
 
-    async def _ask(self, request: ModelRequest) -> tuple[str, Usage]:
+    async def _ask(self, request: ModelRequest, send: Send[Delta]) -> tuple[str, Usage]:
         text: list[str] = []
         usage = Usage()
         async with closing(self._observer.generate(request)) as deltas:
             async for delta in deltas:
+                if delta.sent:
+                    await send(Delta(sent=delta.sent))
                 text.append(delta.text)
                 usage = delta.usage or usage
         words = split_thought("".join(text))[1].strip()

@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
+from functools import lru_cache
 from typing import Any
 
 import httpx
@@ -18,6 +19,7 @@ import orjson
 
 from tts.aio import Deadline, Limiter
 from tts.config import OpenAIEngine
+from tts.domain.outgoing import Outgoing
 from tts.errors import DeadlineExceeded, GeoTTSError, ModelError, Overloaded
 from tts.inference.openai_stream import Completion, SseLines
 from tts.inference.openai_wire import body_for
@@ -74,7 +76,7 @@ class OpenAIModel:
             try:
                 async with aclosing(self._once(request, deadline)) as deltas:
                     async for delta in deltas:
-                        passed_on = True
+                        passed_on = passed_on or not delta.sent
                         yield delta
                 return
             except GeoTTSError as failure:
@@ -88,6 +90,8 @@ class OpenAIModel:
 
     async def _once(self, request: ModelRequest, deadline: Deadline) -> AsyncGenerator[Delta]:
         """One attempt. Every failure of the connection or the endpoint leaves as one of our errors."""
+        if not self._model:
+            yield self._leaving("GET", "models", 0, request)
         model = await self._model_name(deadline)
         body = await body_for(request, self._config, model, self._pictures)
         turn = sum(message.role == "assistant" for message in request.messages)
@@ -101,6 +105,7 @@ class OpenAIModel:
         if request.context.traceparent:
             headers["traceparent"] = request.context.traceparent
         sent = self._client().build_request("POST", self._url("chat/completions"), content=body, headers=headers)
+        yield self._leaving("POST", "chat/completions", len(body), request)
         response = await self._waiting(self._client().send(sent, stream=True), deadline, self._config.first_token_s)
         try:
             await self._refuse_errors(response, deadline)
@@ -190,6 +195,12 @@ class OpenAIModel:
             self._model = _first_model(response.content)
         return self._model
 
+    def _leaving(self, method: str, path: str, size: int, request: ModelRequest) -> Delta:
+        """Tells what is about to be sent: even when the caller is cancelled while it goes, it is on record."""
+        host, url = _bare(self._url(path))
+        sent = Outgoing.now(host=host, method=method, url=url, bytes_sent=size, request_id=request.context.id)
+        return Delta(sent=(sent,))
+
     def _url(self, path: str) -> str:
         return f"{self._config.base_url.rstrip('/')}/{path}"
 
@@ -208,6 +219,13 @@ class OpenAIModel:
                 trust_env=False,
             )
         return self._http
+
+
+@lru_cache(maxsize=16)
+def _bare(url: str) -> tuple[str, str]:
+    """The host of a URL, and the URL without what may be a secret."""
+    bare = httpx.URL(url).copy_with(userinfo=b"", query=None)
+    return bare.host, str(bare)
 
 
 def _first_model(raw: bytes) -> str:

@@ -13,16 +13,20 @@ from dataclasses import replace
 
 from tts.aio import Deadline, closing, coalesce, merge
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted, merge_text
+from tts.domain.outgoing import Outgoing
 from tts.ports import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.loop import Agent, run_rollout
 
 _UNFOLLOWED_S = 0.25
+_BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Outgoing)
+_AT_ONCE = (RolloutFinished, Outgoing)
 
 
 async def run_group(
     agent: Agent, group: GroupRequest, *, coalesce_s: float, leader_first: bool = False
 ) -> AsyncIterator[Sequence[RolloutItem]]:
-    """Items of all rollouts as they come, text merged: one batch every `coalesce_s` seconds, and one at every end.
+    """Items of all rollouts as they come, text merged: one batch every `coalesce_s` seconds, one at every end, and one
+    when something leaves the machine, so that it is known also if the rollout is stopped the next moment.
 
     When nobody follows the request there are fewer batches: each costs every process on its way.
     """
@@ -33,7 +37,7 @@ async def run_group(
     else:
         rollouts = [run_rollout(agent, group, task) for task in group.tasks]
     window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_S)
-    batched = coalesce(merge(rollouts), window_s=window_s, urgent=lambda item: isinstance(item, RolloutFinished))
+    batched = coalesce(merge(rollouts), window_s=window_s, urgent=lambda item: isinstance(item, _AT_ONCE))
     async with aclosing(batched) as batches:
         async for batch in batches:
             yield merge_text(batch)
@@ -46,7 +50,7 @@ async def _leader(
     try:
         async with closing(run_rollout(agent, group, task)) as items:
             async for item in items:
-                if not isinstance(item, RolloutStarted | RolloutResumed):
+                if not isinstance(item, _BEFORE_TOKENS):
                     started.set()
                 yield item
     finally:

@@ -223,6 +223,8 @@ class _Rollout:
         with boundary(ModelError, f"engine {self._agent.model.name}"):
             async with closing(self._agent.model.generate(request)) as deltas:
                 async for delta in deltas:
+                    for sent in delta.sent:
+                        await send(sent)
                     if delta.text:
                         text.append(delta.text)
                         await send(Text(rollout_id=self._id, turn=turn, text=delta.text))

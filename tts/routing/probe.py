@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tts.aio import closing
 from tts.dialects.base import photo_ref
 from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Photo
 from tts.domain.plan import Locatability
 from tts.domain.request import RequestContext
@@ -32,11 +34,13 @@ class ProbeLocator:
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         routing = await self._beside.rate(photos, context)
+        sent: list[Outgoing] = []
         try:
             async with asyncio.timeout(min(_TIMEOUT_S, 0.1 * context.remaining_s)):
-                reply = await self._ask(photos, context, routing)
+                reply = await self._ask(photos, context, routing, sent)
         except (TimeoutError, GeoTTSError):
             reply = ""
+        routing = replace(routing, sent=(*routing.sent, *sent))
         probed = parse_probe(reply)
         if probed is None:
             return routing
@@ -45,9 +49,12 @@ class ProbeLocator:
         parts = {**other.parts, "probe": rating, "deep": 0.8 if deep else 0.2}
         said = f"the model rates it {10 * rating:.0f}/10 and would {'search' if deep else 'answer at once'}"
         rated = Locatability(score=rating, method="probe", parts=parts, why=f"{said}; {other.why}")
-        return Routing(self._predictor.refine(rated) if self._predictor else rated, routing.readings)
+        return replace(routing, locatability=self._predictor.refine(rated) if self._predictor else rated)
 
-    async def _ask(self, photos: Sequence[Photo], context: RequestContext, routing: Routing) -> str:
+    async def _ask(
+        self, photos: Sequence[Photo], context: RequestContext, routing: Routing, sent: list[Outgoing]
+    ) -> str:
+        """The reply; what went out for it is added to `sent`, also when none comes."""
         request = ModelRequest(
             context=context,
             session_id=f"{context.id}/probe",
@@ -65,7 +72,11 @@ class ProbeLocator:
             readings=routing.readings,
         )
         async with closing(self._model.generate(request)) as deltas:
-            return "".join([delta.text async for delta in deltas])
+            text = ""
+            async for delta in deltas:
+                sent += delta.sent
+                text += delta.text
+        return text
 
 
 def parse_probe(reply: str) -> tuple[float, bool] | None:

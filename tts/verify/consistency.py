@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import JsonValue
 
-from tts.aio import Deadline, closing
+from tts.aio import Deadline, Send, closing, stream
 from tts.config import ConsistencyConfig
 from tts.dialects.answers import json_objects
 from tts.dialects.geoagent import bare_reasoning
@@ -20,11 +22,12 @@ from tts.dialects.hermes import without_calls
 from tts.domain.answer import Verdict
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.messages import text_message
+from tts.domain.outgoing import Outgoing
 from tts.domain.request import RequestContext
 from tts.domain.trajectory import Trajectory
 from tts.errors import GeoTTSError
 from tts.geodata.alike import same_place
-from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, Verifier, VerifyRequest
+from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, Verifier, VerifierItem, VerifyRequest
 from tts.rewards.geoagent import LengthDamping, Levels, consistency_reward
 from tts.verify.world import World
 
@@ -58,8 +61,9 @@ class ConsistencyAgent:
         self._model, self._world = model, world
         self._damping = LengthDamping(steepness=config.steepness, mu=config.mu_words)
 
-    async def rate(self, trajectory: Trajectory, context: RequestContext) -> Consistency | None:
-        """None when there is nothing to compare: no answer, no reasoning, or nothing readable from the model.
+    async def rate(self, trajectory: Trajectory, context: RequestContext, left: Send[Outgoing]) -> Consistency | None:
+        """None when there is nothing to compare: no answer, no reasoning, or nothing readable from the model. `left` is
+        told what goes to another machine for it.
 
         Raises GeoTTSError when the model fails.
         """
@@ -67,14 +71,16 @@ class ConsistencyAgent:
         reasoning = hidden_reasoning(trajectory)
         if answer is None or not reasoning or not (answer.country or answer.region or answer.city or answer.place):
             return None
-        derived = await self._derive(reasoning, trajectory.rollout_id, context)
+        derived = await self._derive(reasoning, trajectory.rollout_id, context, left)
         if derived is None:
             return None
         agreement = self._agreement(derived, answer)
         words = len(reasoning.split())
         return Consistency(agreement, words, consistency_reward(agreement, words, self._damping))
 
-    async def _derive(self, reasoning: str, rollout_id: int, context: RequestContext) -> dict[str, str] | None:
+    async def _derive(
+        self, reasoning: str, rollout_id: int, context: RequestContext, left: Send[Outgoing]
+    ) -> dict[str, str] | None:
         request = ModelRequest(
             context=context,
             session_id=f"{context.id}/consistency/{rollout_id}",
@@ -85,6 +91,8 @@ class ConsistencyAgent:
         text = ""
         async with closing(self._model.generate(request)) as deltas:
             async for delta in deltas:
+                for sent in delta.sent:
+                    await left(sent)
                 text += delta.text
         found = [value for value in json_objects(text) if "country" in value]
         return {str(k): str(v or "") for k, v in found[-1].items()} if found else None
@@ -113,19 +121,26 @@ class ConsistencyVerifier:
     def __init__(self, inner: Verifier, agent: ConsistencyAgent, config: ConsistencyConfig) -> None:
         self._inner, self._agent, self._config = inner, agent, config
 
-    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        async with aclosing(stream(partial(self._judge, request))) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def _judge(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
         deadline = Deadline(request.context.remaining_s)
         async with closing(self._inner.verify(request)) as pieces:
             async for piece in pieces:
                 if not isinstance(piece, Verdict):
-                    yield piece
+                    await send(piece)
                     continue
-                checked, reason = await self._checked(piece, request, deadline)
+                checked, reason = await self._checked(piece, request, deadline, send)
                 if reason:
-                    yield VerdictText(text=reason)
-                yield checked
+                    await send(VerdictText(text=reason))
+                await send(checked)
 
-    async def _checked(self, verdict: Verdict, request: VerifyRequest, deadline: Deadline) -> tuple[Verdict, str]:
+    async def _checked(
+        self, verdict: Verdict, request: VerifyRequest, deadline: Deadline, left: Send[Outgoing]
+    ) -> tuple[Verdict, str]:
         winners = set(verdict.candidates[0].rollouts) if verdict.candidates else set()
         chosen = [t for t in request.trajectories if t.rollout_id in winners][: self._config.max_rollouts]
         if verdict.abstained or not chosen:
@@ -134,7 +149,7 @@ class ConsistencyVerifier:
         try:
             async with deadline.timeout(at_most_s=min(self._config.timeout_s, 0.5 * deadline.remaining_s())):
                 for trajectory in chosen:
-                    found = await self._agent.rate(trajectory, request.context)
+                    found = await self._agent.rate(trajectory, request.context, left)
                     rated += [found] if found is not None else []
         except (GeoTTSError, TimeoutError):
             warning = "the consistency check did not finish"

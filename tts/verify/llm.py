@@ -17,10 +17,10 @@ from dataclasses import replace
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import VerifierConfig
 from tts.dialects.base import user_message
-from tts.domain.answer import Verdict
 from tts.domain.messages import Message, TextPart, text_message
+from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError, ModelError, boundary
-from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, VerifyRequest
+from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, VerifierItem, VerifyRequest
 from tts.verify.consensus import ConsensusVerifier, Judgement
 from tts.verify.dossier import Dossier, make_dossier
 from tts.verify.ledger import RolloutLedger
@@ -55,7 +55,7 @@ class ModelVerifier:
     def __init__(self, model: ModelClient, consensus: ConsensusVerifier, config: VerifierConfig) -> None:
         self._model, self._consensus, self._config = model, consensus, config
 
-    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         case = _Case(self._model, self._consensus, self._config, request)
         async with aclosing(stream(case.run)) as pieces:
             async for piece in pieces:
@@ -72,7 +72,8 @@ class _Case:
         remaining_s = request.context.remaining_s
         self._deadline = Deadline(remaining_s - min(_RESERVE_MAX_S, _RESERVE_SHARE * remaining_s))
 
-    async def run(self, send: Send[VerdictText | Verdict]) -> None:
+    async def run(self, send: Send[VerifierItem]) -> None:
+        self._left: Send[Outgoing] = send
         judged = self._consensus.judge(self._request)
         verdict = self._consensus.decide(self._request, judged)
         if judged.spread is None:
@@ -93,7 +94,7 @@ class _Case:
             verdict = self._consensus.ruled(self._request, judged, ruling)
         await send(verdict)
 
-    async def _ruling(self, judged: Judgement, send: Send[VerdictText | Verdict]) -> Ruling:
+    async def _ruling(self, judged: Judgement, send: Send[VerifierItem]) -> Ruling:
         pointed = [vote.ledger for vote in judged.votes]
         if self._config.mode == "self_verify":
             return await self._self_verify(pointed, judged, send)
@@ -126,7 +127,7 @@ class _Case:
         return chosen.ledger if chosen is not None else firmest
 
     async def _self_verify(
-        self, ledgers: Sequence[RolloutLedger], judged: Judgement, send: Send[VerdictText | Verdict]
+        self, ledgers: Sequence[RolloutLedger], judged: Judgement, send: Send[VerifierItem]
     ) -> Ruling:
         """Each branch before its own judge; consensus among those that are upheld."""
         dossiers = [self._dossier([ledger], f"self{i}") for i, ledger in enumerate(ledgers)]
@@ -154,7 +155,7 @@ class _Case:
         seed = f"{self._request.context.id}/{stage}"
         return make_dossier(ledgers, token_budget=self._config.evidence_tokens, seed=seed)
 
-    async def _ask(self, dossier: Dossier, send: Send[VerdictText | Verdict] | None) -> Opinion:
+    async def _ask(self, dossier: Dossier, send: Send[VerifierItem] | None) -> Opinion:
         """One opinion; what is wrong with the first try is told to the model once."""
         request = self._model_request(dossier)
         said = await self._generate(request, send)
@@ -168,11 +169,13 @@ class _Case:
         except Unusable as wrong:
             raise ModelError(f"the verifier model's opinion cannot be used: {wrong}") from wrong
 
-    async def _generate(self, request: ModelRequest, send: Send[VerdictText | Verdict] | None) -> Message:
+    async def _generate(self, request: ModelRequest, send: Send[VerifierItem] | None) -> Message:
         reasons, written, ids = ReasonStream(), "", list[int]()
         with boundary(ModelError, f"verifier model {self._model.name}"):
             async with closing(self._model.generate(request)) as deltas:
                 async for delta in deltas:
+                    for sent in delta.sent:
+                        await self._left(sent)
                     written += delta.text
                     ids += delta.token_ids
                     new = reasons.feed(delta.text)
