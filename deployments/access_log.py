@@ -5,17 +5,27 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from collections.abc import MutableMapping
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deployments.metrics import Metrics
 
 _log = logging.getLogger("geotts.access")
+_NAME = "geotts.request_id"
 _HARDENING = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 
+def name_in_log(scope: MutableMapping[str, Any], request_id: str) -> None:
+    """Says under which id an exchange is known, also if it ends in an error."""
+    scope[_NAME] = request_id
+
+
 class AccessLog:
-    """Gives each reply an `X-Request-Id`, unless the route has: a request's own id is also its name in the log."""
+    """Gives each reply an `X-Request-Id`, unless the route has: a request's own id is also its name in the log, and its
+    refusal's.
+    """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
@@ -24,7 +34,7 @@ class AccessLog:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = _Exchange(send, self._metrics)
+        exchange = _Exchange(scope, send, self._metrics)
         try:
             await self._app(scope, receive, exchange.send)
         finally:
@@ -53,8 +63,8 @@ class AccessLog:
 class _Exchange:
     """One reply as it goes out."""
 
-    def __init__(self, send: Send, metrics: Metrics) -> None:
-        self._send, self._metrics = send, metrics
+    def __init__(self, scope: Scope, send: Send, metrics: Metrics) -> None:
+        self._scope, self._send, self._metrics = scope, send, metrics
         self._streams = False
         self.started = time.perf_counter()
         self.status = 0
@@ -75,7 +85,8 @@ class _Exchange:
         names = dict(headers)
         self.status = message["status"]
         self._streams = names.get(b"content-type", b"").startswith((b"text/event-stream", b"application/x-ndjson"))
-        self.request_id = names.get(b"x-request-id", b"").decode() or "req_" + secrets.token_hex(10)
+        named = names.get(b"x-request-id", b"").decode() or self._scope.get(_NAME)
+        self.request_id = named or "req_" + secrets.token_hex(10)
         if b"x-request-id" not in names:
             headers.append((b"x-request-id", self.request_id.encode()))
         headers.extend(_HARDENING)

@@ -10,11 +10,12 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from deployments.access import Caller, TooManyRequests
 from deployments.admission import Admission
+from deployments.arrival import Arrival
 from deployments.brokers import Brokers
 from deployments.observer import Observer, Observers
 from deployments.runner import ATTENDED_S, Runner
@@ -24,7 +25,7 @@ from tts.config import AppArgs
 from tts.domain.events import parse_event
 from tts.domain.exif import file_claim
 from tts.domain.photo import Photo
-from tts.domain.request import LocateOptions, LocateRequest, new_request_id
+from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.errors import NotFound, RequestError
 from tts.ports import Ports
@@ -78,12 +79,26 @@ class Gateway:
     def ports(self) -> Ports:
         return self._ports
 
+    @asynccontextmanager
+    async def arriving(self, caller: Caller) -> AsyncIterator[Arrival]:
+        """Around reading and starting a request: what goes out to get its photos is told, whatever becomes of it."""
+        with self.admission.entered():
+            arrival = Arrival(caller)
+            try:
+                yield arrival
+            finally:
+                if arrival.fetched and not arrival.launched:
+                    sent = arrival.sent()
+                    await self._runner.turned_away(
+                        RunMeta(request_id=arrival.request_id, tenant=caller.name, fetched=sent)
+                    )
+
     async def start(
         self,
         raw_photos: Sequence[bytes],
         options: LocateOptions,
         *,
-        caller: Caller | None = None,
+        arrival: Arrival | None = None,
         key: str | None = None,
         attended: bool = True,
         followed: bool = True,
@@ -91,6 +106,7 @@ class Gateway:
     ) -> Started:
         """Check and clean the photos, start the work. Unless `attended`, it goes on without readers.
 
+        `arrival`: whose request it is, and what went out for it already.
         `followed`: its events will be read as they come, not only when it has ended.
 
         Raises:
@@ -99,11 +115,12 @@ class Gateway:
             TooManyRequests: the caller has too many requests at work.
             StoreUnavailable: the run store does not answer.
         """
-        caller = caller or Caller()
+        arrival = arrival or Arrival()
+        caller = arrival.caller
         photos = await self.admission.photos(raw_photos)
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
         request = LocateRequest(
-            new_request_id(), photos, options, traceparent=traceparent, file_claims=file_claims, followed=followed
+            arrival.request_id, photos, options, traceparent=traceparent, file_claims=file_claims, followed=followed
         )
         meta = RunMeta(
             request_id=request.id,
@@ -113,6 +130,7 @@ class Gateway:
             photos=tuple(photo.sha256 for photo in photos),
             claim=f"{caller.name}:{key}" if key else "",
             started_at=now_rfc3339(),
+            fetched=arrival.sent(),
         )
         if meta.claim:
             mine = _claim(request.id, photos, options)
@@ -120,12 +138,14 @@ class Gateway:
             if earlier is not None and earlier.fingerprint != mine.fingerprint:
                 raise KeyReused("this Idempotency-Key was used for another request; use a new one")
             if earlier is not None:
+                arrival.request_id = earlier.request_id
                 return Started(earlier.request_id, replayed=True)
         if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
             if meta.claim:
                 await self.store.release(meta.claim)
             raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
         self._runner.launch(request, meta)
+        arrival.launched = True
         return Started(request.id)
 
     async def cancel(self, request_id: str) -> bool:

@@ -11,6 +11,7 @@ from starlette.middleware.cors import CORSMiddleware
 from deployments.access import Keyring
 from deployments.access_log import AccessLog
 from deployments.answer_maps import AnswerMaps
+from deployments.arrival import PhotoSource
 from deployments.gateway import Gateway
 from deployments.http_errors import install_errors
 from deployments.metrics import Metrics
@@ -22,7 +23,7 @@ from deployments.routes.openai import add_openai
 from deployments.routes.operations import add_operations
 from deployments.routes.runs import add_runs
 from deployments.routes.web import add_web
-from deployments.service import Check, Fetch, Service
+from deployments.service import Check, Service
 from tts.config import AppArgs
 
 _ASKED = ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer", "X-Api-Key", "traceparent"]
@@ -35,7 +36,7 @@ def create_app(
     *,
     metrics: Metrics | None = None,
     checks: Mapping[str, Check] | None = None,
-    fetch: Fetch | None = None,
+    fetch: PhotoSource | None = None,
 ) -> FastAPI:
     """Every route. `metrics` should also be among the gateway's observers; `checks` are what readiness asks;
     `fetch` replaces the client that gets photos by URL.

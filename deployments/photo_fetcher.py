@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tts.config import GatewayConfig
+from tts.domain.outgoing import Outgoing
 from tts.net.client import SafeClient
 from tts.net.policy import FetchPolicy
 
@@ -21,9 +24,10 @@ class PhotoFetcher:
             )
         )
 
-    async def fetch(self, url: str) -> bytes:
-        """The bytes behind a public http or https URL. Raises FetchError."""
-        return (await self._client.fetch(url, content_types=_TYPES)).content
+    async def fetch(self, url: str, *, request_id: str, record: Callable[[Outgoing], None]) -> bytes:
+        """The bytes behind a public http or https URL: a `PhotoSource`. Raises FetchError."""
+        found = await self._client.fetch(url, content_types=_TYPES, request_id=request_id, record=record)
+        return found.content
 
     async def aclose(self) -> None:
         await self._client.aclose()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from deployments.access import Caller, Keyring, TooManyRequests
+from deployments.arrival import PhotoSource
 from deployments.gateway import Gateway
 from deployments.metrics import Metrics
 from tts.aio import spawn
@@ -17,7 +18,6 @@ from tts.config import AppArgs
 from tts.errors import FatalError, GeoTTSError, boundary
 
 Check = Callable[[], Awaitable[object]]
-Fetch = Callable[[str], Awaitable[bytes]]
 _CHECK_S = 2.0
 _log = logging.getLogger("geotts.gateway")
 
@@ -31,7 +31,7 @@ class Service:
     keyring: Keyring
     metrics: Metrics
     checks: Mapping[str, Check] = field(default_factory=dict)
-    fetch: Fetch | None = None
+    fetch: PhotoSource | None = None
 
     def caller(self, request: Request) -> Caller:
         """Raises Unauthorized or Forbidden."""

@@ -9,6 +9,7 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from deployments.access_log import name_in_log
 from deployments.disconnect import while_connected
 from deployments.intake import Malformed, read_request
 from deployments.openapi import LOCATE, PROBLEMS
@@ -35,12 +36,13 @@ def add_locate(app: FastAPI, service: Service) -> None:
         key = _idempotency_key(request)
         accept = request.headers.get("accept", "")
         alone = "respond-async" in preferences(request)
-        with gateway.admission.entered():
-            options, photos = await read_request(request, service.args.gateway, service.fetch)
+        async with gateway.arriving(caller) as arrival:
+            name_in_log(request.scope, arrival.request_id)
+            options, photos = await read_request(request, service.args.gateway, arrival.fetching(service.fetch))
             started = await gateway.start(
                 photos,
                 options,
-                caller=caller,
+                arrival=arrival,
                 key=key,
                 attended=not alone,
                 followed=alone or wants_stream(accept) or options.resume_grace_s > 0,

@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI, Request
 from pydantic import ValidationError
 from starlette.responses import Response
 
+from deployments.access_log import name_in_log
 from deployments.disconnect import while_connected
 from deployments.gateway import Gateway
 from deployments.http_errors import problem
@@ -58,14 +59,16 @@ def add_openai(app: FastAPI, service: Service) -> None:
         """Where were the images of this conversation taken? The content is the answer as JSON; what led to it is
         `reasoning_content`. Options of `/locate` go into `geotts`."""
         caller = await service.worker(request)
-        with gateway.admission.entered():
+        async with gateway.arriving(caller) as arrival:
+            name_in_log(request.scope, arrival.request_id)
             asked = await _asked(request, service)
             options = options_from(asked.fields())
-            photos = [await photo_from({"url": url}, service.fetch) for url in _bounded(asked.images())]
+            fetch = arrival.fetching(service.fetch)
+            photos = [await photo_from({"url": url}, fetch) for url in _bounded(asked.images())]
             started = await gateway.start(
                 photos,
                 options,
-                caller=caller,
+                arrival=arrival,
                 followed=asked.stream,
                 traceparent=request.headers.get("traceparent"),
             )

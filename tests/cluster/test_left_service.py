@@ -1,0 +1,117 @@
+"""What left the machine, across processes: calls of Rollout and Verifier replicas, photos the gateway fetched."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+import pytest_asyncio
+from endpoint import saying, serving
+from rude_server import rude_server
+from support import sign_bytes
+
+from deployments.bench.harness import free_port
+from deployments.cluster import served
+from tts.config import (
+    AppArgs,
+    DeploymentConfig,
+    DeploymentsConfig,
+    GatewayConfig,
+    OpenAIEngine,
+    RoutingConfig,
+    ToolsConfig,
+    VerifierConfig,
+)
+
+ANSWER = '{"lat": 40.4, "lon": -3.7, "city": "Madrid", "country": "Spain"}'
+OPINION = '{"reasons": [{"text": "it is written", "evidence": []}], "choice": "A"}'
+SLOW = "answer slowly"
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
+
+
+def says(body, number):
+    if body["model"] == "verifier":
+        return saying(OPINION)
+    return [30.0, *saying(ANSWER)] if SLOW in json.dumps(body) else saying(ANSWER)
+
+
+def photos(seen):
+    moved = (302, {"location": "/photo"}, b"")
+    photo = (200, {"content-type": "image/jpeg"}, sign_bytes("Calle Mayor"))
+    return {"/moved": moved, "/photo": photo}.get(seen.path, "status/404")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def outside():
+    """An engine and a server with photos: everything there is to send to."""
+    async with serving(says) as endpoint, rude_server(photos) as pictures:
+        yield endpoint, pictures
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return tmp_path_factory.mktemp("left") / "outgoing.jsonl"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def http(outside, file, data_store):
+    endpoint, pictures = outside
+    args = AppArgs(
+        engine=OpenAIEngine(base_url=endpoint.url, model="rollout"),
+        verifier=VerifierConfig(kind="model", engine=OpenAIEngine(base_url=endpoint.url, model="verifier")),
+        routing=RoutingConfig(method="fixed", stop="none"),
+        gateway=GatewayConfig(port=free_port(), fetch_hosts=(pictures.host,)),
+        tools=ToolsConfig(outgoing_log=str(file)),
+        deployments=DeploymentsConfig(tools=DeploymentConfig(replicas=2)),
+    )
+    running = served(args)
+    service = await asyncio.to_thread(running.__enter__)
+    async with httpx.AsyncClient(base_url=service.url, timeout=60) as client:
+        yield client
+    await asyncio.to_thread(running.__exit__, None, None, None)
+
+
+def written(file, id_):
+    lines = [json.loads(line) for line in file.read_text().splitlines() if line.strip()] if file.exists() else []
+    return [line for line in lines if line["request_id"] == id_]
+
+
+async def test_what_every_process_sends_is_told_written_and_erased(http, outside, file):
+    endpoint, pictures = outside
+    body = {"image": {"url": f"{pictures.url}/moved"}, "n_parallel": 3, "include": "full"}
+    reply = await http.post("/locate", json=body)
+    assert reply.status_code == 200, reply.text
+    told = reply.json()
+    sent = told["left_machine"]["sent"]
+    posted = [one["bytes_sent"] for one in sent if one["method"] == "POST"]
+    assert sorted(posted) == sorted(int(headers["content-length"]) for headers in endpoint.headers)
+    assert {body["model"] for body in endpoint.bodies} == {"rollout", "verifier"}
+    fetched = [one["url"].removeprefix(pictures.url) for one in sent if one["method"] == "GET"]
+    assert fetched == ["/moved", "/photo"]
+    assert told["left_machine"]["complete"]
+    assert sorted(map(str, written(file, told["request_id"]))) == sorted(map(str, sent))
+    assert (await http.delete(f"/locate/{told['request_id']}?erase=true")).json()["erased"]
+    assert written(file, told["request_id"]) == []
+
+
+async def test_a_photo_that_could_not_be_fetched_is_written_under_the_id_of_the_refusal(http, outside, file):
+    _, pictures = outside
+    reply = await http.post("/locate", json={"image": {"url": f"{pictures.url}/absent"}})
+    assert 400 <= reply.status_code < 500
+    assert len(written(file, reply.headers["x-request-id"])) == 1
+
+
+async def test_calls_in_flight_when_a_request_is_cancelled_are_told(http, outside):
+    endpoint, _ = outside
+    before = len(endpoint.headers)
+    form = {"files": {"image": sign_bytes("Via Roma")}, "data": {"n_parallel": "3", "hint": SLOW}}
+    sent = await http.post("/locate", **form, headers={"Prefer": "respond-async"})
+    async with asyncio.timeout(20):
+        while len(endpoint.headers) < before + 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    path = sent.headers["location"]
+    assert (await http.delete(path)).json()["was_running"]
+    events = await http.get(path + "/events", headers={"Accept": "application/x-ndjson"})
+    left = json.loads(events.text.splitlines()[-2])
+    assert left["type"] == "left_machine"
+    assert len(left["sent"]) == 3
