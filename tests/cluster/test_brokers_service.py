@@ -4,6 +4,7 @@ import httpx
 import orjson
 import pytest
 import pytest_asyncio
+from rude_server import rude_server
 from service import samples
 from support import sign_bytes
 
@@ -50,8 +51,14 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("tools")
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def outside():
+    async with rude_server(lambda seen: "status/503") as server:
+        yield server
+
+
 @pytest.fixture(scope="module")
-def service(folder, data_store):
+def service(folder, data_store, outside):
     sights = SearchTape()
     for photo in (PHOTO, OTHER):
         hit = WebFact(number=1, title="a telling sight", url="https://example.com")
@@ -61,7 +68,7 @@ def service(folder, data_store):
     tools = ToolsConfig(
         providers=("searxng", "tape", "offline"),
         settings={
-            "searxng": ProviderSettings(base_url="http://127.0.0.1:9", retries=0, per_s=1000.0, burst=1000.0),
+            "searxng": ProviderSettings(base_url=outside.url, retries=0, per_s=1000.0, burst=1000.0),
             "tape": ProviderSettings(path=str(folder / "sights")),
         },
         cache=f"sqlite:///{folder}/kept/cache.sqlite",
@@ -88,7 +95,7 @@ async def located(http, photo):
     return reply.json()
 
 
-async def test_what_left_and_the_figures_come_from_every_replica_and_erasing_reaches_every_one(http, folder):
+async def test_what_left_and_the_figures_come_from_every_replica_and_erasing_reaches_every_one(http, folder, outside):
     mine, other = await located(http, PHOTO), await located(http, OTHER)
     seen = samples((await http.get("/metrics")).text)
     requests = {name: n for name, n in seen.items() if name.startswith("geotts_provider_requests_total")}
@@ -96,7 +103,7 @@ async def test_what_left_and_the_figures_come_from_every_replica_and_erasing_rea
     assert len(requests) == 2
     assert all(requests.values()), "one replica got no call: ask with more rollouts"
     sent = [*mine["left_machine"]["sent"], *(other["left_machine"] or {"sent": []})["sent"]]
-    assert len(sent) == sum(requests.values())
+    assert len(sent) == len(outside.seen) == sum(requests.values())
     assert {one["host"] for one in sent} == {"127.0.0.1"}
 
     def traces(*words):

@@ -156,7 +156,8 @@ async def test_the_metrics_tell_of_calls_hits_latency_and_breakers(data_store):
     assert seen['geotts_broker_found_total{replica="local",source="joined",tool="web_search"}'] == search.joined
     failures = 'geotts_broker_failures_total{kind="unavailable",replica="local",tool="web_search"}'
     assert seen[failures] == search.failures["unavailable"]
-    assert seen['geotts_provider_requests_total{provider="searxng",replica="local"}'] == len(server.seen)
+    asked = seen['geotts_provider_requests_total{provider="searxng",replica="local"}']
+    assert asked >= len(server.seen) > 0  # a rollout that is cut may be stopped between the count and the wire
     assert seen['geotts_provider_breaker{provider="searxng",replica="local",state="open"}'] == 1
     assert seen['geotts_provider_breaker{provider="searxng",replica="local",state="closed"}'] == 0
     assert seen['geotts_provider_breaker_opened_total{provider="searxng",replica="local"}'] >= 1
