@@ -1,4 +1,4 @@
-"""The composition root: one builder that wires five deployments into a Serve application.
+"""The composition root: one builder that wires five deployments into a Serve application, or three (ADR 0012).
 
 geotts serve                                   from the command line
 serve run ray_configs/local.yaml               from Ray's own command line
@@ -7,6 +7,7 @@ serve.run(build(AppArgs()))                    from Python
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -19,18 +20,29 @@ from ray.serve.handle import DeploymentHandle
 
 from deployments.audit import AuditLog
 from deployments.gateway import Gateway
-from deployments.handles import PhotoRefs, RemoteLocator, RemoteRollouts, RemoteVerifier, remote_call, replica_name
+from deployments.handles import (
+    JoinedTools,
+    PhotoRefs,
+    RemoteLocator,
+    RemotePerception,
+    RemoteRollouts,
+    RemoteVerifier,
+    remote_call,
+    replica_name,
+)
 from deployments.http import create_app
 from deployments.metrics import Metrics
-from deployments.parts import make_identity, make_watch
+from deployments.parts import make_agent_model, make_identity, make_local_toolbox, make_verifier, make_watch
 from deployments.placement import ROUTER
 from deployments.ray_env import wait_for_ingress_port
 from deployments.remote_brokers import RemoteBrokers
 from deployments.replica import prepare_replica
+from deployments.rollouts import LocalRollouts
 from deployments.scaling import POLICY
-from deployments.workers import Locatability, Rollout, Tools, Verifier
+from deployments.workers import Locatability, Rollout, Tools
+from deployments.workers import Verifier as VerifierWorker
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
-from tts.ports import Locator, Ports
+from tts.ports import Locator, Ports, Verifier
 from tts.routing.locatability import FixedLocator
 from tts.routing.plan import DepthRouter
 
@@ -43,25 +55,19 @@ class GatewayIngress:
         self,
         args: AppArgs,
         locatability: DeploymentHandle[Any],
-        rollout: DeploymentHandle[Any],
-        verifier: DeploymentHandle[Any],
         tools: DeploymentHandle[Any],
+        workers: Mapping[str, DeploymentHandle[Any]],
     ) -> None:
         prepare_replica(args, "gateway")
         wait_for_ingress_port(args.gateway.host)
         refs = PhotoRefs()
         brokers = RemoteBrokers(tools, args.tools)
+        rollouts, verifier = _apart(args, workers, refs) if workers else _colocated(args, locatability, tools, refs)
         ports = Ports(
             locator=_locator(args, locatability, refs),
             router=DepthRouter(args.limits),
-            rollouts=RemoteRollouts(
-                rollout,
-                refs,
-                group_size=args.group_size or _whole_query(args),
-                replicas=_replicas(args),
-                by_photo=args.placement == "photo_hash",
-            ),
-            verifier=RemoteVerifier(verifier, refs),
+            rollouts=rollouts,
+            verifier=verifier,
             identity=make_identity(args),
             watch=make_watch(args),
             outgoing=brokers,
@@ -72,8 +78,8 @@ class GatewayIngress:
         self._gateway = Gateway(args, ports, brokers=brokers, observers=[self._metrics, *audit])
         self._checks = {
             "locatability": partial(remote_call, locatability.ready),
-            "rollout": partial(remote_call, rollout.ready),
-            "verifier": partial(remote_call, verifier.ready),
+            "tools": partial(remote_call, tools.schemas),
+            **{name: partial(remote_call, handle.ready) for name, handle in workers.items()},
         }
 
     def __serve_build_asgi_app__(self) -> FastAPI:
@@ -90,16 +96,42 @@ def _locator(args: AppArgs, locatability: DeploymentHandle[Any], refs: PhotoRefs
     return FixedLocator(args.routing.fixed_score) if fixed else RemoteLocator(locatability, refs)
 
 
+def _apart(
+    args: AppArgs, workers: Mapping[str, DeploymentHandle[Any]], refs: PhotoRefs
+) -> tuple[RemoteRollouts, RemoteVerifier]:
+    """Rollouts and verifier in deployments of their own."""
+    rollouts = RemoteRollouts(
+        workers["rollout"],
+        refs,
+        group_size=args.group_size or _whole_query(args),
+        replicas=_replicas(args),
+        by_photo=args.placement == "photo_hash",
+    )
+    return rollouts, RemoteVerifier(workers["verifier"], refs)
+
+
+def _colocated(
+    args: AppArgs, locatability: DeploymentHandle[Any], tools: DeploymentHandle[Any], refs: PhotoRefs
+) -> tuple[LocalRollouts, Verifier]:
+    """Rollouts and verifier in the gateway's process: their engine computes elsewhere."""
+    model = make_agent_model(args)
+    toolbox = JoinedTools(make_local_toolbox(RemotePerception(locatability, refs)), tools)
+    return LocalRollouts(model, toolbox, args), make_verifier(args, model)
+
+
 def build(args: AppArgs) -> Application:
-    """The application: Gateway → Locatability, Rollout → Tools, Verifier."""
+    """The application: Gateway → Locatability, Rollout → Tools, Verifier; the second and last may be in the gateway."""
     d = args.deployments
     tools = build_tools(args)
     locatability = _deployment(Locatability, d.locatability).bind(args)
-    rollout = _deployment(Rollout, d.rollout, **_placement(args)).bind(args, locatability, tools)
-    borrowed = args.verifier.kind == "model" and args.verifier.engine is None
-    verifier = _deployment(Verifier, d.verifier).bind(args, rollout if borrowed else None)
+    workers = {}
+    if not args.colocated:
+        rollout = _deployment(Rollout, d.rollout, **_placement(args)).bind(args, locatability, tools)
+        borrowed = args.verifier.kind == "model" and args.verifier.engine is None
+        verifier = _deployment(VerifierWorker, d.verifier, name="Verifier").bind(args, rollout if borrowed else None)
+        workers = {"rollout": rollout, "verifier": verifier}
     gateway = _deployment(GatewayIngress, d.gateway, name="Gateway")
-    return cast(Application, gateway.bind(args, locatability, rollout, verifier, tools))
+    return cast(Application, gateway.bind(args, locatability, tools, workers))
 
 
 def build_tools(args: AppArgs) -> Application:

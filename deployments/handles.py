@@ -31,6 +31,7 @@ from tts.ports import (
     ModelRequest,
     RolloutItem,
     Routing,
+    Toolbox,
     ToolContext,
     ToolOutcome,
     ToolSchema,
@@ -38,7 +39,7 @@ from tts.ports import (
     VerifyRequest,
 )
 from tts.rollout.persistence import persistently
-from tts.toolkit.toolbox import failed
+from tts.toolkit.toolbox import JoinedToolbox, failed
 
 _INLINE_BYTES = 128 * 1024  # up to here a copy in the message is quicker than putting, finding and fetching
 
@@ -239,3 +240,17 @@ class RemoteToolbox:
         except (ReplicaLost, Overloaded) as error:
             return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
         return outcome
+
+
+class JoinedTools:
+    """Cheap tools here and the others in the broker, joined when the broker has first said what it has."""
+
+    def __init__(self, local: Toolbox, broker: DeploymentHandle[Any]) -> None:
+        self._local, self._broker = local, broker
+        self._joined: JoinedToolbox | None = None
+
+    async def __call__(self) -> Toolbox:
+        if self._joined is None:
+            schemas: tuple[ToolSchema, ...] = await remote_call(self._broker.schemas)
+            self._joined = JoinedToolbox(self._local, RemoteToolbox(self._broker, schemas))
+        return self._joined

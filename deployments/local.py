@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from deployments.brokers import LocalBrokers
 from deployments.parts import (
     make_agent_model,
-    make_dialect,
     make_identity,
     make_local_toolbox,
     make_locator,
     make_verifier,
     make_watch,
 )
+from deployments.rollouts import LocalRollouts
 from deployments.tooling import make_tooling, taped
-from tts.aio import closing
 from tts.config import AppArgs
 from tts.perception.local import LocalPerception
-from tts.ports import GroupRequest, ModelClient, Ports, RolloutItem, Toolbox
-from tts.rollout.group import run_group
-from tts.rollout.loop import Agent
+from tts.ports import Ports, Toolbox
 from tts.routing.plan import DepthRouter
 from tts.toolkit.toolbox import JoinedToolbox
-
-
-class LocalRollouts:
-    """The `Rollouts` port in this process: one group, whatever the number."""
-
-    def __init__(self, model: ModelClient, toolbox: Toolbox, args: AppArgs) -> None:
-        self._model, self._toolbox, self._args = model, toolbox, args
-
-    def group_size(self, n: int) -> int:
-        return n
-
-    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
-        agent = Agent(self._model, make_dialect(group.dialect, self._args), self._toolbox)
-        settings = self._args
-        batches = run_group(agent, group, coalesce_s=settings.coalesce_s, leader_first=settings.engine.shares_prefix)
-        async with closing(batches) as stream:
-            async for batch in stream:
-                yield batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from ray import serve
 
 _ASKS = 12  # handle calls go to a random replica: a dozen reach each of a few
-_DEPLOYMENTS = ("Gateway", "Rollout", "Tools")
+_DEPLOYMENTS = {"Gateway", "Rollout", "Tools"}
 
 
 @lru_cache(maxsize=1)
@@ -44,7 +44,8 @@ class Probe:
 
     async def _count(self) -> int:
         counts: dict[str, int] = {}
-        for name in _DEPLOYMENTS:
+        there = serve.status().applications[self._app_name].deployments
+        for name in sorted(_DEPLOYMENTS & set(there)):
             handle = serve.get_deployment_handle(name, self._app_name)
             counts |= dict(await asyncio.gather(*(handle.running.remote() for _ in range(_ASKS))))
         return sum(counts.values())

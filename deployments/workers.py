@@ -14,22 +14,22 @@ from ray.serve.handle import DeploymentHandle
 
 from deployments.brokers import LocalBrokers
 from deployments.handles import (
+    JoinedTools,
     PhotoRefs,
     RemoteModel,
     RemotePerception,
-    RemoteToolbox,
     live_nodes,
     remote_call,
     replica_name,
 )
 from deployments.parts import (
     make_agent_model,
-    make_dialect,
     make_local_toolbox,
     make_locator,
     make_verifier,
 )
 from deployments.replica import prepare_replica
+from deployments.rollouts import LocalRollouts
 from deployments.scaling import GENERATIONS, KV_USE
 from deployments.tooling import make_tooling, refuse_file_across_nodes, taped
 from tts.aio import closing, coalesce
@@ -53,11 +53,8 @@ from tts.ports import (
     VerifierItem,
     VerifyRequest,
 )
-from tts.rollout.group import run_group
-from tts.rollout.loop import Agent
 from tts.telemetry import span
 from tts.toolkit.broker.stats import BrokerSnapshot
-from tts.toolkit.toolbox import JoinedToolbox
 
 
 class Locatability:
@@ -88,26 +85,19 @@ class Rollout:
 
     def __init__(self, args: AppArgs, locatability: DeploymentHandle[Any], tools: DeploymentHandle[Any]) -> None:
         prepare_replica(args, "rollout")
-        self._args = args
+        self._coalesce_s = args.coalesce_s
         self._refs = PhotoRefs()
         self._model = make_agent_model(args)
-        self._local = make_local_toolbox(RemotePerception(locatability, self._refs))
+        toolbox = JoinedTools(make_local_toolbox(RemotePerception(locatability, self._refs)), tools)
+        self._rollouts = LocalRollouts(self._model, toolbox, args)
         self._tools = tools
-        self._toolbox: JoinedToolbox | None = None
         self._running = 0
 
     async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[RolloutItem]]:
         photos = await self._refs.fetch(photo_refs)
-        agent = Agent(self._model, make_dialect(group.dialect, self._args), await self._joined())
-        batches = run_group(
-            agent,
-            replace(group, photos=photos),
-            coalesce_s=self._args.coalesce_s,
-            leader_first=self._args.engine.shares_prefix,
-        )
         self._running += len(group.tasks)
         try:
-            async with closing(batches) as stream:
+            async with closing(self._rollouts.run(replace(group, photos=photos))) as stream:
                 async for batch in stream:
                     yield batch
         finally:
@@ -122,7 +112,7 @@ class Rollout:
         """The engine of this replica for somebody else: the verifier model."""
         photos = await self._refs.fetch(photo_refs)
         deltas = self._model.generate(replace(request, photos=photos))
-        batched = coalesce(deltas, window_s=self._args.coalesce_s, urgent=lambda delta: bool(delta.sent))
+        batched = coalesce(deltas, window_s=self._coalesce_s, urgent=lambda delta: bool(delta.sent))
         self._running += 1
         try:
             async with closing(batched) as batches:
@@ -146,12 +136,6 @@ class Rollout:
         if isinstance(self._model, EngineHealth):
             load[KV_USE] = self._model.kv_use
         return load
-
-    async def _joined(self) -> JoinedToolbox:
-        if self._toolbox is None:
-            schemas: tuple[ToolSchema, ...] = await remote_call(self._tools.schemas)
-            self._toolbox = JoinedToolbox(self._local, RemoteToolbox(self._tools, schemas))
-        return self._toolbox
 
 
 class Tools:

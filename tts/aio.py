@@ -143,49 +143,67 @@ async def merge(sources: Iterable[AsyncIterator[T]], *, maxsize: int = 256) -> A
     """Items of several iterators as they come. The first failure ends all and is raised."""
     pending = list(sources)
 
-    async def drain(source: AsyncIterator[T], send: Send[T]) -> None:
-        async with closing(source):
-            async for item in source:
-                await send(item)
-
     async def produce(send: Send[T]) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for source in pending:
-                    group.create_task(drain(source, send))
-        except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+        await together(_drain(source, send) for source in pending)
 
     async with aclosing(stream(produce, maxsize=maxsize)) as items:
         async for item in items:
             yield item
 
 
-async def coalesce(
-    source: AsyncIterator[T], *, window_s: float, maxsize: int = 1024, urgent: Callable[[T], bool] | None = None
+async def together(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do all side by side; the first failure ends the others and is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+
+
+async def _drain(source: AsyncIterator[T], send: Send[T]) -> None:
+    async with closing(source):
+        async for item in source:
+            await send(item)
+
+
+def coalesce(
+    source: AsyncIterator[T], *, window_s: float, urgent: Callable[[T], bool] | None = None
 ) -> AsyncGenerator[list[T], None]:
-    """Items in batches: the first, the last and urgent ones at once, the others at most every `window_s` seconds.
+    """Items of an iterator in batches (see `batches`); closed when they are."""
+    return batches(lambda send: _drain(source, send), window_s=window_s, urgent=urgent)
+
+
+async def batches(
+    produce: Callable[[Send[T]], Coroutine[Any, Any, None]],
+    *,
+    window_s: float,
+    maxsize: int = 1024,
+    urgent: Callable[[T], bool] | None = None,
+) -> AsyncGenerator[list[T], None]:
+    """What `produce(send)` sends, in batches: the first, the last and urgent items at once, others every `window_s`.
 
     Args:
-        source: what is batched; closed when the batches are.
+        produce: cancelled when the batches are closed; its exception is raised after what it sent before.
         window_s: seconds from one batch to the next, unless something in it is urgent.
         urgent: whether an item, with all before it, is to go at once.
     """
     at_once = asyncio.Event()
 
-    async def produce(send: Send[T]) -> None:
+    async def noticed(send: Send[T]) -> None:
+        async def notice(item: T) -> None:
+            await send(item)
+            if urgent is not None and urgent(item):
+                at_once.set()
+
         try:
-            async with closing(source):
-                async for item in source:
-                    await send(item)
-                    if urgent is not None and urgent(item):
-                        at_once.set()
+            await produce(send if urgent is None else notice)
         finally:
             at_once.set()
 
     now = asyncio.get_running_loop().time
     next_flush = now()
-    async with _producing(produce, maxsize) as channel:
+    async with _producing(noticed, maxsize) as channel:
         while await channel.wait():
             if (pause := next_flush - now()) > 0 and not at_once.is_set():
                 with suppress(TimeoutError):

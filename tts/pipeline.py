@@ -39,7 +39,7 @@ from tts.domain.usage import Usage
 from tts.ensemble.ensemble import Ensemble, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.watch import ConsensusWatch
-from tts.errors import GeoTTSError
+from tts.errors import GeoTTSError, ModelError, boundary
 from tts.leaving import Leaving
 from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
@@ -177,13 +177,14 @@ class _Solution:
         try:
             with span("verify"):
                 async with self._deadline.timeout(), closing(self._ports.verifier.verify(request)) as pieces:
-                    async for piece in pieces:
-                        if isinstance(piece, Verdict):
-                            verdict = piece
-                        elif isinstance(piece, Outgoing):
-                            self._leaving.add(piece)
-                        else:
-                            await self._emit(VerifierText(text=piece.text))
+                    with boundary(ModelError, "verifier"):
+                        async for piece in pieces:
+                            if isinstance(piece, Verdict):
+                                verdict = piece
+                            elif isinstance(piece, Outgoing):
+                                self._leaving.add(piece)
+                            else:
+                                await self._emit(VerifierText(text=piece.text))
         except TimeoutError:
             problem = "the verifier did not finish in time"
         except GeoTTSError as error:

@@ -1,30 +1,48 @@
 """`geotts bench control`: what the service adds to the time of its engine.
 
-The engine takes exactly 200 ms (or 0), so everything else is ours: reading the photo, planning, N rollouts over Ray
-Serve, events, verifying, the reply. `--beside` measures other best-of-N servers in the same run, in front of a fake
-engine of the same 200 ms: `scripts/best-of-n-servers` installs and starts two (docs/evaluation.md).
+The engine takes exactly 200 ms (or 0), so everything else is ours: reading the photo, planning, N rollouts, events,
+verifying, the reply. Measured as served for an engine that computes elsewhere, with rollouts and verifier in the
+gateway's process (ADR 0012), and with them in deployments of their own (`apart`). `--beside` measures other best-of-N
+servers in the same run, in front of a fake engine of the same 200 ms: `scripts/best-of-n-servers` installs and starts
+two (docs/evaluation.md).
 """
 
 from __future__ import annotations
 
-import asyncio
 import base64
+import socket
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import click
 import httpx
+import orjson
 
 from deployments.bench.fanout import plain_photo
-from deployments.bench.harness import Result, client, free_port, median, report, say
+from deployments.bench.harness import Result, free_port, median, report, say
 from deployments.cluster import served
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.errors import FatalError
 
 _ENGINE_S = 0.2
 _MODEL = "fake"
-_KEY = {"Authorization": "Bearer none"}  # some servers ask for one, whatever it is
-Ask = Callable[[httpx.AsyncClient, int], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A request that is ready to be sent: making it is not the server's time."""
+
+    path: str
+    body: bytes
+    headers: Mapping[str, str]
+
+
+Make = Callable[[int], Post]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,73 +86,90 @@ def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> Non
 def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
     photo = plain_photo(640, 480)
     found: Result = {"n": n, "photo_bytes": len(photo)}
-    with served(_args(_ENGINE_S)) as service:
-        found |= asyncio.run(_added(_locate(service.url, photo, n), repeats, "geotts"))
-    with served(_args(0.0)) as service:
-        found["rps_zero"] = round(asyncio.run(_per_second(_locate(service.url, photo, n), repeats)), 1)
-        say(f"geotts: {found['rps_zero']} requests a second")
-    beside: dict[str, Result] = {}
-    for other in others:
-        beside[other.name] = asyncio.run(_added(_chat(other, photo, n), repeats, other.name))
+    for colocate in (True, False):
+        with served(_args(_ENGINE_S, colocate=colocate)) as service:
+            added = _added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
+        with served(_args(0.0, colocate=colocate)) as service:
+            rps = _per_second(service.url, _locate(photo, n), repeats)
+        said = {**added, "rps_zero": round(rps, 1)}
+        say(f"{'colocated' if colocate else 'apart'}: {said['rps_zero']} requests a second")
+        found |= said if colocate else {"apart": said}
+    beside = {other.name: _added(other.url, _chat(other, photo, n), repeats, other.name) for other in others}
     return {**found, "beside": beside}
 
 
-def _args(turn_s: float) -> AppArgs:
+def _args(turn_s: float, *, colocate: bool) -> AppArgs:
     return AppArgs(
+        colocate=colocate,
         engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=turn_s, tool=None),
         routing=RoutingConfig(method="fixed"),
         gateway=GatewayConfig(port=free_port(), max_in_flight=512),
     )
 
 
-def _locate(url: str, photo: bytes, n: int) -> Ask:
-    async def ask(http: httpx.AsyncClient, i: int) -> None:
+def _locate(photo: bytes, n: int) -> Make:
+    def make(i: int) -> Post:
         data = {"n_parallel": str(n), "depth": "standard", "seed": str(i), "include": "none"}
-        (await http.post(f"{url}/locate", files={"image": photo}, data=data)).raise_for_status()
+        form = httpx.Request("POST", "http://service/locate", files={"image": photo}, data=data)
+        return Post("/locate", form.read(), {"Content-Type": form.headers["Content-Type"]})
 
-    return ask
+    return make
 
 
-def _chat(server: Other, photo: bytes, n: int) -> Ask:
+def _chat(server: Other, photo: bytes, n: int) -> Make:
     image = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{base64.b64encode(photo).decode()}"}}
 
-    async def ask(http: httpx.AsyncClient, i: int) -> None:
+    def make(i: int) -> Post:
         words = {"type": "text", "text": f"Where was this taken? ({i})"}
         body = {"model": _MODEL, "messages": [{"role": "user", "content": [words, image]}], server.field: n}
-        (await http.post(f"{server.url}/chat/completions", json=body, headers=_KEY)).raise_for_status()
+        # some servers ask for a key, whatever it is
+        headers = {"Content-Type": "application/json", "Authorization": "Bearer none"}
+        return Post("/chat/completions", orjson.dumps(body), headers)
 
-    return ask
+    return make
 
 
-async def _added(ask: Ask, repeats: int, name: str) -> Result:
+def _added(url: str, make: Make, repeats: int, name: str) -> Result:
     """Median milliseconds on top of the engine's, at one client and at eight."""
     result: Result = {}
-    async with client() as http:
-        for i in range(4):
-            await ask(http, 10_000 + i)
-        for clients in (1, 8):
-            walls = await _walls(ask, http, clients, repeats)
-            result[f"added_p50_ms_{clients}"] = round((median(walls) - _ENGINE_S) * 1e3, 2)
-            say(f"{name}: {clients} clients, {result[f'added_p50_ms_{clients}']} ms added")
+    _walls(url, make, 1, 4)
+    for clients in (1, 8):
+        walls = _walls(url, make, clients, repeats)
+        result[f"added_p50_ms_{clients}"] = round((median(walls) - _ENGINE_S) * 1e3, 2)
+        say(f"{name}: {clients} clients, {result[f'added_p50_ms_{clients}']} ms added")
     return result
 
 
-async def _per_second(ask: Ask, repeats: int) -> float:
-    async with client() as http:
-        await _walls(ask, http, 8, 3)
-        started = time.perf_counter()
-        walls = await _walls(ask, http, 16, repeats)
-        return len(walls) / (time.perf_counter() - started)
+def _per_second(url: str, make: Make, repeats: int) -> float:
+    _walls(url, make, 8, 3)
+    started = time.perf_counter()
+    walls = _walls(url, make, 16, repeats)
+    return len(walls) / (time.perf_counter() - started)
 
 
-async def _walls(ask: Ask, http: httpx.AsyncClient, clients: int, repeats: int) -> list[float]:
-    walls: list[float] = []
+def _walls(url: str, make: Make, clients: int, repeats: int) -> list[float]:
+    """Seconds from the first byte sent to the last received, of clients side by side, each on one connection.
 
-    async def one(number: int) -> None:
-        for i in range(repeats):
+    A plain client in a thread: what an asynchronous one does between bytes would count as the server's.
+    """
+    with ThreadPoolExecutor(clients) as pool:
+        parts = pool.map(lambda number: _one_after_the_other(url, make, number * repeats, repeats), range(clients))
+        return [wall for part in parts for wall in part]
+
+
+def _one_after_the_other(url: str, make: Make, first: int, repeats: int) -> list[float]:
+    at = urlsplit(url)
+    walls = []
+    with closing(HTTPConnection(at.hostname or "", at.port, timeout=60.0)) as connection:
+        connection.connect()
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for i in range(first, first + repeats):
+            post = make(i)
             started = time.perf_counter()
-            await ask(http, number * repeats + i)
+            connection.request("POST", at.path + post.path, body=post.body, headers=dict(post.headers))
+            reply = connection.getresponse()
+            said = reply.read()
             walls.append(time.perf_counter() - started)
-
-    await asyncio.gather(*(one(number) for number in range(clients)))
+            if reply.status != 200:
+                raise FatalError(f"{url} replied {reply.status}: {said[:300].decode(errors='replace')}")
     return walls

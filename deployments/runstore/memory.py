@@ -35,12 +35,13 @@ class MemoryRunStore(SingleGateway):
         self._max_bytes = max_bytes
         self._size = 0
         self._logs: dict[str, _Log] = {}
+        self._closed: dict[str, None] = {}  # in the order in which they were closed
         self._claims: dict[str, tuple[Claim, float]] = {}
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
         if not self._admit(meta, lease_s, max_open):
             return False
-        await self.purge()
+        await self._trim()
         self._logs[meta.request_id] = _Log(meta, self._clock())
         return True
 
@@ -65,6 +66,7 @@ class MemoryRunStore(SingleGateway):
         log = self._logs.get(meta.request_id)
         if log is not None:
             log.closed, log.touched = True, self._clock()
+            self._closed.setdefault(meta.request_id)
         self._forget(meta.request_id)
 
     async def meta(self, request_id: str) -> RunMeta | None:
@@ -90,6 +92,7 @@ class MemoryRunStore(SingleGateway):
         if log is None:
             return False
         self._size -= log.size
+        self._closed.pop(request_id, None)
         self._claims.pop(log.meta.claim, None)
         self._forget(request_id)
         return True
@@ -118,14 +121,18 @@ class MemoryRunStore(SingleGateway):
         return
 
     async def purge(self) -> None:
+        await self._trim()
         now = self._clock()
-        closed = sorted((log.touched, request_id) for request_id, log in self._logs.items() if log.closed)
-        for touched, request_id in closed:
-            if now - touched <= self._retention_s and self._size <= self._max_bytes:
-                break
-            await self.erase(request_id)
         self._claims = {key: held for key, held in self._claims.items() if held[1] > now}
         self._buckets = {name: empty_at for name, empty_at in self._buckets.items() if empty_at > now}
+
+    async def _trim(self) -> None:
+        """Forget the closed logs whose time is over, and the oldest while all take too much. Costs nothing else."""
+        while (oldest := next(iter(self._closed), None)) is not None:
+            over = self._clock() - self._logs[oldest].touched > self._retention_s
+            if not over and self._size <= self._max_bytes:
+                return
+            await self.erase(oldest)
 
     async def aclose(self) -> None:
         self._bells.ring_all()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import leftover_tasks, virtual_time
 
-from tts.aio import Channel, Deadline, Limiter, coalesce, merge, stream
+from tts.aio import Channel, Deadline, Limiter, batches, coalesce, merge, stream
 from tts.errors import Overloaded
 
 
@@ -139,10 +139,15 @@ async def test_coalesce_gives_the_first_at_once_and_the_rest_in_windows():
 
 
 @virtual_time
-async def test_coalesce_does_not_keep_urgent_items_waiting():
+async def test_batches_do_not_keep_urgent_items_waiting():
     now = asyncio.get_running_loop().time
     came = {}
-    async for batch in coalesce(ticks(50, 0.01), window_s=0.2, urgent=lambda item: item == 7):
+
+    async def produce(send):
+        async for tick in ticks(50, 0.01):
+            await send(tick)
+
+    async for batch in batches(produce, window_s=0.2, urgent=lambda item: item == 7):
         came |= dict.fromkeys(batch, round(now(), 3))
     assert came[7] == came[1] == 0.08
     assert came[8] == 0.28

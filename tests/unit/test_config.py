@@ -33,6 +33,42 @@ def test_overrides_reach_deep():
     assert (args.gateway.port, args.gateway.host, args.deployments.rollout.replicas) == (9001, "127.0.0.1", 5)
 
 
+ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
+
+
+@pytest.mark.parametrize(
+    ("said", "colocated"),
+    [
+        ({"engine": ENDPOINT}, True),
+        ({"engine": ENDPOINT, "colocate": False}, False),
+        ({"engine": ENDPOINT, "deployments": {"rollout": {"replicas": 4}}}, False),
+        ({"engine": ENDPOINT, "verifier": {"kind": "model", "engine": {"name": "clues"}}}, False),
+        ({"engine": {"name": "scripted"}}, False),
+        ({"engine": {"name": "scripted"}, "colocate": True}, True),
+        ({}, False),
+    ],
+)
+def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(said, colocated):
+    args = load_config(None, said)
+    assert args.colocated is colocated
+    assert AppArgs.model_validate(args.model_dump()).colocated is colocated
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ({"colocate": True}, "engine clues computes"),
+        (
+            {"engine": ENDPOINT, "colocate": True, "deployments": {"verifier": {"replicas": 2}}},
+            "no deployment verifier then; set deployments.gateway",
+        ),
+    ],
+)
+def test_what_cannot_be_colocated_is_refused(said, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        load_config(None, said)
+
+
 def test_unknown_keys_are_named(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text("gateway:\n  prot: 80\nengin: {name: clues}\n")

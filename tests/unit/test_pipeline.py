@@ -151,8 +151,13 @@ def test_groups_follow_the_port_and_seeds_differ(blank_photo):
 
 @pytest.mark.parametrize(
     "verifier",
-    [FakeVerifier(error=ModelError("down")), FakeVerifier(seconds=10**6), FakeVerifier(verdict=None)],
-    ids=["fails", "hangs", "says nothing"],
+    [
+        FakeVerifier(error=ModelError("down")),
+        FakeVerifier(error=ZeroDivisionError()),
+        FakeVerifier(seconds=10**6),
+        FakeVerifier(verdict=None),
+    ],
+    ids=["fails", "crashes", "hangs", "says nothing"],
 )
 def test_a_bad_verifier_never_costs_the_answer(blank_photo, verifier):
     @virtual_time

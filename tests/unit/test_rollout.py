@@ -150,6 +150,17 @@ async def test_a_crashed_tool_ends_this_rollout_with_its_best_hypothesis():
 
 
 @virtual_time
+async def test_a_dialect_that_crashes_on_a_turn_ends_this_rollout():
+    class Fragile(GenericDialect):
+        def parse(self, completion, *, turn):
+            raise KeyError(completion.text)
+
+    model = ScriptedModel(ScriptedEngine(), (ScriptedTurn(text=PARIS),))
+    (end,) = of(await run(Agent(model, Fragile(), toolbox())), RolloutFinished)
+    assert (end.stop_reason, end.error) == (StopReason.FAILED, "model: rollout failed: KeyError")
+
+
+@virtual_time
 async def test_a_failing_engine_ends_this_rollout():
     items = await run(agent(ScriptedTurn(text="I see", error="out of memory")))
     (end,) = of(items, RolloutFinished)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from tts.config.deployments import DeploymentsConfig
-from tts.config.engines import CluesEngine, Engine
+from tts.config.engines import CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.config.gateway import GatewayConfig
 from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
@@ -53,6 +53,11 @@ class AppArgs(Value):
     placement: Literal["load", "photo_hash"] = Field(
         default="load", description="photo_hash: queries about one photo meet on one replica, while it has room"
     )
+    colocate: bool | None = Field(
+        default=None,
+        description="rollouts and verifier in the gateway's process (ADR 0012); by default with an openai engine, "
+        "while deployments.rollout and deployments.verifier are as they come",
+    )
     coalesce_s: Annotated[float, Field(ge=0, le=1)] = 0.025
     data_dir: str | None = Field(default=None, description="built data; a per-user cache directory when absent")
 
@@ -71,6 +76,36 @@ class AppArgs(Value):
                 f"gateway.host {self.gateway.host} can be reached from other machines: set gateway.access.mode to keys"
             )
         return self
+
+    @model_validator(mode="after")
+    def _light_enough_to_colocate(self) -> AppArgs:
+        if self.colocate and self._heavy_engine is not None:
+            raise ValueError(
+                f"colocate: engine {self._heavy_engine} computes where it is used: it would stall the gateway"
+            )
+        if self.colocate and self._changed_workers:
+            raise ValueError(
+                f"colocate: there is no deployment {self._changed_workers[0]} then; set deployments.gateway"
+            )
+        return self
+
+    @property
+    def colocated(self) -> bool:
+        """Whether rollouts and verifier run in the gateway's process."""
+        if self.colocate is None:
+            return isinstance(self.engine, OpenAIEngine) and self._heavy_engine is None and not self._changed_workers
+        return self.colocate
+
+    @property
+    def _changed_workers(self) -> list[str]:
+        usual = DeploymentsConfig()
+        return [name for name in ("rollout", "verifier") if getattr(self.deployments, name) != getattr(usual, name)]
+
+    @property
+    def _heavy_engine(self) -> str | None:
+        """An engine that computes where it is used."""
+        engines = (self.engine, self.observer, self.verifier.engine)
+        return next((engine.name for engine in engines if isinstance(engine, CluesEngine | VllmEngine)), None)
 
     @model_validator(mode="after")
     def _no_passwords(self) -> AppArgs:

@@ -217,12 +217,13 @@ def merge_text(items: Iterable[T]) -> list[T]:
     border for all. Items that are no events pass through.
     """
     merged: list[Any] = []
+    pieces: dict[int, list[str]] = {}  # by place in `merged`, of texts that go on
     open_text: dict[int, int] = {}
     for item in items:
         if isinstance(item, Text):
             at = open_text.get(item.rollout_id)
             if at is not None and merged[at].turn == item.turn:
-                merged[at] = merged[at].model_copy(update={"text": merged[at].text + item.text})
+                pieces.setdefault(at, [merged[at].text]).append(item.text)
                 continue
             open_text[item.rollout_id] = len(merged)
         elif isinstance(item, _RolloutEvent):
@@ -230,6 +231,8 @@ def merge_text(items: Iterable[T]) -> list[T]:
         elif isinstance(item, _Event):
             open_text.clear()
         merged.append(item)
+    for at, texts in pieces.items():
+        merged[at] = merged[at].model_copy(update={"text": "".join(texts)})
     return merged
 
 

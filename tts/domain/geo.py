@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated, Literal
 
 import numpy as np
@@ -55,12 +56,18 @@ def distances_km(lat1: Floats, lon1: Floats, lat2: Floats, lon2: Floats) -> Floa
 def distance_matrix_km(points: Sequence[LatLon]) -> Floats:
     """Symmetric (n, n) matrix of geodesic distances in km."""
     n = len(points)
-    lat, lon = np.array([p.lat for p in points]), np.array([p.lon for p in points])
-    i, j = np.triu_indices(n, 1)
     matrix = np.zeros((n, n))
-    if len(i):
+    if n > 1:
+        lat, lon = np.array([p.lat for p in points]), np.array([p.lon for p in points])
+        i, j = _pairs(n)
         matrix[i, j] = matrix[j, i] = distances_km(lat[i], lon[i], lat[j], lon[j])
     return matrix
+
+
+@lru_cache(maxsize=64)
+def _pairs(n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    i, j = np.triu_indices(n, 1)
+    return i, j
 
 
 def destination(start: LatLon, *, bearing_deg: float, distance_km: float) -> LatLon:
@@ -126,6 +133,26 @@ def unit_vectors(lat: Floats, lon: Floats) -> Floats:
     return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=-1)
 
 
+def unit_vector(point: LatLon) -> Floats:
+    """(3,) unit vector of one point on the sphere."""
+    phi, lam = math.radians(point.lat), math.radians(point.lon)
+    return np.array([math.cos(phi) * math.cos(lam), math.cos(phi) * math.sin(lam), math.sin(phi)])
+
+
+def arc_km(cosine: float) -> float:
+    """Kilometres on the sphere between two directions with this cosine; good to a metre above 100 m."""
+    return EARTH_RADIUS_KM * math.acos(max(-1.0, min(1.0, cosine)))
+
+
+def sphere_km(point: LatLon, vectors: Floats) -> Floats:
+    """(n,) km on the sphere from a point to (n, 3) unit vectors; within 0.6 % of the geodesic, and quick."""
+    chords = vectors - unit_vector(point)
+    half = 0.5 * np.sqrt(np.einsum("ij,ij->i", chords, chords))  # exact between neighbours, too
+    return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(1.0, half)))
+
+
 def from_unit_vector(v: Floats) -> LatLon:
-    x, y, z = (float(c) for c in v / np.linalg.norm(v))
+    x, y, z = v.tolist()
+    length = math.hypot(x, y, z)
+    x, y, z = x / length, y / length, z / length
     return LatLon(lat=math.degrees(math.asin(max(-1.0, min(1.0, z)))), lon=math.degrees(math.atan2(y, x)))

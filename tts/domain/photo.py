@@ -196,9 +196,12 @@ def _decode(raw: bytes, limits: PhotoLimits) -> Image.Image:
 def _upright(picture: Image.Image) -> Image.Image:
     """Turned as its metadata says; unreadable metadata says nothing, and the pixels are still good."""
     try:
-        return ImageOps.exif_transpose(picture)
+        if picture.mode != "RGB":
+            return ImageOps.exif_transpose(picture)
+        ImageOps.exif_transpose(picture, in_place=True)  # a copy costs as much as decoding
     except DECODER_ERRORS:
-        return picture
+        pass
+    return picture
 
 
 def _open(raw: bytes) -> Image.Image:

@@ -25,6 +25,4 @@ class Usage(Value):
     gpu_s: Annotated[float, Field(ge=0)] = 0.0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage.model_construct(
-            **{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields}
-        )
+        return self.model_copy(update={name: count + getattr(other, name) for name, count in self.__dict__.items()})

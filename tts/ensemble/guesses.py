@@ -7,9 +7,7 @@ of its centre, as every atlas has them. Where rollouts do that and disagree, mor
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
-from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.gazetteer import Gazetteer
 
@@ -30,10 +28,5 @@ class TownCentres:
             return 0.0
         if not hypothesis.city:
             return math.inf
-        away = [distance_km(centre, point) for centre in self._centres(hypothesis.city)]
-        return min((km for km in away if km <= _AROUND_KM), default=math.inf)
-
-    @lru_cache(maxsize=4096)  # noqa: B019  one lives as long as its process
-    def _centres(self, name: str) -> tuple[LatLon, ...]:
-        places = (match.place for match in self._gazetteer.search(name, limit=24, fuzzy=False))
-        return tuple(place.point for place in places if place.kind != "country")
+        named = self._gazetteer.nearest_named(hypothesis.city, point, within_km=_AROUND_KM)
+        return math.inf if named is None else named[1]

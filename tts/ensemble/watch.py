@@ -62,15 +62,18 @@ class ConsensusWatch:
         """The state of agreement among `n` rollouts; `decided`: the policy would stop those that still run."""
         finished = [t for t in trajectories if t.stop_reason is not None]
         ballots = self._ballots(trajectories)
-        clusters = self._clusters(ballots)
-        final = [ballot for ballot in ballots if ballot.final]
+        share, km = _columns(ballots)
+        clusters = self._clusters(ballots, share, km)
+        ended = [i for i, ballot in enumerate(ballots) if ballot.final]
         outstanding = n - len(finished)
         return Consensus(
             radius_km=self._radius_km,
             clusters=tuple(clusters[:_SHOWN]),
             finished=len(finished),
             outstanding=outstanding,
-            decided=self._decided(final, len(finished), n),
+            decided=self._decided(
+                [ballots[i] for i in ended], share[ended], km[np.ix_(ended, ended)], len(finished), n
+            ),
         )
 
     def forget(self) -> None:
@@ -97,13 +100,13 @@ class ConsensusWatch:
             ballots.append(Ballot(trajectory.rollout_id, point, final, share, self._off_centre_km(trajectory, best)))
         return ballots
 
-    def _decided(self, final: Sequence[Ballot], finished: int, n: int) -> bool:
+    def _decided(self, final: Sequence[Ballot], share: Floats, km: Floats, finished: int, n: int) -> bool:
+        """`share` (m,) and `km` (m, m) are those of the final ballots."""
         kind = self._policy.kind
         if kind is StopKind.FIRST:
             return finished >= self._policy.quorum_of(n)
         if len(final) < 2 or kind is StopKind.NONE:
             return False
-        share, km = _columns(final)
         agrees = (km <= self._reach_km).astype(np.float64)
         fullest = float((agrees @ share).max())
         if kind is StopKind.QUORUM:
@@ -115,8 +118,8 @@ class ConsensusWatch:
         total = float(share.sum())
         if total < 2.0 - _SLACK:
             return False
-        posterior = max(more_than_half(float(m), total - float(m)) for m in agrees @ share)
-        return posterior >= self._policy.probability - _SLACK
+        most = float((agrees @ share).max())
+        return more_than_half(most, total - most) >= self._policy.probability - _SLACK
 
     def _futile(self, final: Sequence[Ballot]) -> bool:
         """No two agree, and those who only guess show that the photo does not tell: one where a town is wanted, two
@@ -136,11 +139,10 @@ class ConsensusWatch:
         share, km = _columns(final)
         return float(((km <= self._reach_km) @ share).max())
 
-    def _clusters(self, ballots: Sequence[Ballot]) -> list[ClusterInfo]:
+    def _clusters(self, ballots: Sequence[Ballot], share: Floats, km: Floats) -> list[ClusterInfo]:
         """Fullest first; the centre is the vote that most others are near to."""
         if not ballots:
             return []
-        share, km = _columns(ballots)
         near = km <= self._reach_km
         total, left, found = float(share.sum()), np.ones(len(ballots), dtype=bool), []
         while left.any():

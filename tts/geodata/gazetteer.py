@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import bisect
 import json
+import math
 import mmap
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ import numpy.typing as npt
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from tts.domain.geo import LatLon
+from tts.domain.geo import LatLon, arc_km, distance_km, unit_vector, unit_vectors
 from tts.errors import DataError
 from tts.geodata.names import normalise, trigrams
 from tts.geodata.nearby import Nearby
@@ -41,6 +42,8 @@ _MAX_EDITS = 2
 _RESCORED = 256
 _GRAMS_READ = 150_000
 _SWAPPED_UP_TO = 7
+_NAMESAKES = 24
+_DEGREE_KM = 110.5  # no degree of latitude is shorter
 
 Ints = npt.NDArray[Any]
 
@@ -70,11 +73,17 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """The towns of a first-order division: positions in degrees, and how many people they have together."""
+    """The towns of a first-order division: (n, 3) unit vectors, and how many people they have together."""
 
-    lat: npt.NDArray[np.float64]
-    lon: npt.NDArray[np.float64]
+    vectors: npt.NDArray[np.float64]
     population: int
+
+    def reach_km(self, point: LatLon, share: float) -> float:
+        """Kilometres from a point within which a share of the towns lie."""
+        at = share * (len(self.vectors) - 1)
+        low, high = math.floor(at), math.ceil(at)
+        cosines = np.partition(-(self.vectors @ unit_vector(point)), (low, high))
+        return float((high - at or 1.0) * arc_km(-cosines[low]) + (at - low) * arc_km(-cosines[high]))
 
 
 class Gazetteer:
@@ -144,6 +153,19 @@ class Gazetteer:
         chosen = sorted(best)[:limit]
         return [Match(self._place(p), 1.0 if best[p][1] else 0.9, self._name(best[p][0]), best[p][1]) for p in chosen]
 
+    def nearest_named(self, name: str, point: LatLon, *, within_km: float) -> tuple[Place, float] | None:
+        """Of the important places that are called so, no countries, the nearest and its geodesic distance in km."""
+        reach = within_km / _DEGREE_KM  # of latitude: most namesakes lie on another one
+        near = [place for place in self._namesakes(name) if abs(place.point.lat - point.lat) <= reach]
+        away = ((place, distance_km(place.point, point)) for place in near)
+        return min((pair for pair in away if pair[1] <= within_km), key=lambda pair: pair[1], default=None)
+
+    @lru_cache(maxsize=4096)  # noqa: B019
+    def _namesakes(self, name: str) -> tuple[Place, ...]:
+        """The places of `nearest_named`, remembered: the rollouts of a photo name few."""
+        found = (match.place for match in self.search(name, limit=_NAMESAKES, fuzzy=False))
+        return tuple(place for place in found if place.kind != "country")
+
     def get(self, place_id: str) -> Place | None:
         number = self._numbers.get(place_id)
         return None if number is None else self._place(number)
@@ -156,6 +178,11 @@ class Gazetteer:
         """Cities around a point with their distance in km (sphere), nearest first."""
         numbers, km = self._nearby.towns(point, limit=limit, max_km=max_km, min_population=min_population)
         return [(self._place(int(number)), float(far)) for number, far in zip(numbers, km, strict=True)]
+
+    def nearest_town(self, point: LatLon, *, max_km: float) -> Place | None:
+        """The city nearest to a point; quicker than `nearest` where only that is wanted."""
+        number = self._nearby.town(point, max_km=max_km)
+        return None if number is None else self._place(number)
 
     def people_near(self, point: LatLon, *, max_km: float, towns: int) -> int:
         """People in the `towns` nearest towns within `max_km` km."""
@@ -201,7 +228,7 @@ class Gazetteer:
         numbers = np.array([i for i, name in enumerate(names) if name == admin1])
         towns = towns[np.isin(a["admin1"][towns], numbers)]
         lat, lon = a["lat"][towns].astype(np.float64), a["lon"][towns].astype(np.float64)
-        return Division(lat, lon, int(a["population"][towns].sum()))
+        return Division(unit_vectors(lat, lon), int(a["population"][towns].sum()))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

@@ -2,40 +2,62 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.geo import LatLon
+from tts.domain.geo import LatLon, arc_km, sphere_km, unit_vector, unit_vectors
 
 Ints = npt.NDArray[Any]
 _RINGS = (1, 3, 8, 20)  # degrees around a point that are looked at, one after the other
 _DEGREE_KM = 111.0
-_EARTH_KM = 6371.0088
 _TOWN = 0  # in the array of kinds
+_BLOCKS = 128
+_REMEMBERED_RING = 3  # larger ones hold megabytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The towns of some neighbouring cells: numbers, populations, and (n, 3) unit vectors."""
+
+    numbers: Ints
+    population: Ints
+    vectors: npt.NDArray[np.float64]
 
 
 class Nearby:
-    """Look-ups over the gazetteer's arrays: `lat, lon, kind, population, cell_start, cell_places`."""
+    """Look-ups over the gazetteer's arrays: `lat, lon, kind, population, cell_start, cell_places`.
+
+    Blocks of cells are remembered: the rollouts of a photo, and whoever verifies them, ask about one neighbourhood.
+    """
 
     def __init__(self, arrays: Mapping[str, Ints]) -> None:
         self._a = arrays
+        self._remembered = lru_cache(maxsize=_BLOCKS)(self._read)
 
     def towns(
         self, point: LatLon, *, limit: int, max_km: float, min_population: int = 0
     ) -> tuple[Ints, npt.NDArray[np.float64]]:
         """Numbers of at most `limit` towns within `max_km` km and their distances in km, nearest first."""
         for ring in _RINGS:
-            near = self._around(point, ring)
-            near = near[(self._a["kind"][near] == _TOWN) & (self._a["population"][near] >= min_population)]
+            row, column = cell_of(point.lat, point.lon)
+            width = _width(point.lat, ring)
+            block = (self._remembered if ring <= _REMEMBERED_RING else self._read)(row, column, ring, width)
+            near, vectors = block.numbers, block.vectors
+            if min_population:
+                large = block.population >= min_population
+                near, vectors = near[large], vectors[large]
             if not len(near):
                 continue
-            km = self._sphere_km(point, near)
             if len(near) > limit:
-                chosen = np.argpartition(km, limit - 1)[:limit]
-                near, km = near[chosen], km[chosen]
+                chosen = np.argpartition(vectors @ -unit_vector(point), limit - 1)[:limit]
+                near, vectors = near[chosen], vectors[chosen]
+            km = sphere_km(point, vectors)
             if (
                 ring == _RINGS[-1]
                 or ring * _DEGREE_KM > max_km
@@ -46,11 +68,20 @@ class Nearby:
                 return near[order], km[order]
         return np.empty(0, dtype=np.int64), np.empty(0)
 
-    def _around(self, point: LatLon, ring: int) -> Ints:
-        """All places in the cells that touch the ring."""
-        row, column = cell_of(point.lat, point.lon)
-        widen = max(1.0, np.cos(np.radians(min(89.0, abs(point.lat) + ring))))
-        width = min(180, int(np.ceil(ring / max(0.05, np.cos(np.radians(min(87.0, abs(point.lat)))))) * widen))
+    def town(self, point: LatLon, *, max_km: float) -> int | None:
+        """Number of the town nearest to a point."""
+        ring = _RINGS[0]
+        block = self._remembered(*cell_of(point.lat, point.lon), ring, _width(point.lat, ring))
+        if len(block.numbers):
+            cosines = block.vectors @ unit_vector(point)
+            nearest = int(cosines.argmax())
+            if (km := arc_km(cosines[nearest])) <= _sure(point, ring):
+                return int(block.numbers[nearest]) if km <= max_km else None
+        numbers, _ = self.towns(point, limit=1, max_km=max_km)
+        return int(numbers[0]) if len(numbers) else None
+
+    def _read(self, row: int, column: int, ring: int, width: int) -> _Block:
+        """All towns in the cells `ring` rows and `width` columns around one."""
         columns = sorted({c % 360 for c in range(column - width, column + width + 1)})
         starts, places = self._a["cell_start"], self._a["cell_places"]
         parts = [
@@ -58,18 +89,20 @@ class Nearby:
             for r in range(max(0, row - ring), min(179, row + ring) + 1)
             for cell in (r * 360 + c for c in columns)
         ]
-        return np.concatenate(parts)
+        near = np.concatenate(parts)
+        near = near[self._a["kind"][near] == _TOWN]
+        lat, lon = self._a["lat"][near].astype(float), self._a["lon"][near].astype(float)
+        return _Block(near, self._a["population"][near], unit_vectors(lat, lon))
 
-    def _sphere_km(self, point: LatLon, places: Ints) -> npt.NDArray[np.float64]:
-        lat, lon = np.radians(self._a["lat"][places].astype(float)), np.radians(self._a["lon"][places].astype(float))
-        lat0, lon0 = np.radians(point.lat), np.radians(point.lon)
-        half = np.sin((lat - lat0) / 2) ** 2 + np.cos(lat) * np.cos(lat0) * np.sin((lon - lon0) / 2) ** 2
-        return np.asarray(2 * _EARTH_KM * np.arcsin(np.sqrt(np.minimum(1.0, half))))
+
+def _width(lat: float, ring: int) -> int:
+    """How many columns on each side hold what lies as near as `ring` degrees of latitude."""
+    return min(180, math.ceil(ring / max(0.05, math.cos(math.radians(min(87.0, abs(lat)))))))
 
 
 def _sure(point: LatLon, ring: int) -> float:
     """Kilometres from the point that are surely inside the cells of a ring."""
-    return float(ring * _DEGREE_KM * max(0.1, np.cos(np.radians(min(89.0, abs(point.lat) + ring)))))
+    return ring * _DEGREE_KM * max(0.1, math.cos(math.radians(min(89.0, abs(point.lat) + ring))))
 
 
 def cell_of(lat: float, lon: float) -> tuple[int, int]:

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 
-from tts.aio import Deadline, closing, coalesce, merge
+from tts.aio import Deadline, Send, batches, together
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted, merge_text
 from tts.domain.outgoing import Outgoing
 from tts.ports import GroupRequest, RolloutItem, RolloutTask
-from tts.rollout.loop import Agent, run_rollout
+from tts.rollout.loop import Agent, roll_out
 
 _UNFOLLOWED_S = 0.25
 _BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Outgoing)
@@ -30,45 +30,50 @@ async def run_group(
 
     When nobody follows the request there are fewer batches: each costs every process on its way.
     """
-    if leader_first and len(group.tasks) > 1:
-        started = asyncio.Event()
-        rollouts = [_leader(agent, group, group.tasks[0], started)]
-        rollouts += [_follower(agent, group, task, started) for task in group.tasks[1:]]
-    else:
-        rollouts = [run_rollout(agent, group, task) for task in group.tasks]
+
+    async def produce(send: Send[RolloutItem]) -> None:
+        if leader_first and len(group.tasks) > 1:
+            started = asyncio.Event()
+            first, *others = group.tasks
+            rollouts = [_lead(agent, group, first, send, started)]
+            rollouts += [_follow(agent, group, task, send, started) for task in others]
+        else:
+            rollouts = [roll_out(agent, group, task, send) for task in group.tasks]
+        await together(rollouts)
+
     window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_S)
-    batched = coalesce(merge(rollouts), window_s=window_s, urgent=lambda item: isinstance(item, _AT_ONCE))
-    async with aclosing(batched) as batches:
-        async for batch in batches:
+    batched = batches(produce, window_s=window_s, urgent=lambda item: isinstance(item, _AT_ONCE))
+    async with aclosing(batched) as items:
+        async for batch in items:
             yield merge_text(batch)
 
 
-async def _leader(
-    agent: Agent, group: GroupRequest, task: RolloutTask, started: asyncio.Event
-) -> AsyncIterator[RolloutItem]:
+async def _lead(
+    agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[RolloutItem], started: asyncio.Event
+) -> None:
     """Opens the gate at its first token, or when it ends without one."""
+
+    async def notice(item: RolloutItem) -> None:
+        if not isinstance(item, _BEFORE_TOKENS):
+            started.set()
+        await send(item)
+
     try:
-        async with closing(run_rollout(agent, group, task)) as items:
-            async for item in items:
-                if not isinstance(item, _BEFORE_TOKENS):
-                    started.set()
-                yield item
+        await roll_out(agent, group, task, notice)
     finally:
         started.set()
 
 
-async def _follower(
-    agent: Agent, group: GroupRequest, task: RolloutTask, started: asyncio.Event
-) -> AsyncIterator[RolloutItem]:
+async def _follow(
+    agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[RolloutItem], started: asyncio.Event
+) -> None:
     """Waits for the leader at the expense of its own time, never past it."""
     deadline = Deadline(group.context.remaining_s)
     with suppress(TimeoutError):
         async with deadline.timeout():
             await started.wait()
     context = group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
-    async with closing(run_rollout(agent, replace(group, context=context), task)) as items:
-        async for item in items:
-            yield item
+    await roll_out(agent, replace(group, context=context), task, send)
 
 
 def split(n: int, size: int) -> list[range]:

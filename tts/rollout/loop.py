@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.dialects.base import Completion, Dialect, ParsedTurn, Task
@@ -71,10 +72,14 @@ class Agent:
     toolbox: Toolbox
 
 
+async def roll_out(agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[RolloutItem]) -> None:
+    """Send events, checkpoints and attachments of one rollout. Cancelling it aborts the engine and the tools."""
+    await _Rollout(agent, group, task).run(send)
+
+
 async def run_rollout(agent: Agent, group: GroupRequest, task: RolloutTask) -> AsyncIterator[RolloutItem]:
-    """Events, checkpoints and attachments of one rollout. Closing the iterator aborts the engine and the tools."""
-    rollout = _Rollout(agent, group, task)
-    async with aclosing(stream(rollout.run)) as items:
+    """`roll_out` as an iterator. Closing it aborts the engine and the tools."""
+    async with aclosing(stream(partial(roll_out, agent, group, task))) as items:
         async for item in items:
             yield item
 
@@ -99,7 +104,8 @@ class _Rollout:
         with span("rollout", parent=self._group.context.traceparent, rollout_id=self._id):
             try:
                 async with self._deadline.timeout():
-                    stop = await self._turns(send)
+                    with boundary(ModelError, "rollout"):
+                        stop = await self._turns(send)
             except (TimeoutError, DeadlineExceeded):
                 stop = StopReason.DEADLINE
             except FatalError:

@@ -31,7 +31,8 @@ def verdict_for(
 ) -> Verdict:
     """The first cluster as the answer; an abstention when even its median error would be a continent."""
     winner = clusters[0]
-    radius = calibration.radius(spread)
+    outlook = calibration.outlook(spread)
+    radius = outlook.radius
     if radius.p50 > _HOPELESS_KM:
         return abstention(ledgers, target_radius_km, world)
     stated = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
@@ -46,7 +47,7 @@ def verdict_for(
         level=level,
         abstained=False,
         **names,
-        confidence=calibration.probability_within(spread, target_radius_km),
+        confidence=outlook.probability_within(target_radius_km),
         target_radius_km=target_radius_km,
         explanation=_explanation(clusters, ledgers, names["city"] or names["region"] or names["country"]),
         candidates=tuple(_candidate(cluster, radius, winner, world) for cluster in clusters),

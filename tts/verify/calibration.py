@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import importlib.resources
 import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -32,6 +35,8 @@ _CROSSED = (
     "mean_log_km", "second_log_km", "farthest_log_km", "share_750", "share_1500", "town_log", "largest_town_log",
     "people_log", "division_people_log", "division_reach_log_km",
 )  # fmt: skip
+_CROSSED_AT = [list(Spread.model_fields).index(name) for name in _CROSSED]
+_ROWS, _COLUMNS = np.triu_indices(len(_CROSSED))
 FLOOR_KM = 0.05
 _CLIP = 3.0
 
@@ -53,10 +58,16 @@ class ErrorTable(Value):
     knots: tuple[float, ...]
     quantiles_km: tuple[tuple[float, ...], ...]
 
-    def row(self, score: float) -> Floats:
-        table = np.log(np.array(self.quantiles_km))
-        log_km = np.maximum.accumulate([np.interp(score, self.knots, column) for column in table.T])
-        return np.asarray(np.exp(log_km) + np.arange(len(LEVELS)) * 1e-6)
+    def row(self, score: float) -> list[float]:
+        """Quantiles in km at a score, one for each of `LEVELS`, strictly increasing."""
+        at = min(max(bisect_right(self.knots, score) - 1, 0), len(self.knots) - 2)
+        step = self.knots[at + 1] - self.knots[at]
+        part = min(1.0, max(0.0, (score - self.knots[at]) / step)) if step > 0 else 0.0
+        row, highest = [], 0.0
+        for i, (low, high) in enumerate(zip(self.quantiles_km[at], self.quantiles_km[at + 1], strict=True)):
+            highest = max(highest, low ** (1.0 - part) * high**part)
+            row.append(highest + i * 1e-6)
+        return row
 
 
 class TailRule(Value):
@@ -68,6 +79,24 @@ class TailRule(Value):
 
     def radius_km(self, score: Floats) -> Floats:
         return np.asarray(np.minimum(self.cap_km, np.exp(np.minimum(20.0, self.alpha + self.beta * score))))
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """50 % and 90 % radii in km, and the quantiles of the error in km at `LEVELS`."""
+
+    radius: Radius
+    quantiles_km: Sequence[float]
+
+    def probability_within(self, km: float) -> float:
+        """Probability that the true place lies within `km` of the answer, in [0.01, 0.99]."""
+        row = [math.log(quantile) for quantile in self.quantiles_km]
+        target = math.log(max(km, FLOOR_KM))
+        if target <= row[0]:
+            inside = LEVELS[0] * math.exp(target - row[0])
+        else:
+            inside = float(np.interp(target, row, LEVELS, right=0.99))
+        return round(min(0.99, max(0.01, inside)), 4)
 
 
 class Calibration(Value):
@@ -94,25 +123,21 @@ class Calibration(Value):
             raise ValueError("the table does not match its levels")
         return self
 
+    def outlook(self, spread: Spread) -> Outlook:
+        """What the features say about the error."""
+        x = expand(spread.vector()[None, :], np.array(self.mean), np.array(self.scale), crossed=self.crossed)
+        row = self.table.row(float(self.typical.of(x)[0]))
+        p50 = row[LEVELS.index(0.5)]
+        p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.of(x))[0]))
+        return Outlook(Radius(p50=round(p50, 2), p90=round(max(p50, p90), 2)), row)
+
     def radius(self, spread: Spread) -> Radius:
         """50 % and 90 % radii in km."""
-        x = self._features(spread)
-        p50 = float(np.interp(0.5, LEVELS, self.table.row(float(self.typical.of(x)[0]))))
-        p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.of(x))[0]))
-        return Radius(p50=round(p50, 2), p90=round(max(p50, p90), 2))
+        return self.outlook(spread).radius
 
     def probability_within(self, spread: Spread, km: float) -> float:
-        """Probability that the true place lies within `km` of the answer, in [0.01, 0.99]."""
-        row = np.log(self.table.row(float(self.typical.of(self._features(spread))[0])))
-        target = math.log(max(km, FLOOR_KM))
-        if target <= row[0]:
-            inside = LEVELS[0] * math.exp(target - float(row[0]))
-        else:
-            inside = float(np.interp(target, row, LEVELS, right=0.99))
-        return round(min(0.99, max(0.01, inside)), 4)
-
-    def _features(self, spread: Spread) -> Floats:
-        return expand(spread.vector()[None, :], np.array(self.mean), np.array(self.scale), crossed=self.crossed)
+        """See `Outlook.probability_within`."""
+        return self.outlook(spread).probability_within(km)
 
     def write(self, path: Path) -> None:
         tree = self.model_dump(mode="json")
@@ -163,9 +188,8 @@ def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats
     z = np.clip((raw - mean) / scale, -_CLIP, _CLIP)
     if not crossed:
         return z
-    main = z[:, [list(Spread.model_fields).index(name) for name in _CROSSED]]
-    rows, columns = np.triu_indices(len(_CROSSED))
-    return np.concatenate([z, main[:, rows] * main[:, columns]], axis=1)
+    main = z[:, _CROSSED_AT]
+    return np.concatenate([z, main[:, _ROWS] * main[:, _COLUMNS]], axis=1)
 
 
 def _rounded(node: object) -> object:

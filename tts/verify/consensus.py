@@ -6,6 +6,7 @@ confidence at face value.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ from tts.verify.spread import Spread, spread_of
 from tts.verify.votes import Vote, votes_from
 from tts.verify.world import World
 
+_AT_ONCE_CHARS = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -46,7 +49,8 @@ class ConsensusVerifier:
         self._calibration = calibration
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
-        verdict = self.decide(request)
+        large = sum(len(trajectory.text) for trajectory in request.trajectories) > _AT_ONCE_CHARS
+        verdict = await asyncio.to_thread(self.decide, request) if large else self.decide(request)
         yield VerdictText(text=verdict.explanation)
         yield verdict
 

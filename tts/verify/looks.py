@@ -72,6 +72,7 @@ _LOOKS = (
     ),
 )
 _PATTERNS = tuple((look, look.claimed()) for look in _LOOKS)
+_MENTIONED = re.compile("|".join(look.spoken for look in _LOOKS), re.IGNORECASE)
 
 
 def phantom_looks(trajectory: Trajectory) -> Iterator[str]:
@@ -80,6 +81,7 @@ def phantom_looks(trajectory: Trajectory) -> Iterator[str]:
     texts = [turn.text for turn in trajectory.turns]
     if trajectory.best is not None:
         texts += [claim.text for claim in trajectory.best.claims] + [trajectory.best.reasoning]
+    texts = [text for text in texts if _MENTIONED.search(text)]
     for look, pattern in _PATTERNS:
         taken = any(part in name for name in calls for part in look.tools)
         if not taken and any(_claimed(pattern, text) for text in texts):

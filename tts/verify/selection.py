@@ -10,10 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
-from tts.domain.geo import Floats, LatLon, distance_km, distances_km, from_unit_vector, unit_vectors
+from tts.domain.geo import (
+    Floats,
+    LatLon,
+    distance_km,
+    distance_matrix_km,
+    distances_km,
+    from_unit_vector,
+    unit_vector,
+)
 from tts.verify.votes import Vote
 from tts.verify.world import World
 
@@ -57,12 +66,15 @@ def clusters_of(votes: Sequence[Vote], world: World, *, most: int = 5) -> list[C
 
 def utility_of(lat: Floats, lon: Floats, votes: Sequence[Vote]) -> Floats:
     """What candidates collect from all votes, elementwise."""
+    n = len(votes)
+    vote_lat, vote_lon = np.array([vote.point.lat for vote in votes]), np.array([vote.point.lon for vote in votes])
+    km = distances_km(np.repeat(lat, n), np.repeat(lon, n), np.tile(vote_lat, len(lat)), np.tile(vote_lon, len(lat)))
+    km = km.reshape(len(lat), n)
+    weight, own_reach = np.array([vote.weight for vote in votes]), np.array([vote.reach_km for vote in votes])
     collected = np.zeros(len(lat))
-    for vote in votes:
-        km = distances_km(lat, lon, np.full(len(lat), vote.point.lat), np.full(len(lat), vote.point.lon))
-        for scale, share in SCALES:
-            reach = max(scale, vote.reach_km)
-            collected += vote.weight * share * (scale / reach) / (1.0 + (km / reach) ** 2)
+    for scale, share in SCALES:
+        reach = np.maximum(scale, own_reach)
+        collected += (weight * share * (scale / reach) / (1.0 + (km / reach) ** 2)).sum(axis=1)
     return collected
 
 
@@ -84,14 +96,15 @@ def _means(votes: Sequence[Vote], world: World) -> list[LatLon]:
     """Weighted means of pairs and of neighbourhoods, as far as they lie on land."""
     if len(votes) < 2:
         return []
-    lat, lon = np.array([v.point.lat for v in votes]), np.array([v.point.lon for v in votes])
-    vectors = unit_vectors(lat, lon) * np.array([v.weight for v in votes])[:, None]
+    vectors = [unit_vector(vote.point) * vote.weight for vote in votes]
+    km = distance_matrix_km([vote.point for vote in votes])
     n = len(votes)
-    rows, columns = np.triu_indices(n, 1)
-    km = np.zeros((n, n))
-    km[rows, columns] = km[columns, rows] = distances_km(lat[rows], lon[rows], lat[columns], lon[columns])
-    groups = {frozenset((i, j)) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)}
-    groups |= {frozenset(np.flatnonzero(km[i] <= reach).tolist()) for i in range(n) for reach in (25.0, 200.0, 750.0)}
-    near = [sorted(g) for g in groups if len(g) > 1 and km[np.ix_(sorted(g), sorted(g))].max() <= _MEAN_WITHIN_KM]
-    points = [from_unit_vector(vectors[group].sum(axis=0)) for group in sorted(near)]
+    groups = {tuple(pair) for pair in combinations(range(n), 2)}
+    groups |= {tuple(np.flatnonzero(km[i] <= reach).tolist()) for i in range(n) for reach in (25.0, 200.0, 750.0)}
+    near = [g for g in sorted(groups) if len(g) > 1 and _width_km(km, g) <= _MEAN_WITHIN_KM]
+    points = [from_unit_vector(np.add.reduce([vectors[i] for i in group])) for group in near]
     return [point for point in points if not world.at_sea(point)]
+
+
+def _width_km(km: Floats, group: tuple[int, ...]) -> float:
+    return float(km[group] if len(group) == 2 else km[np.ix_(group, group)].max())

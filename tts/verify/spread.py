@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import fmean
 
 import numpy as np
 
-from tts.domain.geo import Floats, LatLon, distance_km, distances_km
+from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.value import Value
+from tts.geodata.gazetteer import Place
 from tts.verify.ledger import Finding
 from tts.verify.selection import Cluster
 from tts.verify.votes import Vote
@@ -68,25 +70,26 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
     km = np.array([distance_km(winner.centre, vote.point) for vote in votes])
     weight = np.array([vote.weight for vote in votes])
     weight = weight / weight.sum()
-    near = np.log1p(np.pad(np.sort(km), (0, 4), constant_values=_FAR_KM))
+    near = [math.log1p(away) for away in (*sorted(km.tolist()), *[_FAR_KM] * 4)]
     ledgers = [vote.ledger for vote in winner.members]
     stated = [ledger.hypothesis for ledger in ledgers]
     towns = [vote.town_log for vote in votes]
-    home, divisions = _divisions(winner, votes, world)
-    people, reach_km = _division_size(winner.centre, world)
+    home = _nearest_town(winner.centre, world)
+    divisions = [_division_name(_nearest_town(vote.point, world)) for vote in votes]
+    people, reach_km = _division_size(winner.centre, home, world)
     return Spread(
         mean_log_km=float((np.log1p(km) * weight).sum()),
-        second_log_km=float(near[1]),
-        third_log_km=float(near[2]),
+        second_log_km=near[1],
+        third_log_km=near[2],
         farthest_log_km=math.log1p(float(km.max())) if len(km) > 1 else math.log1p(_FAR_KM),
         **{f"share_{reach}": float(weight[km <= reach].sum()) for reach in (25, 200, 400, 750, 1500)},
-        same_division=sum(division == home for division in divisions) / len(divisions),
+        same_division=divisions.count(_division_name(home)) / len(divisions),
         divisions=len(set(divisions)) / len(divisions),
-        town_log=float(np.mean([vote.town_log for vote in winner.members])),
+        town_log=fmean(vote.town_log for vote in winner.members),
         largest_town_log=max(towns),
         smallest_town_log=min(towns),
         named_towns=sum(vote.town_offset_km is not None for vote in votes) / len(votes),
-        town_offset_log_km=float(np.mean([math.log1p(vote.town_offset_km or 2.0) for vote in votes])),
+        town_offset_log_km=fmean(math.log1p(vote.town_offset_km or 2.0) for vote in votes),
         people_log=_people_log(winner.centre, world),
         division_people_log=math.log10(people + 1000),
         division_reach_log_km=math.log1p(reach_km),
@@ -96,20 +99,18 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         score=math.log(max(vote.weight for vote in winner.members)),
         contradictions=float(min(ledger.count(Finding.CONTRADICTED) for ledger in ledgers)),
         reach_log_km=math.log1p(min(vote.reach_km for vote in winner.members)),
-        stated_radius_log_km=float(np.mean([math.log1p(said.radius_km or _FAR_KM) for said in stated])),
-        stated_confidence=float(np.mean([said.confidence or 0.0 for said in stated])),
+        stated_radius_log_km=fmean(math.log1p(said.radius_km or _FAR_KM) for said in stated),
+        stated_confidence=fmean(said.confidence or 0.0 for said in stated),
     )
 
 
-def _divisions(winner: Cluster, votes: Sequence[Vote], world: World) -> tuple[str, list[str]]:
-    """The first-order division at the answer, and at each vote."""
+def _nearest_town(point: LatLon, world: World) -> Place | None:
+    return world.gazetteer.nearest_town(point, max_km=_DIVISION_KM)
 
-    def at(vote_or_centre: Vote | None) -> str:
-        point = winner.centre if vote_or_centre is None else vote_or_centre.point
-        near = world.gazetteer.nearest(point, limit=1, max_km=_DIVISION_KM)
-        return f"{near[0][0].country_code}.{near[0][0].admin1}" if near else ""
 
-    return at(None), [at(vote) for vote in votes]
+def _division_name(town: Place | None) -> str:
+    """The first-order division a town is in; empty far from any town."""
+    return f"{town.country_code}.{town.admin1}" if town is not None else ""
 
 
 def _people_log(point: LatLon, world: World) -> float:
@@ -117,11 +118,9 @@ def _people_log(point: LatLon, world: World) -> float:
     return math.log10(world.gazetteer.people_near(point, max_km=_AROUND_KM, towns=_TOWNS_COUNTED) + 1000)
 
 
-def _division_size(point: LatLon, world: World) -> tuple[int, float]:
+def _division_size(point: LatLon, town: Place | None, world: World) -> tuple[int, float]:
     """The people of the first-order division at a point, and the km from there within which 90 % of its towns lie."""
-    near = world.gazetteer.nearest(point, limit=1, max_km=_DIVISION_KM)
-    if not near:
+    if town is None:
         return _NO_DIVISION
-    division = world.gazetteer.division_of(near[0][0])
-    here = np.full(len(division.lat), point.lat), np.full(len(division.lat), point.lon)
-    return division.population, float(np.quantile(distances_km(*here, division.lat, division.lon), 0.9))
+    division = world.gazetteer.division_of(town)
+    return division.population, division.reach_km(point, 0.9)

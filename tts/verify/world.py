@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tts.domain.geo import LatLon, destination, distance_km
+from tts.domain.geo import LatLon, destination
 from tts.geodata.countries import Countries, Country
 from tts.geodata.gazetteer import Gazetteer, Place
 
@@ -46,11 +46,8 @@ class World:
 
     def named(self, name: str, point: LatLon, *, within_km: float) -> Place | None:
         """The place with this name that lies near a point; None when there is none."""
-        matches = self.gazetteer.search(name, limit=24, fuzzy=False)
-        near = [
-            m.place for m in matches if m.place.kind != "country" and distance_km(m.place.point, point) <= within_km
-        ]
-        return min(near, key=lambda place: distance_km(place.point, point), default=None)
+        found = self.gazetteer.nearest_named(name, point, within_km=within_km)
+        return None if found is None else found[0]
 
     def _around(self, point: LatLon, km: float) -> list[Country | None]:
         ring = [destination(point, bearing_deg=bearing, distance_km=km) for bearing in range(0, 360, 45)]

@@ -1,0 +1,31 @@
+"""The `Rollouts` port in this process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from deployments.parts import make_dialect
+from tts.aio import closing
+from tts.config import AppArgs
+from tts.ports import GroupRequest, ModelClient, RolloutItem, Toolbox
+from tts.rollout.group import run_group
+from tts.rollout.loop import Agent
+
+
+class LocalRollouts:
+    """One group, whatever the number. `toolbox` may be something that is asked for it when rollouts start."""
+
+    def __init__(self, model: ModelClient, toolbox: Toolbox | Callable[[], Awaitable[Toolbox]], args: AppArgs) -> None:
+        self._model, self._toolbox, self._args = model, toolbox, args
+
+    def group_size(self, n: int) -> int:
+        return n
+
+    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        toolbox = await self._toolbox() if callable(self._toolbox) else self._toolbox
+        agent = Agent(self._model, make_dialect(group.dialect, self._args), toolbox)
+        args = self._args
+        batches = run_group(agent, group, coalesce_s=args.coalesce_s, leader_first=args.engine.shares_prefix)
+        async with closing(batches) as stream:
+            async for batch in stream:
+                yield batch
