@@ -218,13 +218,8 @@ class Gateway:
 
     async def result(self, request_id: str, include: str) -> Run:
         """Wait until the request is done and fold of its log what a reply with `include` is made of."""
-        told: list[LogEntry] = []
         async with closing(self.follow(request_id)) as entries:
-            async for entry in entries:
-                if entry is not None and _is_told(entry.kind, include):
-                    told.append(entry)
-                if entry is not None and entry.kind == "done":  # closing the log takes a moment more
-                    break
+            told = [entry async for entry in entries if entry is not None and _is_told(entry.kind, include)]
         return fold([parse_event(entry.payload) for entry in told])
 
     async def so_far(self, request_id: str) -> Run:
