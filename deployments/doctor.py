@@ -20,7 +20,8 @@ from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 from tts.net.url_secrets import masked
-from tts.perception.tesseract import SCRIPT_OF, installed_models
+from tts.perception.alphabets import SCRIPT_OF
+from tts.perception.tesseract import installed_models
 
 _PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "rapidocr", "pillow", "opentelemetry-sdk")
 _MIN_FREE_GB = 2.0

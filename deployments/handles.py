@@ -153,8 +153,8 @@ class RemotePerception:
     def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
         self._read, self._refs = handle.read, refs
 
-    async def read(self, photo: Photo, box: Box | None, context: RequestContext) -> Reading:
-        reading: Reading = await remote_call(self._read, self._refs.of([photo]), box, context)
+    async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
+        reading: Reading = await remote_call(self._read, self._refs.of([photo]), box, context, language)
         return reading
 
 

@@ -12,7 +12,7 @@ from tts.clues.reader import ClueReader
 from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VllmEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, prompt_hash
-from tts.dialects.settings import DialectSettings
+from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
@@ -34,13 +34,14 @@ from tts.verify.consistency import ConsistencyAgent, ConsistencyVerifier
 from tts.verify.llm import ModelVerifier
 from tts.verify.world import World
 
+_SAMPLED = SamplingSettings(temperature=0.7)
+
 
 def make_model(args: AppArgs, engine: Engine | None = None) -> ModelClient:
     """The engine of the rollouts, or another one (the verifier's)."""
     engine = engine or args.engine
     if isinstance(engine, CluesEngine):
-        store = DataStore(args.data_dir)
-        return CluesModel(engine, ClueReader(store.gazetteer(), store.lexicon(), Countries()))
+        return CluesModel(engine, clue_reader(args.data_dir))
     if isinstance(engine, ScriptedEngine):
         return ScriptedModel(engine)
     if isinstance(engine, OpenAIEngine):
@@ -50,6 +51,19 @@ def make_model(args: AppArgs, engine: Engine | None = None) -> ModelClient:
     raise ConfigError(f"there is no engine {engine!r}")
 
 
+@lru_cache(maxsize=2)
+def clue_reader(data_dir: str | None) -> ClueReader:
+    """One a process: engine and verifier share its tables."""
+    store = DataStore(data_dir)
+    return ClueReader(store.gazetteer(), store.lexicon(), Countries())
+
+
+def make_world(data_dir: str | None) -> World:
+    """The geography that checks need, with what weighs lines of lettering."""
+    reader = clue_reader(data_dir)
+    return World(reader.gazetteer, reader.countries, reader)
+
+
 def make_agent_model(args: AppArgs) -> ModelClient:
     """What rollouts think with: the engine, with an observer beside it when one is configured."""
     model = make_model(args)
@@ -57,11 +71,17 @@ def make_agent_model(args: AppArgs) -> ModelClient:
 
 
 def make_dialect(name: str, args: AppArgs) -> Dialect:
-    """The dialect; with the configured changes when it is the configured one. Raises ConfigError with the names."""
+    """The dialect; with the configured changes when it is the configured one. Raises ConfigError with the names.
+
+    A rollout of the embedded engine is a sample when it is alone, too: one reading of the photo, not all of them.
+    """
     dialect = DIALECTS.get(name)
     if dialect is None:
         raise ConfigError(f"there is no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
-    return _configured(name, args.dialect_settings) if name == args.dialect else dialect
+    settings = args.dialect_settings if name == args.dialect else DialectSettings()
+    if isinstance(args.engine, CluesEngine) and settings.alone is None:
+        settings = settings.model_copy(update={"alone": _SAMPLED})
+    return _configured(name, settings)
 
 
 @lru_cache(maxsize=16)
@@ -97,7 +117,7 @@ def make_watch(args: AppArgs) -> WatchSettings:
 
 def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None) -> Verifier:
     """`rollout_model` is the engine of the rollouts, for a verifier model that has none of its own."""
-    world = World(DataStore(args.data_dir).gazetteer(), Countries())
+    world = make_world(args.data_dir)
     config = args.verifier
     calibration = load(config.calibration) if config.calibration is not None else shipped(args.engine.name)
     consensus = ConsensusVerifier(world, calibration)

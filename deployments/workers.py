@@ -74,10 +74,12 @@ class Locatability:
         with span("locatability", parent=context.traceparent):
             return await self._locator.rate(await self._refs.fetch(photo_refs), context)
 
-    async def read(self, photo_refs: Sequence[Any], box: Box | None, context: RequestContext) -> Reading:
+    async def read(
+        self, photo_refs: Sequence[Any], box: Box | None, context: RequestContext, language: str = ""
+    ) -> Reading:
         with span("read", parent=context.traceparent):
             (photo,) = await self._refs.fetch(photo_refs)
-            return await self._perception.read(photo, box, context)
+            return await self._perception.read(photo, box, context, language)
 
 
 class Rollout:

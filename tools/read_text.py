@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from tools.zoom import BoxArguments
 from tts.domain.tooling import ImageRef, TextFact, ViewFact
 from tts.errors import ToolError, ToolErrorKind
@@ -9,18 +13,35 @@ from tts.ports import Perception, ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 
+class ReadArguments(BoxArguments):
+    """A region, and what it is written in."""
+
+    language: Annotated[
+        str,
+        Field(
+            max_length=12,
+            description="what the lines are written in, as a tag such as ko, th, ar, ur, ru or hi, when the ordinary "
+            "reading may have taken them for another script; leave it out otherwise",
+        ),
+    ] = ""
+
+
 def read_text_tool(perception: Perception) -> Tool:
-    async def read(arguments: BoxArguments, context: ToolContext) -> Observation:
+    async def read(arguments: ReadArguments, context: ToolContext) -> Observation:
         box = arguments.box(context)
         photo = context.photos[box.photo]
-        reading = await perception.read(photo, box, context.request)
+        reading = await perception.read(photo, box, context.request, arguments.language.split("-")[0].lower())
         if not reading.lines:
             raise ToolError("no legible text in this region", kind=ToolErrorKind.NOT_FOUND)
         left, top, right, bottom = box.pixels(photo.width, photo.height)
         image = ImageRef(sha256=photo.sha256, width=right - left, height=bottom - top, box=box)
         facts = tuple(
             TextFact(
-                text=line.text, box=line.box, script=line.script, language=line.language, confidence=line.confidence
+                text=line.text,
+                box=line.box,
+                script=line.script,
+                language=line.language or arguments.language,
+                confidence=line.confidence,
             )
             for line in reading.lines
         )
@@ -34,4 +55,4 @@ def read_text_tool(perception: Perception) -> Tool:
         local=True,
         provider="perception",
     )
-    return FunctionTool(spec, BoxArguments, read)
+    return FunctionTool(spec, ReadArguments, read)

@@ -161,9 +161,13 @@ class Toolbox(Protocol):
 
 
 class Perception(Protocol):
-    """Reads the text in a photo, or in a box of it at a larger scale. Same input, same reading."""
+    """Reads the text in a photo, or in a box of it at a larger scale. Same input, same reading.
 
-    async def read(self, photo: Photo, box: Box | None, context: RequestContext) -> Reading: ...
+    `language` is a BCP 47 primary tag: lines are then read by the reader of that language, whatever they look like.
+    Raises ToolError, naming those there are, where no reader has it.
+    """
+
+    async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading: ...
 
 
 @dataclass(frozen=True, slots=True)

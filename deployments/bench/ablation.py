@@ -22,7 +22,6 @@ from tts.eval.scenes.generate import SceneMaker
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.inference.clues_answer import answers
-from tts.inference.clues_notes import trusted_texts
 from tts.perception.reader import SignReader
 
 _THRESHOLDS_KM = (25.0, 200.0, 750.0)
@@ -47,7 +46,7 @@ def ablate(args: AppArgs, samples: Sequence[Sample]) -> Result:
     reader = ClueReader(store.gazetteer(), store.lexicon(), countries)
     signs = SignReader()
     say(f"reading {len(samples)} photos")
-    read = [(sample, trusted_texts(signs.read(load_photo(sample.load())).lines)) for sample in samples]
+    read = [(sample, reader.lines.texts(signs.read(load_photo(sample.load())).lines)) for sample in samples]
     names = PlaceNames(countries)
     kinds = frozenset(ClueKind)
     return {

@@ -9,6 +9,7 @@ import numpy as np
 
 from deployments.bench.harness import DEFAULT_LOGS, Result, report, say
 from deployments.cli.console import config_option
+from deployments.parts import make_world
 from tts.config import AppArgs
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.errors import DataError
@@ -19,8 +20,6 @@ from tts.eval.panel import Panel, panels_from_logs
 from tts.eval.parsers import ParserName
 from tts.eval.synthetic.families import FAMILIES, HELD_OUT, generate
 from tts.eval.synthetic.score import consensus, majority_vote, score, without_ledger
-from tts.geodata.countries import Countries
-from tts.geodata.store import DataStore
 from tts.verify.world import World
 
 
@@ -40,7 +39,7 @@ def command(args: AppArgs, logs: Path, parser: ParserName, count: int, splits: i
 
 
 def measure(args: AppArgs, logs: Path, parser: ParserName, count: int, splits: int, seed: int) -> Result:
-    world = World(DataStore(args.data_dir).gazetteer(), Countries())
+    world = make_world(args.data_dir)
     return {**_on_logs(world, logs, parser, splits, seed), **_on_synthetic(world, count, seed)}
 
 

@@ -19,6 +19,7 @@ from deployments.bench.photos import bench_options
 from deployments.bench.recorded import recorded_photos
 from deployments.cli.eval_run import chosen
 from deployments.local import local_ports
+from deployments.parts import make_world
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.domain.answer import StopReason, Verdict
@@ -31,14 +32,11 @@ from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.eval.datasets import load_dataset
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample
-from tts.geodata.countries import Countries
-from tts.geodata.store import DataStore
 from tts.pipeline import solve
 from tts.ports import GroupRequest, Identity, Ports, RolloutItem, VerdictText, VerifyRequest, WatchSettings
 from tts.routing.locatability import FixedLocator
 from tts.routing.plan import DepthRouter
 from tts.verify.fallback import fallback_verdict
-from tts.verify.world import World
 
 _HOME = LatLon(lat=48.2, lon=16.37)
 _TICK_S = 0.5
@@ -69,7 +67,7 @@ def measure(logs: Path, photos: Path, plot: Path | None, part: str, quick: bool)
 
 
 def _recorded(logs: Path, plot: Path | None, shuffles: int) -> Result:
-    world = World(DataStore().gazetteer(), Countries())
+    world = make_world(None)
     found = frontier(recorded_photos(logs), world, shuffles)
     if plot is not None:
         draw(found, plot)

@@ -8,12 +8,10 @@ import click
 import orjson
 
 from deployments.cli.console import STDERR, config_option
+from deployments.parts import make_world
 from tts.config import AppArgs
 from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned
-from tts.geodata.countries import Countries
-from tts.geodata.store import DataStore
 from tts.verify.fitting import MIN_RUNS, fit
-from tts.verify.world import World
 
 
 @click.command()
@@ -36,7 +34,7 @@ def command(
     Name the file in the configuration (`verifier.calibration`), or keep it as tts/data/calibration/ENGINE.yaml, which
     ships.
     """
-    world = World(DataStore(args.data_dir).gazetteer(), Countries())
+    world = make_world(args.data_dir)
     cases = thinned(case for source in runs for case in cases_of(source))
     whole = judged([*cases, *(made_up_cases(made_up, world) if made_up else ())], world)
     made = fit(

@@ -8,7 +8,8 @@ from deployments import doctor
 from deployments.cli import cli
 from deployments.doctor import examine
 from tts.config import AppArgs, GatewayConfig
-from tts.perception.tesseract import SCRIPT_OF, Installed
+from tts.perception.alphabets import SCRIPT_OF
+from tts.perception.tesseract import Installed
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ class _Reader:
         self.fail = False
         type(self).made.append(self)
 
-    def read(self, photo: Photo, box: Box | None = None) -> Reading:
+    def read(self, photo: Photo, box: Box | None = None, language: str = "") -> Reading:
         self.threads.add(threading.get_ident())
         self.boxes.append(box)
         if self.together is not None:

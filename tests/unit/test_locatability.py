@@ -80,7 +80,7 @@ def test_text_makes_a_photo_locatable_and_a_telling_script_more_so():
 
 
 class Eyes:
-    async def read(self, photo, box, context):
+    async def read(self, photo, box, context, language=""):
         return reading(line("Wilhelmsburg"))
 
 

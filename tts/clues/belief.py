@@ -29,6 +29,9 @@ _FAME = 0.08  # how often a photo elsewhere names a town, in shares of the photo
 _TOWN_POWER = 0.9  # photos are taken where people are, a little more evenly
 _CAPITAL = 2.0
 _NEAR_KM, _REGION_KM = 30.0, 150.0
+_A_DISTANCE = 0.75  # chance that a number beside a name is the distance to it
+_CROW, _CROW_SPREAD, _SIGN_KM = 0.85, 0.15, 3.0
+_DIVISION = 0.2  # of a division's photos are nearer to its centre than to any of its towns
 _NEIGHBOURS = 3.0  # names of the towns around count too
 _MENTION_CAP = 7.0
 _PLACES = 80
@@ -127,7 +130,8 @@ class Weigher:
             return [], []
         lat = np.array([place.point.lat for place in places])
         lon = np.array([place.point.lon for place in places])
-        weights = np.array([plain[p.country_code] + math.log(self._town_share(p)) for p in places])
+        shares = [self._town_share(place) * (_DIVISION if place.kind == "admin1" else 1.0) for place in places]
+        weights = np.array([plain[p.country_code] + math.log(s) for p, s in zip(places, shares, strict=True)])
         for mention in mentions:
             weights += self._told(mention, places, lat, lon)
         for clue in stated:
@@ -147,7 +151,8 @@ class Weigher:
                 continue
             away = _km(match.place.point, lat, lon)
             scale = _REGION_KM if match.place.kind == "admin1" else _NEAR_KM
-            near = np.maximum(near, np.exp(-away / scale) * min(1.0, match.score**4))
+            close = np.exp(-away / scale) if mention.km is None else _at_distance(away, mention.km)
+            near = np.maximum(near, close * min(1.0, match.score**4))
         return np.minimum(_MENTION_CAP + 4.0, np.log1p(near * mention.rate / self.base(mention)))
 
     def country_weight(self, mention: Mention) -> dict[str, float]:
@@ -240,6 +245,13 @@ def _summed(clues: Sequence[Clue], codes: Sequence[str]) -> dict[str, float]:
         for code in codes:
             totals[code] += max(-ceiling, sums[code] - best)
     return totals
+
+
+def _at_distance(away: Floats, km: float) -> Floats:
+    """How well places fit a signpost's distance: roads are longer than the way the crow flies, and some numbers are
+    no distances."""
+    fits = np.exp(-0.5 * ((away - _CROW * km) / (_CROW_SPREAD * km + _SIGN_KM)) ** 2)
+    return np.asarray(_A_DISTANCE * fits + (1.0 - _A_DISTANCE) * np.exp(-away / _NEAR_KM))
 
 
 def _km(point: LatLon, lat: Floats, lon: Floats) -> Floats:

@@ -19,7 +19,7 @@ from tts.geodata.names import normalise, script_of
 
 _OWN = 0.08  # share of photos with text that carry the name of their own town
 _ALTERNATE = 0.35
-_EDIT = 0.12
+_EDIT, _FOREIGN_EDIT = 0.12, 0.35  # Latin letters are read wrong less often
 _WORDS_A_PHOTO = 25.0
 _CHANCE = 3e-6
 _SHORT = {1: 1.0, 2: 2e-2, 3: 2e-3, 4: 2e-4, 5: 2e-5}
@@ -28,6 +28,8 @@ _LONG, _LONG_FROM, _LONG_UP_TO = 0.45, 6, 11  # each further letter makes it les
 _LONGEST = 4
 _GERMAN = ("DE", "AT", "CH")
 _MAX_MENTIONS = 24
+_AS_GOOD, _ALTERNATE_SCORE, _LOOKED_UP_FROM = 0.02, 0.93, 3
+_KM = re.compile(r"([1-9]\d{0,2}) ?(?:km|км|كم|کلومتر|ק״מ|กม\.?)?", re.IGNORECASE)
 _UNSPACED = {"Hani": (2, 6), "Jpan": (2, 7), "Thai": (3, 16), "Laoo": (3, 14), "Khmr": (3, 14), "Mymr": (3, 16)}
 # What stands before or after a name and says that it is the name of this town …
 _TOWN_BEFORE = re.compile(
@@ -58,13 +60,14 @@ _STREET_AFTER = re.compile(
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A name in a line. `rate` is the share of photos in its place that carry it so, `base` that of photos anywhere on
-    which these letters mean something else."""
+    which these letters mean something else. `km` is the distance to it where the line says one, as a signpost does."""
 
     name: str
     quote: str
     matches: tuple[Match, ...]
     rate: float
     base: float
+    km: float | None = None
 
 
 class MentionReader:
@@ -106,7 +109,19 @@ class MentionReader:
             return None
         base = self._base(name) * 10.0**edits
         rate = _OWN * _EDIT**edits * (1.0 if matches[0].primary else _ALTERNATE) * _context(text, start, end)
-        return Mention(name, text[:120], tuple(matches), min(0.8, rate), base)
+        return Mention(name, text[:120], tuple(matches), min(0.8, rate), base, _distance(text, start, end))
+
+    def looked_up(self, query: str, matches: Iterable[Match]) -> Mention | None:
+        """A name that a search inside a country found, spelt so or nearly so; None where it found nothing near."""
+        name, found = normalise(query), list(matches)
+        best = max((match.score for match in found), default=0.0)
+        kept = tuple(match for match in found if match.score > best - _AS_GOOD)
+        if not kept or len(name) < _LOOKED_UP_FROM:
+            return None
+        primary = any(match.primary for match in kept)
+        edits = round((1.0 - best / (1.0 if primary else _ALTERNATE_SCORE)) * (len(name) + 1.0))
+        rate = 2.0 * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * (1.0 if primary else _ALTERNATE)
+        return Mention(name, query[:120], kept, min(0.8, rate), self._base(name) * 10.0**edits)
 
     def _bearers(self, name: str) -> tuple[list[Match], int]:
         """Places of this name and how many letters it is away from theirs.
@@ -148,6 +163,15 @@ class MentionReader:
         letters = len(name.replace(" ", ""))
         chance = _SHORT.get(letters, _CHANCE) if name.isascii() else max(_CHANCE, _SHORT.get(letters + 2, 0.0))
         return share + chance * _LONG ** max(0, min(_LONG_UP_TO, letters) - _LONG_FROM)
+
+
+def _distance(text: str, start: int, end: int) -> float | None:
+    """The kilometres that stand beside a name which has its line to itself otherwise."""
+    before, after = text[:start].strip(" -–·,.←→↑"), text[end:].strip(" -–·,.:←→↑")
+    for number, other in ((after, before), (before, after)):
+        if not other and (told := _KM.fullmatch(number)):
+            return float(told.group(1))
+    return None
 
 
 def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:

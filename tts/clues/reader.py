@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tts.clues.belief import Weigher
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.languages import LanguageReader
+from tts.clues.lines import LineTrust
+from tts.clues.lookups import looked_up
 from tts.clues.mentions import Mention, MentionReader, phone_town
 from tts.clues.numbers import number_clues
 from tts.clues.wording import wording_clues
+from tts.domain.tooling import ToolCall, ToolResult
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
@@ -28,10 +31,19 @@ class ClueReader:
     """Holds gazetteer, lexicon and tables. About 5 ms a photo; deterministic."""
 
     def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, countries: Countries) -> None:
-        self._gazetteer, self._lexicon, self.countries = gazetteer, lexicon, countries
+        self.gazetteer, self._lexicon, self.countries = gazetteer, lexicon, countries
         self._languages = LanguageReader(lexicon, countries)
         self._mentions = MentionReader(gazetteer, lexicon)
         self.weigher = Weigher(gazetteer, countries)
+        self.lines = LineTrust(gazetteer, lexicon)
+
+    def looked_up(
+        self, calls: Iterable[ToolCall], results: Iterable[ToolResult], known: Iterable[Mention] = ()
+    ) -> tuple[Mention, ...]:
+        """Mentions that searches inside a country brought, without those that are `known`."""
+        names = {mention.name for mention in known}
+        found = looked_up(calls, results, self._mentions, self.gazetteer)
+        return tuple(mention for mention in found if mention.name not in names)
 
     def leads(self, lines: Mapping[str, float], without: frozenset[ClueKind] = frozenset()) -> Leads:
         """Clues and mentions of lines and how far each is trusted, in [0, 1]; `without` leaves kinds out."""
@@ -45,7 +57,7 @@ class ClueReader:
         mentions = list(self._mentions.mentions(texts))
         for clue in clues:
             if clue.kind is ClueKind.PHONE and clue.quote.startswith("+"):
-                town = phone_town(clue.quote, self._gazetteer)
+                town = phone_town(clue.quote, self.gazetteer)
                 mentions += [town] if town is not None else []
         kept = tuple(clue for clue in clues if clue.kind not in without)
         return Leads(kept, () if ClueKind.PLACE in without else tuple(mentions))

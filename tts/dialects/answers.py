@@ -13,6 +13,8 @@ from typing import Any
 from tts.dialects.coordinates import point_from
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim, Hypothesis, Level
+from tts.domain.photo import Box
+from tts.domain.reading import TextLine
 
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _COMMENT = re.compile(r'(?<!:)//[^\n"]*$', re.MULTILINE)
@@ -22,6 +24,7 @@ _LON_KEYS = ("lon", "lng", "long", "longitude")
 _KEY = re.compile(r"""(?:^|[,\n])\s*["']?([A-Za-z_]{2,30})["']?\s*:""")
 _ARGUMENTS = ("arguments", "parameters")  # of a call, never an answer
 _MAX_CHARS = 200_000
+_MAX_LINES, _MAX_LINE_CHARS = 40, 200
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
@@ -73,6 +76,7 @@ def hypothesis_from(value: dict[str, Any]) -> Hypothesis | None:
         place=_text(fields, "place", "address"),
         reasoning=_text(fields, "reasoning", "explanation"),
         claims=_claims(fields.get("evidence")),
+        read=_lines(fields.get("read")),
     )
 
 
@@ -127,6 +131,28 @@ def _claims(value: Any) -> tuple[Claim, ...]:
                 )
             )
     return tuple(claims)
+
+
+def _lines(value: Any) -> tuple[TextLine, ...]:
+    """Lines of lettering with their boxes; what lacks either is left out."""
+    lines = []
+    for item in value[:_MAX_LINES] if isinstance(value, list) else ():
+        if not isinstance(item, dict) or not isinstance(item.get("bbox"), list):
+            continue
+        try:
+            x0, y0, x1, y1 = item["bbox"]
+            box = Box(x0=x0, y0=y0, x1=x1, y1=y1, photo=item.get("photo", 0))
+            line = TextLine(
+                text=str(item["text"])[:_MAX_LINE_CHARS],
+                box=box,
+                confidence=item.get("confidence", 0.5),
+                language=str(item.get("language") or "")[:12],
+                alternatives=tuple(str(other)[:_MAX_LINE_CHARS] for other in item.get("alternatives", ())[:2]),
+            )
+        except (KeyError, TypeError, ValueError):
+            continue
+        lines.append(line)
+    return tuple(lines)
 
 
 def _balanced(text: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tts.domain.geo import LatLon
+from tts.domain.reading import TextLine
 from tts.domain.tooling import Datum
 from tts.domain.value import Value
 
@@ -52,6 +53,7 @@ class Hypothesis(Value):
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     reasoning: str = ""
     claims: tuple[Claim, ...] = ()
+    read: tuple[TextLine, ...] = Field(default=(), description="lines of lettering in the photo that it goes by")
     wants_depth: Literal["short", "deep"] | None = Field(
         default=None, description="how much reasoning the model says this photo needs"
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from tts.clues.belief import Belief
@@ -10,6 +12,7 @@ from tts.clues.clue import Clue, ClueKind
 from tts.clues.mentions import Mention
 from tts.clues.reader import ClueReader, Leads
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.reading import TextLine
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Place
 from tts.inference.clues_notes import Notes
@@ -18,6 +21,7 @@ ANSWER_FROM = 0.31  # share of the belief within 750 km of the best point, below
 _COUNTRY_FROM = 0.5  # share of the belief in one country, from which it is named however large it is
 _CITY_FROM, _REGION_FROM = 0.5, 0.5
 _SHOWN_LINES, _SHOWN_CLUES = 6, 5
+_MARKS = re.compile("[“”„＂：，｛｝]")
 
 
 def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) -> str:
@@ -41,17 +45,41 @@ def write_answer(told: str, known: Notes, leads: Leads, belief: Belief, reader: 
     within = belief.mass(point, 750.0)
     if not answers(belief, leads):
         said = f"{told} That is too little to name a place."
-        return said + "\n" + _dump({"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)})
-    place = next((place for place, _ in belief.places if distance_km(place.point, point) < 1.0), None)
-    answer: dict[str, Any] = {
+        nothing = {"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)}
+        return f"{said}\n{_dump(nothing | {'read': _read(known.lines)})}"
+    place = _place_at(point, belief)
+    answer = fields_of(belief, reader.countries)
+    answer |= {"evidence": _evidence(known, leads, belief, place), "read": _read(known.lines)}
+    return f"{told} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+
+
+def fields_of(belief: Belief, countries: Countries) -> dict[str, Any]:
+    """Point, radius, confidence, level and names of the answer that a belief supports best, by their JSON names."""
+    point, _ = belief.best_point()
+    return {
         "lat": round(point.lat, 5),
         "lon": round(point.lon, 5),
         "radius_km": round(max(5.0, belief.radius_km(point, 0.9)), 1),
         "confidence": round(belief.mass(point, 25.0), 3),
-        **_names(point, place, belief, reader.countries),
-        "evidence": _evidence(known, leads, belief, place),
+        **_names(point, _place_at(point, belief), belief, countries),
     }
-    return f"{told} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+
+
+def _place_at(point: LatLon, belief: Belief) -> Place | None:
+    return next((place for place, _ in belief.places if distance_km(place.point, point) < 1.0), None)
+
+
+def _read(lines: Iterable[TextLine]) -> list[dict[str, Any]]:
+    """The lines a rollout goes by, for whoever weighs several rollouts together."""
+    stated = []
+    for line in lines:
+        box = line.box
+        said: dict[str, Any] = {"text": line.text, "bbox": [box.x0, box.y0, box.x1, box.y1]}
+        said |= {"photo": box.photo} if box.photo else {}
+        said |= {"confidence": line.confidence}
+        said |= {"language": line.language} if line.language else {}
+        stated.append(said | ({"alternatives": list(line.alternatives)} if line.alternatives else {}))
+    return stated
 
 
 def answers(belief: Belief, leads: Leads) -> bool:
@@ -107,4 +135,5 @@ def _spread(clue: Clue) -> float:
 
 
 def _dump(answer: dict[str, Any]) -> str:
-    return json.dumps(answer, ensure_ascii=False)
+    """JSON without typographic quotation marks: readers of what models write take those for JSON's own."""
+    return _MARKS.sub(lambda mark: f"\\u{ord(mark.group()):04x}", json.dumps(answer, ensure_ascii=False))

@@ -69,8 +69,9 @@ class CluesModel:
 
     def _think(self, request: ModelRequest) -> Thought:
         known = notes(request, self._config.temperature)
-        leads = self._reader.leads(known.texts)
-        mentions = tuple(_heard(mention, known) for mention in leads.mentions)
+        leads = self._reader.leads(self._reader.lines.texts(known.lines))
+        found = (*leads.mentions, *self._reader.looked_up(known.calls, known.results, leads.mentions))
+        mentions = tuple(_heard(mention, known) for mention in found)
         belief = self._reader.weigher.weigh(leads.clues, mentions, area_codes(request))
         return Thought(known, Leads(leads.clues, mentions), belief)
 

@@ -7,13 +7,13 @@ depend on its seed alone, everything else stands in the messages.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tts.domain.geo import Countries as CountryArea
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
-from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolResult
+from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ToolResult
 from tts.ports import ModelRequest
 
 _DROPPED = 0.25  # share of the lesser lines that a rollout at temperature 1 does not follow
@@ -23,22 +23,20 @@ _DROPPED = 0.25  # share of the lesser lines that a rollout at temperature 1 doe
 class Notes:
     """Lines (largest first, then what zooming brought), boxes looked at, queries asked, and all tool results."""
 
-    seed: int
+    draw: str
     temperature: float
     turn: int
     lines: tuple[TextLine, ...]
     unread: tuple[Box, ...]
     looked: frozenset[Box]
+    read_as: frozenset[tuple[Box, str]]
     asked: frozenset[tuple[str, str]]
+    calls: tuple[ToolCall, ...]
     results: tuple[ToolResult, ...]
 
-    @property
-    def texts(self) -> dict[str, float]:
-        return trusted_texts(self.lines)
-
     def random(self, purpose: str) -> random.Random:
-        """The same numbers for the same rollout and purpose, whatever process asks."""
-        return random.Random(f"{self.seed}/{purpose}")
+        """The same numbers for the same seed, photos and purpose, whatever process asks; others for other photos."""
+        return random.Random(f"{self.draw}/{purpose}")
 
     def places(self) -> list[tuple[PlaceFact, ToolResult]]:
         return [(fact, result) for result in self.results for fact in result.facts if isinstance(fact, PlaceFact)]
@@ -52,29 +50,23 @@ def notes(request: ModelRequest, temperature: float) -> Notes:
     turn = sum(message.role == "assistant" for message in request.messages)
     drawn = request.sampling.temperature * temperature / 0.7
     seed = (request.sampling.seed or 0) - turn  # a dialect counts the turns of a rollout up from its seed
+    draw = "/".join([str(seed), *(photo.sha256 for photo in request.photos)])
     calls = [call for message in request.messages for call in message.tool_calls]
+    boxes = [(box, str(c.arguments.get("language", ""))) for c in calls if (box := _box(c.arguments)) is not None]
     results = tuple(message.result for message in request.messages if message.result is not None)
     read = [line for reading in request.readings for line in reading.lines]
     return Notes(
-        seed=seed,
+        draw=draw,
         temperature=drawn,
         turn=turn,
-        lines=(*_followed(read, drawn, random.Random(f"{seed}/lines")), *_zoomed(results)),
+        lines=(*_followed(read, drawn, random.Random(f"{draw}/lines")), *_zoomed(results)),
         unread=tuple(box for reading in request.readings for box in reading.unread),
-        looked=frozenset(box for call in calls if (box := _box(call.arguments)) is not None),
+        looked=frozenset(box for box, language in boxes if not language),
+        read_as=frozenset((box, language) for box, language in boxes if language),
         asked=frozenset((str(call.arguments.get("query")), str(call.arguments.get("country"))) for call in calls),
+        calls=tuple(calls),
         results=results,
     )
-
-
-def trusted_texts(lines: Iterable[TextLine]) -> dict[str, float]:
-    """All readings of lines with how far each is trusted, in [0, 1]; second readings half as far as first ones."""
-    found: dict[str, float] = {}
-    for line in lines:
-        trust = min(1.0, max(0.0, (line.confidence - 0.35) / 0.45))
-        for text, share in ((line.text, trust), *((other, 0.5 * trust) for other in line.alternatives)):
-            found[text] = max(share, found.get(text, 0.0))
-    return found
 
 
 def area_codes(request: ModelRequest) -> frozenset[str] | None:

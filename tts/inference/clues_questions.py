@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from babel import Locale
 from pydantic import JsonValue
 
 from tts.clues.belief import Belief
+from tts.clues.lookups import SEARCH
 from tts.clues.mentions import Mention
 from tts.clues.reader import ClueReader
 from tts.domain.photo import Box, Photo
 from tts.domain.tooling import ToolCall
 from tts.inference.clues_notes import Notes
+from tts.inference.clues_rereads import rereads
+from tts.inference.clues_strangers import strange_names
 from tts.ports import ModelRequest
 
-_ZOOMS, _SEARCHES = 1, 2  # a turn
+_SEARCHES = 2  # a turn
+_STRANGE = 1  # of the searches, where there is a name that nothing explains
 _SURE = 0.75  # of the place within 25 km: then enlarging is not worth its time
 _SMALL_SIDE_PX = 640  # photos this small show nothing more when enlarged
 _TELLING = 3.0  # log-likelihood ratio from which a name is worth looking up
@@ -33,34 +38,62 @@ class Questions:
     why: str = ""
 
 
+@dataclass(slots=True)
+class _Asking:
+    """The questions of a turn as they come together."""
+
+    turn: int
+    calls: list[ToolCall] = field(default_factory=list)
+    why: list[str] = field(default_factory=list)
+
+    def ask(self, name: str, **arguments: JsonValue) -> None:
+        self.calls.append(ToolCall(id=f"call_{self.turn}_{len(self.calls)}", name=name, arguments=arguments))
+
+    def read(self, box: Box, **arguments: JsonValue) -> None:
+        self.ask("read_text", bbox=[box.x0, box.y0, box.x1, box.y1], photo=box.photo, **arguments)
+
+
 def questions(
     known: Notes, mentions: tuple[Mention, ...], belief: Belief, request: ModelRequest, reader: ClueReader
 ) -> Questions:
     """The calls of this turn, none when nothing offered would help."""
     offered = {tool.name for tool in request.tools}
     point, _ = belief.best_point()
-    calls: list[ToolCall] = []
-    why: list[str] = []
-
-    def ask(name: str, **arguments: JsonValue) -> None:
-        calls.append(ToolCall(id=f"call_{known.turn}_{len(calls)}", name=name, arguments=arguments))
-
+    asking = _Asking(known.turn)
     if "read_text" in offered and belief.mass(point, 25.0) < _SURE:
-        boxes = _worth_enlarging(known, request.photos)[:_ZOOMS]
-        for box in boxes:
-            ask("read_text", bbox=[box.x0, box.y0, box.x1, box.y1], photo=box.photo)
-        if boxes:
-            why.append("Some of it may be too small to read; I enlarge it.")
-    if "poi_keyword_search" in offered:
-        names = _worth_searching(known, mentions, belief, reader)
-        for name, country in names:
-            ask("poi_keyword_search", query=name, **({"country": country} if country else {}))
-        if names:
-            why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
+        _look(asking, known, belief, request, reader)
+    if SEARCH in offered:
+        _look_up(asking, known, mentions, belief, reader)
     if "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
-        ask("country_at", latitude=round(point.lat, 4), longitude=round(point.lon, 4))
-        why.append("I check which country the point lies in.")
-    return Questions(tuple(calls), " ".join(why))
+        asking.ask("country_at", latitude=round(point.lat, 4), longitude=round(point.lon, 4))
+        asking.why.append("I check which country the point lies in.")
+    return Questions(tuple(asking.calls), " ".join(asking.why))
+
+
+def _look(asking: _Asking, known: Notes, belief: Belief, request: ModelRequest, reader: ClueReader) -> None:
+    """One look a turn: first a line read as the language it may be in, where one is doubtful; else a part enlarged.
+
+    Names in what was read so can be looked up in the next turn.
+    """
+    doubtful = [] if known.read_as else rereads(known, belief.countries, request.photos, reader)
+    boxes = [] if doubtful else _worth_enlarging(known, request.photos)
+    if doubtful:
+        asking.read(doubtful[0].box, language=doubtful[0].language)
+        name = Locale("en").languages.get(doubtful[0].language, doubtful[0].language)
+        asking.why.append(f"One line may be {name}; I try that.")
+    elif boxes:
+        asking.read(boxes[0])
+        asking.why.append("Some of it may be too small to read; I enlarge it.")
+
+
+def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader) -> None:
+    """Names that could place the photo, and one that nothing explains: it may be a name read badly."""
+    strange = strange_names(known, belief.countries, reader)[:_STRANGE]
+    names = [*_worth_searching(known, mentions, belief, reader)[: _SEARCHES - len(strange)], *strange]
+    for name, country in names:
+        asking.ask(SEARCH, query=name, **({"country": country} if country else {}))
+    if names:
+        asking.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
 
 
 def _decided(belief: Belief) -> bool:

@@ -16,7 +16,7 @@ from tts.perception.reader import SignReader
 
 _KEPT = 256
 _MOST_THREADS = 2  # each further one holds its own recognisers: 200 to 400 MB
-_Key = tuple[str, Box | None]
+_Key = tuple[str, Box | None, str]
 
 
 class LocalPerception:
@@ -32,17 +32,17 @@ class LocalPerception:
         self._threads = ThreadPoolExecutor(threads or _threads(), thread_name_prefix="perception")
         self._readings: OrderedDict[_Key, asyncio.Future[Reading]] = OrderedDict()
 
-    async def read(self, photo: Photo, box: Box | None, context: RequestContext) -> Reading:
-        key = (photo.sha256, box)
+    async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
+        key = (photo.sha256, box, language)
         if (known := self._readings.get(key)) is None or known.cancelled() or (known.done() and known.exception()):
-            known = asyncio.get_running_loop().run_in_executor(self._threads, self._read, photo, box)
+            known = asyncio.get_running_loop().run_in_executor(self._threads, self._read, photo, box, language)
             self._readings[key] = known
             while len(self._readings) > _KEPT:
                 self._readings.popitem(last=False)
         self._readings.move_to_end(key)
         return await asyncio.shield(known)
 
-    def _read(self, photo: Photo, box: Box | None) -> Reading:
+    def _read(self, photo: Photo, box: Box | None, language: str) -> Reading:
         """In a thread of the pool, with the reader of that thread."""
         reader: SignReader | None = getattr(self._mine, "reader", None)
         if reader is None:
@@ -51,7 +51,7 @@ class LocalPerception:
             except IndexError:
                 reader = self._make_reader()
             self._mine.reader = reader
-        return reader.read(photo, box)
+        return reader.read(photo, box, language)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)

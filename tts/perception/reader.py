@@ -26,6 +26,8 @@ VERSION = "reader-4"
 _MIN_CONFIDENCE = 0.5
 _SURE = 0.85
 _ZOOM_SIDE = 960
+_ASKED_SIDE = 640  # for one line in a known language: it is large enough for its reader, at half the time
+_LINES_AS = 8  # of a box that is read in a language
 _TALL = 1.5
 _HAS_LETTER_OR_DIGIT = re.compile(r"\w")
 
@@ -49,13 +51,20 @@ class SignReader:
         self._ppocr = PpOcr()
         self._foreign = ForeignReader(Tesseract())
 
-    def read(self, photo: Photo, box: Box | None = None) -> Reading:
+    def read(self, photo: Photo, box: Box | None = None, language: str = "") -> Reading:
         """Lines with their boxes in fractions of the *whole* photo, largest first.
 
-        A box is enlarged before it is read, so small text in it becomes legible.
+        A box is enlarged before it is read, so small text in it becomes legible. With a `language` (BCP 47 primary
+        tag) its reader reads every line, also those that look like something else.
+
+        Raises:
+            ToolError: where no reader has the language; the message names those there are.
         """
-        pixels, origin, scale = _pixels(photo, box)
-        lines = self._foreign_lines(self._latin_lines(pixels), enlarged=box is not None)
+        pixels, origin, scale = _pixels(photo, box, _ASKED_SIDE if language else _ZOOM_SIDE)
+        if language:
+            lines = self._lines_as(pixels, language)
+        else:
+            lines = self._foreign_lines(self._latin_lines(pixels), enlarged=box is not None)
         kept: list[TextLine] = []
         unread: list[TextLine] = []
         for line in lines:
@@ -82,6 +91,17 @@ class SignReader:
             lines.append(_Line(quad, crop, text, confidence if text else 0.0))
         return lines
 
+    def _lines_as(self, pixels: Pixels, language: str) -> list[_Line]:
+        """Every detected line in one language; the whole picture is the line where none is detected."""
+        height, width = pixels.shape[:2]
+        whole = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
+        lines = []
+        for quad in self._ppocr.detect(pixels)[:_LINES_AS] or [whole]:
+            crop = cut_out(pixels, quad)
+            found = self._foreign.read_as(crop, language)
+            lines.append(_Line(quad, crop, found.text, found.confidence, f"tesseract:{found.language}"))
+        return lines
+
     def _foreign_lines(self, lines: list[_Line], *, enlarged: bool) -> list[_Line]:
         """Replace what PP-OCR could not read; add second readings where letters look alike."""
         doubtful = {i for i, line in enumerate(lines) if line.confidence < _SURE or not line.text}
@@ -103,7 +123,7 @@ class SignReader:
         return lines
 
 
-def _pixels(photo: Photo, box: Box | None) -> tuple[Pixels, tuple[int, int], float]:
+def _pixels(photo: Photo, box: Box | None, side_px: int) -> tuple[Pixels, tuple[int, int], float]:
     """BGR pixels of the photo or an enlarged box, the box's corner in photo pixels, and the enlargement."""
     picture = photo.image()
     left = top = 0
@@ -111,7 +131,7 @@ def _pixels(photo: Photo, box: Box | None) -> tuple[Pixels, tuple[int, int], flo
     if box is not None:
         left, top, right, bottom = box.pixels(photo.width, photo.height)
         picture = picture.crop((left, top, right, bottom))
-        scale = min(4.0, max(1.0, _ZOOM_SIDE / max(picture.size)))
+        scale = min(4.0, max(1.0, side_px / max(picture.size)))
         if scale > 1.0:
             picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     return np.ascontiguousarray(np.asarray(picture)[:, :, ::-1]), (left, top), scale

@@ -10,8 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tts.geodata.names import script_of
+from tts.perception.alphabets import SCRIPT_OF
 from tts.perception.ppocr import Pixels
-from tts.perception.tesseract import SCRIPT_OF, Tesseract
+from tts.perception.tesseract import Tesseract
 
 _PROBED = 3  # lines that go through every reader, on a whole photo …
 _PROBED_IN_A_BOX = 1  # … and on an enlarged part of one
@@ -85,6 +86,24 @@ class ForeignReader:
             if best is not None:
                 found[i] = best
         return found
+
+    def read_as(self, crop: Pixels, tag: str) -> ForeignLine:
+        """What the reader of one language makes of a line that is said to be in it.
+
+        Its confidence counts the share of letters in that language's script, less the reader's handicap.
+
+        Raises:
+            ToolError: where there is no such reader.
+        """
+        language = self._tesseract.model_of(tag)
+        text, confidence = self._tesseract.read(crop, language)
+        letters = [char for char in text if char.isalpha()]
+        own = sum(script_of(char) == SCRIPT_OF[language] for char in letters)
+        if own < _MIN_LETTERS:
+            return ForeignLine(text, 0.0, language)
+        if language in _UNRATED and own == len(letters):
+            confidence = max(confidence, _FLOOR)
+        return ForeignLine(text, max(0.0, confidence * own / len(letters) - _HANDICAP.get(language, 0.0)), language)
 
     def look_alikes(self, lines: dict[int, tuple[Pixels, str]], seen: set[str]) -> dict[int, ForeignLine]:
         """Second readings of Latin-looking capitals in Cyrillic or Greek, where the rest of the photo suggests it."""

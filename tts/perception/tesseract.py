@@ -17,18 +17,12 @@ import numpy as np
 import tesserocr
 from PIL import Image
 
+from tts.errors import ToolError, ToolErrorKind
+from tts.perception.alphabets import KIN, LANGUAGE_OF, SCRIPT_OF, SCRIPTS
 from tts.perception.ppocr import Pixels
 
 os.environ.setdefault("OMP_THREAD_LIMIT", "1")  # one thread a session, like everything in perception
 
-SCRIPTS = {
-    "rus": "Cyrl", "ell": "Grek", "kor": "Hang", "ara": "Arab", "heb": "Hebr", "tha": "Thai", "hin": "Deva",
-    "ben": "Beng", "tam": "Taml", "tel": "Telu", "kat": "Geor", "hye": "Armn", "khm": "Khmr", "lao": "Laoo",
-    "mya": "Mymr", "sin": "Sinh", "amh": "Ethi", "guj": "Gujr", "kan": "Knda", "mal": "Mlym", "pan": "Guru",
-}  # fmt: skip
-# Readers of the same script for other alphabets; they are asked where the script's first reader found its letters.
-KIN = {"rus": ("ukr", "srp", "bul"), "ara": ("fas", "urd")}
-SCRIPT_OF = SCRIPTS | {kin: SCRIPTS[first] for first, others in KIN.items() for kin in others}
 _FOLDERS = (
     "/usr/share/tesseract-ocr/5/tessdata",
     "/usr/share/tesseract-ocr/4.00/tessdata",
@@ -77,6 +71,16 @@ class Tesseract:
     def languages(self) -> tuple[str, ...]:
         """The first readers of all scripts."""
         return tuple(language for language in self._installed.languages if language in SCRIPTS)
+
+    def model_of(self, tag: str) -> str:
+        """The model for a BCP 47 primary tag. Raises ToolError, naming the tags there are models for."""
+        tags = {LANGUAGE_OF[language]: language for language in self._installed.languages}
+        if tag not in tags:
+            there = ", ".join(sorted(tags)) or "none"
+            raise ToolError(
+                f"no reader for {tag!r}; there are readers for {there}", kind=ToolErrorKind.INVALID_ARGUMENTS
+            )
+        return tags[tag]
 
     def kin(self, language: str) -> tuple[str, ...]:
         """The other readers of a first reader's script."""

@@ -94,22 +94,17 @@ def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) 
         radius_km=Radius(p50=p50, p90=p90),
         **names_at(cluster.centre, level_for(p50, said.level), said, world),
         support=round(cluster.support, 4),
-        rollouts=tuple(sorted(vote.ledger.rollout_id for vote in cluster.members)),
+        rollouts=cluster.rollouts,
         dissent=tuple(dict.fromkeys(against))[:6],
     )
 
 
 def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger]) -> Iterator[Evidence]:
     """For the answer first, firmest first; then what speaks against it; each statement once."""
-    mine = {vote.ledger.rollout_id for vote in winner.members}
+    mine = set(winner.rollouts)
     seen: set[tuple[str, str]] = set()
-    rows = [
-        (ledger, entry)
-        for ledger in ledgers
-        if ledger.rollout_id in mine
-        for entry in ledger.entries
-        if entry.about != "order"
-    ]
+    shown = [ledger for ledger in ledgers if ledger.rollout_id in mine] or [v.ledger for v in winner.members]
+    rows = [(ledger, entry) for ledger in shown for entry in ledger.entries if entry.about != "order"]
     rows.sort(key=lambda row: (_rank(row[1]), row[0].rollout_id))
     for ledger, entry in rows:
         key = (entry.claim, entry.quote)
@@ -121,7 +116,7 @@ def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger]) -> Iterator[Evi
             claim=entry.claim,
             supports=entry.finding in (Finding.SUPPORTED, Finding.UNSUPPORTED),
             grounded=entry.finding is Finding.SUPPORTED,
-            rollout_id=ledger.rollout_id,
+            rollout_id=None if ledger.pooled else ledger.rollout_id,
             call_id=entry.call_id,
             tool=entry.tool,
             quote=entry.quote,
@@ -137,13 +132,15 @@ def _rank(entry: LedgerEntry) -> tuple[int, int]:
 
 def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], where: str) -> str:
     winner = clusters[0]
-    n, total = len(winner.members), len(ledgers)
+    n, total = len(winner.rollouts), len(ledgers)
     firm = max(vote.ledger.grounding for vote in winner.members)
     rests = (
         "rests on what tools returned" if firm >= 0.5 else "rests on little" if firm > 0 else "is not tied to any tool"
     )
     said = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where or 'this place'}"
     text = f"{said}, with {winner.support:.0%} of the weighted evidence; the point {rests}."
+    if any(vote.ledger.pooled for vote in winner.members):
+        text += " What all of them read, weighed together, leads there."
     others = len(clusters) - 1
     if others:
         text += f" {others} other candidate{'s remain' if others > 1 else ' remains'}."

@@ -21,6 +21,7 @@ from tts.verify.assemble import abstention, verdict_for
 from tts.verify.calibration import Calibration
 from tts.verify.evidence import build_ledger
 from tts.verify.ledger import RolloutLedger
+from tts.verify.pool import pooled_vote
 from tts.verify.ruled import ruled_verdict
 from tts.verify.ruling import Ruling
 from tts.verify.selection import Cluster, clusters_of
@@ -91,18 +92,27 @@ def judge(
     """Weigh trajectories. Votes outside the area the caller named do not count."""
     built = [build_ledger(trajectory, readings, world) for trajectory in trajectories]
     ledgers = tuple(ledger for ledger in built if ledger is not None)
-    return weigh(ledgers, len(trajectories), world, within=within)
+    votes = votes_from([ledger for ledger in ledgers if _allowed(ledger.hypothesis, within, world)], world)
+    pooled = pooled_vote(trajectories, readings, votes, world, within)
+    return _weighed(ledgers, votes, pooled, len(trajectories), world)
 
 
 def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, within: Area | None = None) -> Judgement:
     """From ledgers on: votes, clusters, spread. `rollouts` counts all that ended, also those without a ledger."""
-    inside = [ledger for ledger in ledgers if _allowed(ledger.hypothesis, within, world)]
-    votes = votes_from(inside, world)
-    if not votes:
+    votes = votes_from([ledger for ledger in ledgers if _allowed(ledger.hypothesis, within, world)], world)
+    return _weighed(ledgers, votes, None, rollouts, world)
+
+
+def _weighed(
+    ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], pooled: Vote | None, rollouts: int, world: World
+) -> Judgement:
+    """How far votes agree is told by those of the rollouts, as far as there are any."""
+    every = [*votes, pooled] if pooled is not None else list(votes)
+    if not every:
         return Judgement(tuple(ledgers), (), (), None)
-    clusters = clusters_of(votes, world)
-    spread = spread_of(clusters[0], votes, rollouts, world)
-    return Judgement(tuple(ledgers), tuple(votes), tuple(clusters), spread)
+    clusters = clusters_of(every, world)
+    spread = spread_of(clusters[0], votes or every, rollouts, world)
+    return Judgement(tuple(ledgers), tuple(every), tuple(clusters), spread)
 
 
 def _allowed(said: Hypothesis, within: Area | None, world: World) -> bool:

@@ -11,6 +11,8 @@ from typing import Literal
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.value import Value
 
+POOLED = -1  # the rollout id of what all rollouts read, weighed together (`tts.verify.pool`)
+
 
 class Finding(StrEnum):
     SUPPORTED = "supported"
@@ -57,6 +59,10 @@ class RolloutLedger(Value):
     entries: tuple[LedgerEntry, ...]
     grounding: float
     witnesses: frozenset[str] = frozenset()
+
+    @property
+    def pooled(self) -> bool:
+        return self.rollout_id == POOLED
 
     def count(self, finding: Finding, *about: About) -> int:
         return sum(entry.finding is finding and (not about or entry.about in about) for entry in self.entries)

@@ -43,6 +43,11 @@ class Cluster:
     utility: float
 
     @property
+    def rollouts(self) -> tuple[int, ...]:
+        """The rollouts among the members."""
+        return tuple(sorted(vote.ledger.rollout_id for vote in self.members if not vote.ledger.pooled))
+
+    @property
     def anchor(self) -> Vote:
         """The member that stands closest to the centre, the weightiest of equals."""
         return min(self.members, key=lambda vote: (round(distance_km(vote.point, self.centre), 3), -vote.weight))

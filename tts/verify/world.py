@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tts.clues.reader import ClueReader
 from tts.domain.geo import LatLon, destination
 from tts.geodata.countries import Countries, Country
 from tts.geodata.gazetteer import Gazetteer, Place
@@ -14,10 +15,11 @@ _COAST_KM = 15.0
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Gazetteer and countries together."""
+    """Gazetteer and countries together; `clues` where lines of lettering shall be weighed too (`tts.verify.pool`)."""
 
     gazetteer: Gazetteer
     countries: Countries
+    clues: ClueReader | None = None
 
     def lies_in(self, point: LatLon, code: str, *, tolerance_km: float = BORDER_KM) -> bool:
         """Whether a point lies in a country or within a few kilometres of it: borders are drawn coarsely."""

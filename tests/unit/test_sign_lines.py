@@ -1,0 +1,79 @@
+"""Several readings of one line: rows are joined, cut-off readings go, a language asked for has to hold up."""
+
+import pytest
+
+from tts.clues.lines import LineTrust, same_lines
+from tts.clues.reader import ClueReader
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.photo import Box
+from tts.domain.reading import TextLine
+from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
+
+
+@pytest.fixture(scope="module")
+def lines(data_store):
+    return LineTrust(data_store.gazetteer(), data_store.lexicon())
+
+
+@pytest.fixture(scope="module")
+def reader(data_store, countries):
+    return ClueReader(data_store.gazetteer(), data_store.lexicon(), countries)
+
+
+def line(text, *, x=(0.1, 0.5), y=(0.1, 0.2), confidence=0.95, language="", **more):
+    box = Box(x0=x[0], y0=y[0], x1=x[1], y1=y[1])
+    return TextLine(text=text, box=box, confidence=confidence, language=language, **more)
+
+
+def test_readings_that_overlap_are_of_one_line():
+    above, again, below = line("Inselpark"), line("Inselpar", x=(0.1, 0.45)), line("Eingang", y=(0.4, 0.5))
+    assert same_lines([above, below, again]) == [[above, again], [below]]
+
+
+def test_a_reading_that_was_cut_off_says_nothing_beside_the_whole_one(lines):
+    found = lines.texts([line("+95 9 212 4505"), line("95 9 212 45", x=(0.15, 0.4))])
+    assert list(found) == ["+95 9 212 4505"]
+
+
+def test_a_number_in_the_same_row_joins_its_line(lines):
+    signpost = [line("Coimbra"), line("34", x=(0.6, 0.65)), line("Eingang", y=(0.4, 0.5))]
+    assert "Coimbra 34" in lines.texts(signpost)
+    assert "Eingang" in lines.texts(signpost)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "trusted"),
+    [("약국", "ko", True), ("аптека", "ru", True), ("ѕхџѓ кјљњ", "sr", False), ("аптека", "he", False)],
+)
+def test_a_reading_somebody_asked_for_needs_words_of_its_language(lines, text, language, trusted):
+    found = lines.asked(line(text, language=language, confidence=0.9))
+    assert (found >= 0.8) is trusted
+
+
+def test_known_words_in_one_language_outdo_gibberish_in_another(lines):
+    found = lines.texts([line("ANTEKQ"), line("аптека", language="ru", confidence=0.9)])
+    assert found["аптека"] > 2 * found["ANTEKQ"]
+
+
+def signposts(reader, texts):
+    leads = reader.leads(dict.fromkeys(texts, 1.0))
+    belief = reader.weigher.weigh(leads.clues, leads.mentions)
+    return belief.best_point()[0]
+
+
+def test_distances_on_a_signpost_tell_which_town_is_near(reader):
+    aveiro, coimbra = LatLon(lat=40.6443, lon=-8.6455), LatLon(lat=40.2056, lon=-8.4196)
+    assert distance_km(signposts(reader, ["Aveiro 2", "Coimbra 58"]), aveiro) < 20
+    assert distance_km(signposts(reader, ["Aveiro 57", "Coimbra 2"]), coimbra) < 10
+
+
+def test_a_search_inside_a_country_explains_a_name_read_badly(reader):
+    call = ToolCall(id="c", name="poi_keyword_search", arguments={"query": "روبڑی", "country": "PK"})
+    fact = PlaceFact(id="x:1", name="Rohri", point=LatLon(lat=27.69, lon=68.89), country_code="PK", score=0.775)
+    result = ToolResult(call_id="c", name="poi_keyword_search", text="", facts=(fact,))
+    (mention,) = reader.looked_up([call], [result])
+    assert mention.matches[0].place.name == "Rohri"
+    assert mention.rate > 20 * mention.base
+    everywhere = call.model_copy(update={"arguments": {"query": "روبڑی"}})
+    assert reader.looked_up([everywhere], [result]) == ()
+    assert reader.looked_up([call], [result], [mention]) == ()

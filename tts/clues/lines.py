@@ -1,0 +1,132 @@
+"""Several readings of the same lines become texts, and how far each is trusted.
+
+A line may be read with the whole photo, again in an enlarged part, and once more by the reader of a language somebody
+thought of. The last kind needs more than a sure reader, because every reader is sure of some foreign lettering: its
+words or its place must exist.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from tts.domain.photo import Box
+from tts.domain.reading import TextLine
+from tts.geodata.gazetteer import Gazetteer
+from tts.geodata.lexicon import Lexicon
+from tts.geodata.names import normalise
+
+_NO_TRUST, _FULL_TRUST = 0.35, 0.8  # confidences of a recogniser
+_SECOND = 0.5  # share of the trust in a line that its second reading has
+_SAME_LINE = 0.6  # share of the smaller of two boxes that lies in the other
+_NUMBER = re.compile(r"[1-9]\d{0,2}(?: ?km)?")
+_LEVEL, _AS_TALL = 0.35, 2.2  # how far rows may lean, and their heights differ
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_SHORT_WORDS = frozenset({"ko", "he", "ar", "fa", "ur"})
+_LISTED_AS = {"sr": "sh"}
+_UNKNOWN_WORDS = 0.2  # trust in a reading somebody asked for whose words are in no list of its language
+_NO_LIST_FROM, _NO_LIST_LETTERS = 0.72, 4  # of languages without a list
+_OUTDONE = 0.3  # trust left to a reading without known words beside one that has them
+
+
+class LineTrust:
+    """Knows words and places; deterministic."""
+
+    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon) -> None:
+        self._gazetteer, self._lexicon = gazetteer, lexicon
+
+    def texts(self, lines: Iterable[TextLine]) -> dict[str, float]:
+        """Every text that may stand there with its trust in [0, 1], in the order of the lines."""
+        found: dict[str, float] = {}
+        for group in same_lines(_rows(list(lines))):
+            for text, trust in self._group(group).items():
+                found[text] = max(trust, found.get(text, 0.0))
+        return found
+
+    def familiar(self, text: str, language: str = "") -> bool:
+        """Whether it has a word of some language (or of one), or is the name of a place."""
+        wanted = _LISTED_AS.get(language, language)
+        shortest = 2 if language in _SHORT_WORDS else 3 if not language else 4
+        for word in _WORD.findall(text.casefold()) if shortest > 2 else text.casefold().split():
+            known = self._lexicon.frequencies(word) if len(word) >= shortest else {}
+            if known and (not wanted or wanted in known):
+                return True
+        name = normalise(text)
+        return len(name) >= 3 and bool(self._gazetteer.search(name, limit=1, fuzzy=False))
+
+    def _group(self, lines: Sequence[TextLine]) -> dict[str, float]:
+        trust: dict[str, float] = {}
+        for line in lines:
+            first = self.asked(line) if line.language else trusted(line.confidence)
+            for text, share in ((line.text, first), *((other, _SECOND * first) for other in line.alternatives)):
+                trust[text] = max(share, trust.get(text, 0.0))
+        better = {line.text for line in lines if line.language and self.familiar(line.text, line.language)}
+        if better and len(trust) > 1:
+            trust = {
+                text: share if text in better or self.familiar(text) else _OUTDONE * share
+                for text, share in trust.items()
+            }
+        letters = {text: _letters(text) for text in trust}
+        return {text: share for text, share in trust.items() if not _cut_off(letters[text], letters.values())}
+
+    def asked(self, line: TextLine) -> float:
+        """Trust in a reading by the reader of a language that somebody thought of."""
+        if self.familiar(line.text, line.language):
+            return trusted(line.confidence)
+        if _LISTED_AS.get(line.language, line.language) in self._lexicon.languages:
+            return _UNKNOWN_WORDS * trusted(line.confidence)
+        long_enough = sum(char.isalpha() for char in line.text) >= _NO_LIST_LETTERS
+        return trusted(line.confidence) if long_enough and line.confidence >= _NO_LIST_FROM else 0.0
+
+
+def trusted(confidence: float) -> float:
+    """Trust in [0, 1] in what a recogniser read with this confidence."""
+    return min(1.0, max(0.0, (confidence - _NO_TRUST) / (_FULL_TRUST - _NO_TRUST)))
+
+
+def same_lines(lines: Iterable[TextLine]) -> list[list[TextLine]]:
+    """Readings grouped by the line of lettering they are of, by where they stand; in order of appearance."""
+    groups: list[list[TextLine]] = []
+    for line in lines:
+        group = next((group for group in groups if any(_overlap(line.box, other.box) for other in group)), None)
+        if group is None:
+            groups.append([line])
+        else:
+            group.append(line)
+    return groups
+
+
+def _rows(lines: list[TextLine]) -> list[TextLine]:
+    """Lines with the number that stands in the same row: signposts and lists leave a gap between the two."""
+    numbers = [line for line in lines if _NUMBER.fullmatch(line.text)]
+    return [_joined(line, numbers) for line in lines]
+
+
+def _joined(line: TextLine, numbers: list[TextLine]) -> TextLine:
+    beside = [number for number in numbers if _in_a_row(line.box, number.box)] if line not in numbers else []
+    return line.model_copy(update={"text": f"{line.text} {beside[0].text}"}) if len(beside) == 1 else line
+
+
+def _in_a_row(one: Box, number: Box) -> bool:
+    tall, other = one.y1 - one.y0, number.y1 - number.y0
+    apart = max(number.x0 - one.x1, one.x0 - number.x1)
+    level = abs((one.y0 + one.y1) - (number.y0 + number.y1)) / 2 < _LEVEL * max(tall, other)
+    return one.photo == number.photo and apart > 0 and level and max(tall, other) < _AS_TALL * min(tall, other)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+    high = min(one.y1, other.y1) - max(one.y0, other.y0)
+    if one.photo != other.photo or wide <= 0 or high <= 0:
+        return False
+    smaller = min((box.x1 - box.x0) * (box.y1 - box.y0) for box in (one, other))
+    return wide * high >= _SAME_LINE * smaller
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def _cut_off(letters: str, others: Iterable[str]) -> bool:
+    """Whether another reading of the line has all of this and more."""
+    return any(len(other) > len(letters) and letters in other for other in others)

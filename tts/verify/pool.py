@@ -1,0 +1,85 @@
+"""What all rollouts read, weighed together: one belief where each rollout had a part of the evidence.
+
+Rollouts that state the lines they go by (`Hypothesis.read`) each followed some of them, enlarged one or another, or had
+one read as another language. Their answers are votes; their lines are evidence, and evidence adds up where votes only
+outnumber each other: a name that one rollout could read fits the country that another knew. A line counts that
+perception or a tool read, or that two rollouts state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tts.clues.reader import ClueReader
+from tts.dialects.answers import hypothesis_from
+from tts.domain.geo import Area, Countries
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.reading import Reading, TextLine
+from tts.domain.tooling import TextFact
+from tts.domain.trajectory import Trajectory
+from tts.inference.clues_answer import answers, fields_of
+from tts.verify.evidence import build_ledger
+from tts.verify.instructions import speaks_to_the_model
+from tts.verify.ledger import POOLED
+from tts.verify.votes import Vote, votes_from
+from tts.verify.world import World
+
+_LEAST_ROLLOUTS = 2
+_WEIGHT = 1.5  # of the pooled vote, in units of all votes of the rollouts whose lines it pools
+
+
+def pooled_vote(
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    votes: Sequence[Vote],
+    world: World,
+    within: Area | None = None,
+) -> Vote | None:
+    """One more vote, for where all lines together lead; it has the evidence of all rollouts that state lines."""
+    stating = [t for t in trajectories if t.best is not None and t.best.read]
+    if world.clues is None or len(stating) < _LEAST_ROLLOUTS:
+        return None
+    found = pooled_hypothesis(stating, readings, world.clues, within)
+    if found is None:
+        return None
+    turns = tuple(turn for t in stating for turn in t.turns)
+    ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world)
+    pooled = votes_from([ledger], world) if ledger is not None else []
+    theirs = {t.rollout_id for t in stating}
+    weight = sum(vote.weight for vote in votes if vote.ledger.rollout_id in theirs)
+    return replace(pooled[0], weight=_WEIGHT * (weight or 1.0)) if pooled else None
+
+
+def pooled_hypothesis(
+    trajectories: Sequence[Trajectory], readings: Sequence[Reading], reader: ClueReader, within: Area | None = None
+) -> Hypothesis | None:
+    """The answer that the lines of some rollouts support together; None when they say too little."""
+    lines = list(_lines(trajectories, readings))
+    leads = reader.leads(reader.lines.texts(lines))
+    mentions = {mention.name: mention for mention in leads.mentions}
+    for trajectory in trajectories:
+        calls = [call for turn in trajectory.turns for call in turn.calls]
+        for mention in reader.looked_up(calls, trajectory.results, leads.mentions):
+            mentions.setdefault(mention.name, mention)
+    allowed = frozenset(within.codes) if isinstance(within, Countries) else None
+    belief = reader.weigher.weigh(leads.clues, [mentions[name] for name in sorted(mentions)], allowed)
+    if not answers(belief, leads):
+        return None
+    found = hypothesis_from(fields_of(belief, reader.countries))
+    return None if found is None else found.model_copy(update={"read": tuple(lines)})
+
+
+def _lines(stating: Sequence[Trajectory], readings: Sequence[Reading]) -> Iterator[TextLine]:
+    """Each line once, in an order that does not depend on that of the rollouts."""
+    shown = {line.text for reading in readings for line in reading.lines}
+    shown |= {fact.text for t in stating for result in t.results for fact in result.facts if isinstance(fact, TextFact)}
+    stated = Counter(line for t in stating if t.best is not None for line in set(t.best.read))
+    for line in sorted(stated, key=lambda line: (line.language, -_area(line), line.model_dump_json())):
+        if (line.text in shown or stated[line] >= _LEAST_ROLLOUTS) and not speaks_to_the_model(line.text):
+            yield line
+
+
+def _area(line: TextLine) -> float:
+    return (line.box.x1 - line.box.x0) * (line.box.y1 - line.box.y0)
