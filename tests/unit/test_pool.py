@@ -54,6 +54,13 @@ def test_a_line_that_one_rollout_alone_claims_and_nobody_read_counts_for_nothing
     assert distance_km(judge(made_up, SHOWN, world).clusters[0].centre, OSAKA) > 5000
 
 
+def test_few_that_guess_do_not_decide_when_all_lines_together_say_too_little(world):
+    unclear = line("Oo", 1)
+    abstaining = [said(i, None, read=(unclear,)) for i in range(3)]
+    assert judge([*abstaining, said(3, OSAKA, read=(unclear,))], (), world).spread is None
+    assert judge([*abstaining, *(said(i, OSAKA, read=(unclear,)) for i in (3, 4, 5))], (), world).spread is not None
+
+
 def test_without_stated_lines_votes_decide_alone(world):
     runs = [said(i, OSAKA) for i in range(3)]
     judged = judge(runs, SHOWN, world)

@@ -21,7 +21,7 @@ from tts.verify.assemble import abstention, verdict_for
 from tts.verify.calibration import Calibration
 from tts.verify.evidence import build_ledger
 from tts.verify.ledger import RolloutLedger
-from tts.verify.pool import pooled_vote
+from tts.verify.pool import pooled
 from tts.verify.ruled import ruled_verdict
 from tts.verify.ruling import Ruling
 from tts.verify.selection import Cluster, clusters_of
@@ -93,8 +93,8 @@ def judge(
     built = [build_ledger(trajectory, readings, world) for trajectory in trajectories]
     ledgers = tuple(ledger for ledger in built if ledger is not None)
     votes = votes_from([ledger for ledger in ledgers if _allowed(ledger.hypothesis, within, world)], world)
-    pooled = pooled_vote(trajectories, readings, votes, world, within)
-    return _weighed(ledgers, votes, pooled, len(trajectories), world)
+    together = pooled(trajectories, readings, votes, world, within)
+    return _weighed(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
 
 
 def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, within: Area | None = None) -> Judgement:
@@ -104,10 +104,10 @@ def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, with
 
 
 def _weighed(
-    ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], pooled: Vote | None, rollouts: int, world: World
+    ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], together: Vote | None, rollouts: int, world: World
 ) -> Judgement:
     """How far votes agree is told by those of the rollouts, as far as there are any."""
-    every = [*votes, pooled] if pooled is not None else list(votes)
+    every = [*votes, together] if together is not None else list(votes)
     if not every:
         return Judgement(tuple(ledgers), (), (), None)
     clusters = clusters_of(every, world)

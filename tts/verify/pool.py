@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tts.clues.reader import ClueReader
 from tts.dialects.answers import hypothesis_from
@@ -30,26 +30,36 @@ _LEAST_ROLLOUTS = 2
 _WEIGHT = 1.5  # of the pooled vote, in units of all votes of the rollouts whose lines it pools
 
 
-def pooled_vote(
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """What all lines together lead to: one more vote, or none. `doubted` when they say too little to answer and most
+    of the rollouts that state them found so too: then the few that guessed do not decide."""
+
+    vote: Vote | None = None
+    doubted: bool = False
+
+
+def pooled(
     trajectories: Sequence[Trajectory],
     readings: Sequence[Reading],
     votes: Sequence[Vote],
     world: World,
     within: Area | None = None,
-) -> Vote | None:
-    """One more vote, for where all lines together lead; it has the evidence of all rollouts that state lines."""
+) -> Pooled:
+    """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them."""
     stating = [t for t in trajectories if t.best is not None and t.best.read]
     if world.clues is None or len(stating) < _LEAST_ROLLOUTS:
-        return None
+        return Pooled()
+    theirs = {t.rollout_id for t in stating}
+    voted = [vote for vote in votes if vote.ledger.rollout_id in theirs]
     found = pooled_hypothesis(stating, readings, world.clues, within)
     if found is None:
-        return None
+        return Pooled(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
     turns = tuple(turn for t in stating for turn in t.turns)
     ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world)
-    pooled = votes_from([ledger], world) if ledger is not None else []
-    theirs = {t.rollout_id for t in stating}
-    weight = sum(vote.weight for vote in votes if vote.ledger.rollout_id in theirs)
-    return replace(pooled[0], weight=_WEIGHT * (weight or 1.0)) if pooled else None
+    made = votes_from([ledger], world) if ledger is not None else []
+    weight = sum(vote.weight for vote in voted) or 1.0
+    return Pooled(replace(made[0], weight=_WEIGHT * weight) if made else None)
 
 
 def pooled_hypothesis(
