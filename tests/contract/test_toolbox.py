@@ -102,6 +102,14 @@ async def test_reading_a_region_gives_its_lines_in_photo_coordinates(ask):
     assert 0.2 <= fact.box.y0 < fact.box.y1 <= 0.45
 
 
+async def test_a_region_is_read_in_a_language_there_is_a_reader_for(ask):
+    as_russian = await ask("read_text", bbox=[0.0, 0.2, 1.0, 0.42], language="ru")
+    assert all(fact.language == "ru" for fact in as_russian.facts if isinstance(fact, TextFact))
+    unknown = await ask("read_text", bbox=[0.0, 0.2, 1.0, 0.42], language="tlh")
+    assert unknown.failure is not None
+    assert "no reader for 'tlh'" in unknown.text
+
+
 async def test_tips_have_no_coordinates_details_have(ask):
     tips = await ask("poi_input_tips", query="Coimb")
     assert all(fact.point is None for fact in tips.facts)

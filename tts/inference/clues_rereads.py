@@ -30,6 +30,7 @@ _LEAST = 0.01
 _LEGIBLE_PX = 24.0
 _BESIDE, _ABOVE = 0.015, 0.25  # margins: of the photo's width, of the line's height
 _GUESSWORK = 0.02  # chance of a language that nothing speaks for
+_KIN = 0.15  # … and more for those of the script that the line was taken for
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo
         size = min(1.0, (box.y1 - box.y0) * photo.height / _LEGIBLE_PX)
         for language, share in wanted.items():
             asked = _around(box)
-            worth = doubt * size * share * (0.5 if _SCRIPTS[language] == taken else 1.0)
+            worth = doubt * size * (share + _KIN) if _SCRIPTS[language] == taken else doubt * size * share
             if worth >= _LEAST and (asked, language) not in known.read_as:
                 options.append(Reread(asked, language, worth))
     drawn = [(math.log(option.worth) + _gumbel(rng.random(), known.temperature), option) for option in options]
