@@ -22,7 +22,7 @@ from tts.perception.alphabets import LANGUAGE_OF, SCRIPT_OF
 
 _SCRIPTS = {LANGUAGE_OF[model]: script for model, script in SCRIPT_OF.items()}
 _SPOKEN_AS = {"sh": "sr"}
-_UNREAD, _STRANGE, _UNSURE, _SETTLED = 0.7, 0.45, 0.25, 0.02  # chance that a line is not what its reader took it for
+_UNREAD, _STRANGE, _UNSURE, _SETTLED = 0.7, 0.45, 0.25, 0.005  # chance that a line is not what its reader took it for
 _CERTAIN = 0.93  # confidence of a recogniser
 _EXPECTED = 0.03
 _WEB = re.compile(r"@|www|\.[a-z]{2,3}\b", re.IGNORECASE)
