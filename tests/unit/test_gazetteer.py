@@ -32,6 +32,15 @@ def test_names_in_their_own_language_and_script(gazetteer, name, place, country)
     assert (best.name, best.country_code) == (place, country)
 
 
+@pytest.mark.parametrize("max_km", [60.0, 400.0])
+def test_people_are_those_of_the_nearest_towns(gazetteer, max_km):
+    chance = random.Random(7)
+    for _ in range(200):
+        point = LatLon(lat=chance.uniform(-60, 75), lon=chance.uniform(-180, 179))
+        near = gazetteer.nearest(point, limit=60, max_km=max_km)
+        assert gazetteer.people_near(point, max_km=max_km, towns=60) == sum(place.population for place, _ in near)
+
+
 @pytest.mark.parametrize("query", ["Gare de Lyon", "Via Roma 12", "Café de Paris", "STOP AHEAD", "Musée d'Orsay"])
 def test_what_is_not_a_place_is_not_found(gazetteer, query):
     """Only whole names match: no namesake town for a street, a station or a museum."""

@@ -16,6 +16,7 @@ from tts.domain.geo import (
     destination,
     distance_km,
     distance_matrix_km,
+    distance_rows_km,
     from_unit_vector,
     unit_vectors,
 )
@@ -66,6 +67,13 @@ def test_matrix_matches_single_distances():
     assert np.allclose(matrix, matrix.T)
     assert matrix[0, 1] == pytest.approx(distance_km(three[0], three[1]))
     assert distance_matrix_km(three[:1]).shape == (1, 1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 6, 7, 12])
+def test_rows_are_the_matrix(n):
+    points = [LatLon(lat=80 - 11.7 * i, lon=-170 + 29.3 * i) for i in range(n)]
+    assert np.array(distance_rows_km(points)).tolist() == distance_matrix_km(points).tolist() or n == 0
+    assert len(distance_rows_km(points)) == n
 
 
 def test_circle_ring_is_closed_counter_clockwise_and_round():

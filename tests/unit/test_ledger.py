@@ -144,6 +144,16 @@ def test_orders_in_tool_text_are_noted_and_ignored(ledger):
         ("I could check the satellite view next.", False),
         ("The map on the sign is unreadable.", False),
         ("Without satellite imagery I cannot tell.", False),
+        ("Street View shows the same kerb.", True),
+        ("I compared street-level photos.", True),
+        ("MAPILLARY confirms it.", True),
+        ("I verified it on Gaode.", True),
+        ("OSM shows the lane.", True),
+        ("The aerial picture matches.", True),
+        ("An orbital image confirms the bay.", True),
+        ("Googled it; a quick search confirms that.", True),
+        ("I checked similar photos online.", True),
+        ("Google Lens shows the same tower.", True),
     ],
 )
 def test_looks_that_were_never_taken(said, phantom):

@@ -107,6 +107,7 @@ def test_the_posterior_is_a_probability_and_grows_with_agreement(agreeing, disse
 def test_the_posterior_is_the_beta_distribution():
     assert more_than_half(2, 0) == pytest.approx(0.875)
     assert more_than_half(2, 1) == pytest.approx(0.6875)
+    assert more_than_half(3.4, 0) == pytest.approx(more_than_half(3.4, 1e-12))
 
 
 points = st.builds(lambda lat, lon: LatLon(lat=lat, lon=lon), st.floats(-80, 80), st.floats(-180, 179))

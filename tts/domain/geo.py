@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import Annotated, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ Floats = npt.NDArray[np.float64]
 _GEOD = Geod(ellps="WGS84")
 EARTH_RADIUS_KM = 6371.0088
 HALF_CIRCUMFERENCE_KM = 20003.932
+_HANDFUL = 6
 
 
 class LatLon(Value):
@@ -62,6 +64,17 @@ def distance_matrix_km(points: Sequence[LatLon]) -> Floats:
         i, j = _pairs(n)
         matrix[i, j] = matrix[j, i] = distances_km(lat[i], lon[i], lat[j], lon[j])
     return matrix
+
+
+def distance_rows_km(points: Sequence[LatLon]) -> list[list[float]]:
+    """As `distance_matrix_km`, for arithmetic on single numbers: quicker where there are a handful of points."""
+    if len(points) > _HANDFUL:
+        rows: list[list[float]] = distance_matrix_km(points).tolist()
+        return rows
+    rows = [[0.0] * len(points) for _ in points]
+    for (i, a), (j, b) in combinations(enumerate(points), 2):
+        rows[i][j] = rows[j][i] = distance_km(a, b)
+    return rows
 
 
 @lru_cache(maxsize=64)
@@ -151,8 +164,9 @@ def sphere_km(point: LatLon, vectors: Floats) -> Floats:
     return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(1.0, half)))
 
 
-def from_unit_vector(v: Floats) -> LatLon:
-    x, y, z = v.tolist()
+def from_unit_vector(v: Floats | Sequence[float]) -> LatLon:
+    """The point in the direction of a vector of any length."""
+    x, y, z = map(float, v)
     length = math.hypot(x, y, z)
     x, y, z = x / length, y / length, z / length
     return LatLon(lat=math.degrees(math.asin(max(-1.0, min(1.0, z)))), lon=math.degrees(math.atan2(y, x)))

@@ -24,7 +24,10 @@ class Level(StrEnum):
 
     @property
     def rank(self) -> int:
-        return list(Level).index(self)
+        return _RANKS[self]
+
+
+_RANKS = {level: rank for rank, level in enumerate(Level)}
 
 
 class Claim(Value):

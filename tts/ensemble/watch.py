@@ -9,14 +9,14 @@ it runs in the gateway at every step of every request; what the evidence is wort
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tts.domain.answer import StopReason
 from tts.domain.events import ClusterInfo, Consensus
-from tts.domain.geo import Floats, LatLon, distance_matrix_km
+from tts.domain.geo import LatLon, distance_rows_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.stopping import StopKind, StopPolicy
 from tts.domain.trajectory import Trajectory
@@ -28,8 +28,10 @@ TOWN_KM = 50.0  # a wanted radius up to this asks for the town
 _TOWN_CENTRE_KM, _REGION_CENTRE_KM = 0.37, 0.8  # a point this near to the centre of the town it names is a guess
 _SLACK = 1e-9
 _UNTRUSTED = (StopReason.FAILED, StopReason.CANCELLED)
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+_QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.leggauss(32)), strict=True))
 _SHOWN = 5
+
+Row = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +65,19 @@ class ConsensusWatch:
         finished = [t for t in trajectories if t.stop_reason is not None]
         ballots = self._ballots(trajectories)
         share, km = _columns(ballots)
-        clusters = self._clusters(ballots, share, km)
         ended = [i for i, ballot in enumerate(ballots) if ballot.final]
         outstanding = n - len(finished)
         return Consensus(
             radius_km=self._radius_km,
-            clusters=tuple(clusters[:_SHOWN]),
+            clusters=tuple(self._clusters(ballots, share, km)),
             finished=len(finished),
             outstanding=outstanding,
             decided=self._decided(
-                [ballots[i] for i in ended], share[ended], km[np.ix_(ended, ended)], len(finished), n
+                [ballots[i] for i in ended],
+                [share[i] for i in ended],
+                [[km[i][j] for j in ended] for i in ended],
+                len(finished),
+                n,
             ),
         )
 
@@ -100,25 +105,25 @@ class ConsensusWatch:
             ballots.append(Ballot(trajectory.rollout_id, point, final, share, self._off_centre_km(trajectory, best)))
         return ballots
 
-    def _decided(self, final: Sequence[Ballot], share: Floats, km: Floats, finished: int, n: int) -> bool:
+    def _decided(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], finished: int, n: int) -> bool:
         """`share` (m,) and `km` (m, m) are those of the final ballots."""
         kind = self._policy.kind
         if kind is StopKind.FIRST:
             return finished >= self._policy.quorum_of(n)
         if len(final) < 2 or kind is StopKind.NONE:
             return False
-        agrees = (km <= self._reach_km).astype(np.float64)
-        fullest = float((agrees @ share).max())
+        reach = self._reach_km
+        fullest = self._fullest(share, km)
         if kind is StopKind.QUORUM:
             return fullest >= self._policy.quorum_of(n) - _SLACK
-        if kind is StopKind.WORTH:
-            if fullest < 2.0 - _SLACK and self._futile(final):
-                return True
-            agrees = np.clip(2.0 - km / self._reach_km, 0.0, 1.0)
-        total = float(share.sum())
+        if kind is StopKind.WORTH and fullest < 2.0 - _SLACK and self._futile(final):
+            return True
+        total = sum(share)
         if total < 2.0 - _SLACK:
             return False
-        most = float((agrees @ share).max())
+        most = fullest
+        if kind is StopKind.WORTH:
+            most = max(sum(s * min(1.0, max(0.0, 2.0 - away / reach)) for s, away in _pairs(share, row)) for row in km)
         return more_than_half(most, total - most) >= self._policy.probability - _SLACK
 
     def _futile(self, final: Sequence[Ballot]) -> bool:
@@ -136,40 +141,52 @@ class ConsensusWatch:
         return self._guesses(best)
 
     def _best(self, final: Sequence[Ballot]) -> float:
-        share, km = _columns(final)
-        return float(((km <= self._reach_km) @ share).max())
+        return self._fullest(*_columns(final))
 
-    def _clusters(self, ballots: Sequence[Ballot], share: Floats, km: Floats) -> list[ClusterInfo]:
-        """Fullest first; the centre is the vote that most others are near to."""
-        if not ballots:
-            return []
-        near = km <= self._reach_km
-        total, left, found = float(share.sum()), np.ones(len(ballots), dtype=bool), []
-        while left.any():
-            held = np.where(left, (near & left) @ share, -1.0)
-            tightness = (np.minimum(km, self._reach_km) * left).sum(axis=1)
-            centre = min(range(len(ballots)), key=lambda i: (-round(float(held[i]), 9), float(tightness[i]), i))
-            members = np.flatnonzero(near[centre] & left)
-            found.append(
-                ClusterInfo(
-                    centre=ballots[centre].point,
-                    rollouts=tuple(ballots[int(i)].rollout_id for i in members),
-                    witnesses=round(float(share[members].sum()), 4),
-                    support=round(float(share[members].sum()) / total, 4),
-                )
+    def _fullest(self, share: Row, km: Sequence[Row]) -> float:
+        """Witnesses near to the ballot that most are near to."""
+        return max(sum(s for s, away in _pairs(share, row) if away <= self._reach_km) for row in km)
+
+    def _clusters(self, ballots: Sequence[Ballot], share: Row, km: Sequence[Row]) -> Iterator[ClusterInfo]:
+        """The first of them, fullest first; the centre is the vote that most others are near to."""
+        reach, total = self._reach_km, sum(share)
+
+        def order(i: int) -> tuple[float, float, int]:
+            held = sum(share[j] for j in left if km[i][j] <= reach)
+            return -round(held, 9), sum(min(km[i][j], reach) for j in left), i
+
+        left = list(range(len(ballots)))
+        for _ in range(_SHOWN):
+            if not left:
+                return
+            centre = min(left, key=order)
+            members = [j for j in left if km[centre][j] <= reach]
+            held = sum(share[j] for j in members)
+            yield ClusterInfo(
+                centre=ballots[centre].point,
+                rollouts=tuple(ballots[j].rollout_id for j in members),
+                witnesses=round(held, 4),
+                support=round(held / total, 4),
             )
-            left[members] = False
-        return found
+            left = [j for j in left if km[centre][j] > reach]
 
 
 def more_than_half(agreeing: float, dissenting: float) -> float:
     """P(p > 1/2) for p ~ Beta(1 + agreeing, 1 + dissenting); both counts may be fractions."""
-    upper, lower = 0.75 + 0.25 * _NODES, 0.25 + 0.25 * _NODES
-    above = float((_WEIGHTS * upper**agreeing * (1.0 - upper) ** dissenting).sum())
-    below = float((_WEIGHTS * lower**agreeing * (1.0 - lower) ** dissenting).sum())
+    if dissenting == 0:
+        return 1.0 - math.exp2(-agreeing - 1.0)
+    above = below = 0.0
+    for node, weight in _QUADRATURE:
+        upper, lower = 0.75 + 0.25 * node, 0.25 + 0.25 * node
+        above += weight * upper**agreeing * (1.0 - upper) ** dissenting
+        below += weight * lower**agreeing * (1.0 - lower) ** dissenting
     return above / (above + below)
 
 
-def _columns(ballots: Sequence[Ballot]) -> tuple[Floats, Floats]:
-    """(n,) shares and the (n, n) distances in km."""
-    return np.array([ballot.share for ballot in ballots]), distance_matrix_km([ballot.point for ballot in ballots])
+def _columns(ballots: Sequence[Ballot]) -> tuple[Row, Sequence[Row]]:
+    """(n,) shares and the (n, n) distances in km, as lists: for a handful of votes arrays cost more than they save."""
+    return [ballot.share for ballot in ballots], distance_rows_km([ballot.point for ballot in ballots])
+
+
+def _pairs(share: Row, row: Row) -> Iterator[tuple[float, float]]:
+    return zip(share, row, strict=True)

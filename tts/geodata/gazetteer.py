@@ -186,8 +186,7 @@ class Gazetteer:
 
     def people_near(self, point: LatLon, *, max_km: float, towns: int) -> int:
         """People in the `towns` nearest towns within `max_km` km."""
-        numbers, _ = self._nearby.towns(point, limit=towns, max_km=max_km)
-        return int(self._a["population"][numbers].sum())
+        return self._nearby.people(point, limit=towns, max_km=max_km)
 
     def inside(
         self, south: float, west: float, north: float, east: float, *, kinds: Iterable[str] | None = None, limit: int

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.geo import LatLon, arc_km, sphere_km, unit_vector, unit_vectors
+from tts.domain.geo import EARTH_RADIUS_KM, LatLon, arc_km, sphere_km, unit_vector, unit_vectors
 
 Ints = npt.NDArray[Any]
 _RINGS = (1, 3, 8, 20)  # degrees around a point that are looked at, one after the other
@@ -79,6 +79,20 @@ class Nearby:
                 return int(block.numbers[nearest]) if km <= max_km else None
         numbers, _ = self.towns(point, limit=1, max_km=max_km)
         return int(numbers[0]) if len(numbers) else None
+
+    def people(self, point: LatLon, *, limit: int, max_km: float) -> int:
+        """People in the `limit` nearest towns within `max_km` km. Quicker than `towns`: in no order."""
+        ring = _RINGS[0]
+        if max_km > _sure(point, ring):
+            numbers, _ = self.towns(point, limit=limit, max_km=max_km)
+            return int(self._a["population"][numbers].sum())
+        block = self._remembered(*cell_of(point.lat, point.lon), ring, _width(point.lat, ring))
+        cosines = block.vectors @ unit_vector(point)
+        near = cosines >= math.cos(max_km / EARTH_RADIUS_KM)
+        cosines, population = cosines[near], block.population[near]
+        if len(population) > limit:
+            population = population[np.argpartition(-cosines, limit - 1)[:limit]]
+        return int(population.sum())
 
     def _read(self, row: int, column: int, ring: int, width: int) -> _Block:
         """All towns in the cells `ring` rows and `width` columns around one."""

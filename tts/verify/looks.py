@@ -73,6 +73,8 @@ _LOOKS = (
 )
 _PATTERNS = tuple((look, look.claimed()) for look in _LOOKS)
 _MENTIONED = re.compile("|".join(look.spoken for look in _LOOKS), re.IGNORECASE)
+# one of these is in all that `_MENTIONED` finds; most texts have none, and looking for them takes a twentieth
+_PARTS = ("satell", "aer", "orb", "view", "level", "map", "osm", "gaode", "search", "google", "lens", "onl")
 
 
 def phantom_looks(trajectory: Trajectory) -> Iterator[str]:
@@ -81,11 +83,16 @@ def phantom_looks(trajectory: Trajectory) -> Iterator[str]:
     texts = [turn.text for turn in trajectory.turns]
     if trajectory.best is not None:
         texts += [claim.text for claim in trajectory.best.claims] + [trajectory.best.reasoning]
-    texts = [text for text in texts if _MENTIONED.search(text)]
+    texts = [text for text in texts if _speaks_of_looking(text)]
     for look, pattern in _PATTERNS:
         taken = any(part in name for name in calls for part in look.tools)
         if not taken and any(_claimed(pattern, text) for text in texts):
             yield f"says it looked at {look.what}, but made no such call"
+
+
+def _speaks_of_looking(text: str) -> bool:
+    folded = text.casefold()
+    return any(part in folded for part in _PARTS) and _MENTIONED.search(text) is not None
 
 
 def _claimed(pattern: re.Pattern[str], text: str) -> bool:

@@ -18,7 +18,7 @@ from tts.domain.geo import (
     Floats,
     LatLon,
     distance_km,
-    distance_matrix_km,
+    distance_rows_km,
     distances_km,
     from_unit_vector,
     unit_vector,
@@ -88,28 +88,29 @@ def _belongs(vote: Vote, centre: LatLon) -> bool:
 
 
 def _best_point(left: Sequence[Vote], votes: Sequence[Vote], world: World) -> tuple[LatLon, float]:
-    candidates = [vote.point for vote in left]
-    candidates += _means([vote for vote in left if vote.ledger.grounding < _GROUNDED], world)
+    """What collects most. Of the means only those on land, which is asked of those that would be chosen."""
+    own = [vote.point for vote in left]
+    candidates = own + _means([vote for vote in left if vote.ledger.grounding < _GROUNDED])
     lat = np.array([point.lat for point in candidates])
     lon = np.array([point.lon for point in candidates])
-    collected = np.round(utility_of(lat, lon, votes), 9)
-    best = min(range(len(candidates)), key=lambda i: (-collected[i], candidates[i].lat, candidates[i].lon))
-    return candidates[best], float(collected[best])
+    collected = np.round(utility_of(lat, lon, votes), 9).tolist()
+    ranked = sorted(range(len(candidates)), key=lambda i: (-collected[i], candidates[i].lat, candidates[i].lon))
+    best = next(i for i in ranked if i < len(own) or not world.at_sea(candidates[i]))
+    return candidates[best], collected[best]
 
 
-def _means(votes: Sequence[Vote], world: World) -> list[LatLon]:
-    """Weighted means of pairs and of neighbourhoods, as far as they lie on land."""
+def _means(votes: Sequence[Vote]) -> list[LatLon]:
+    """Weighted means of pairs and of neighbourhoods."""
     if len(votes) < 2:
         return []
-    vectors = [unit_vector(vote.point) * vote.weight for vote in votes]
-    km = distance_matrix_km([vote.point for vote in votes])
+    vectors = [(unit_vector(vote.point) * vote.weight).tolist() for vote in votes]
+    km = distance_rows_km([vote.point for vote in votes])
     n = len(votes)
     groups = {tuple(pair) for pair in combinations(range(n), 2)}
-    groups |= {tuple(np.flatnonzero(km[i] <= reach).tolist()) for i in range(n) for reach in (25.0, 200.0, 750.0)}
+    groups |= {tuple([j for j in range(n) if row[j] <= reach]) for row in km for reach in (25.0, 200.0, 750.0)}
     near = [g for g in sorted(groups) if len(g) > 1 and _width_km(km, g) <= _MEAN_WITHIN_KM]
-    points = [from_unit_vector(np.add.reduce([vectors[i] for i in group])) for group in near]
-    return [point for point in points if not world.at_sea(point)]
+    return [from_unit_vector([sum(axis) for axis in zip(*(vectors[i] for i in g), strict=True)]) for g in near]
 
 
-def _width_km(km: Floats, group: tuple[int, ...]) -> float:
-    return float(km[group] if len(group) == 2 else km[np.ix_(group, group)].max())
+def _width_km(km: Sequence[Sequence[float]], group: tuple[int, ...]) -> float:
+    return max(km[i][j] for i, j in combinations(group, 2))
