@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from tts.aio import Limiter
 from tts.config import GatewayConfig
-from tts.domain.photo import Photo, load_photo
+from tts.domain.photo import Photo, load_photo, load_small_photo
 from tts.errors import Overloaded
 
 _TYPICAL_S = 4.0
@@ -56,5 +56,8 @@ class Admission:
         return tuple([await self._photo(raw) for raw in raw_photos])
 
     async def _photo(self, raw: bytes) -> Photo:
+        alone = self.in_flight <= 1  # nobody waits for the loop, and a thread would only add the way there and back
+        if alone and (small := load_small_photo(raw, self._config.photo)) is not None:
+            return small
         async with self._decoding.slot():
             return await asyncio.to_thread(load_photo, raw, self._config.photo)

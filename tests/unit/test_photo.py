@@ -8,7 +8,7 @@ from PIL import Image
 from pydantic import ValidationError
 from support import sign_bytes
 
-from tts.domain.photo import Box, PhotoLimits, PhotoProblem, load_photo
+from tts.domain.photo import Box, PhotoLimits, PhotoProblem, load_photo, load_small_photo
 from tts.errors import PhotoError
 
 
@@ -31,6 +31,28 @@ def test_a_photo_is_named_by_its_clean_content_and_by_what_was_sent():
     assert first.source_sha256 != first.sha256
     assert (first.width, first.height) == (800, 480)
     assert first.image().size == (800, 480)
+
+
+def test_small_photos_come_out_the_same():
+    small = sign_bytes("Quai", size=(320, 240))
+    found = load_small_photo(small, PhotoLimits())
+    assert (found.data, found.sha256, found.width) == (load_photo(small).data, load_photo(small).sha256, 320)
+    with pytest.raises(PhotoError):
+        load_small_photo(small[: len(small) // 2], PhotoLimits())
+    with pytest.raises(PhotoError):
+        load_small_photo(small, PhotoLimits(min_side=300))
+
+
+def test_what_takes_longer_is_left_alone():
+    noise = Image.effect_noise((640, 480), 90)
+    for raw in (
+        encoded(Image.new("RGB", (1000, 1000)), "JPEG"),
+        encoded(noise, "JPEG", quality=95),
+        encoded(Image.new("RGB", (64, 64)), "JPEG", progressive=True),
+        encoded(Image.new("RGB", (64, 64))),
+        b"",
+    ):
+        assert load_small_photo(raw, PhotoLimits()) is None
 
 
 def test_no_metadata_survives():
