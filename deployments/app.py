@@ -70,7 +70,7 @@ class GatewayIngress:
             verifier=verifier,
             identity=make_identity(args),
             watch=make_watch(args),
-            outgoing=brokers,
+            outgoing=brokers if args.tools.needs_network or args.tools.outgoing_log else None,
         )
         self._args = args
         self._metrics = Metrics()

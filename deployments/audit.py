@@ -17,7 +17,7 @@ import orjson
 from deployments.parts import remote_engines
 from deployments.runstore import RunMeta
 from tts.config import AppArgs
-from tts.domain.events import Accepted, Done, Event, LeftMachine, ToolCalled, ToolResulted
+from tts.domain.events import Done, Event, LeftMachine, ToolCalled, ToolResulted
 from tts.errors import ConfigError
 from tts.toolkit.toolbox import now_rfc3339
 
@@ -38,12 +38,11 @@ class AuditLog:
 
     def accepted(self, meta: RunMeta) -> None:
         self._write("accepted", meta, photos=meta.photos)
+        for host in self._engines:  # said before it is, so that it is said whatever becomes of the request
+            self._write("photo_sent", meta, host=host, photos=meta.photos)
 
     def saw(self, meta: RunMeta, event: Event) -> None:
-        if isinstance(event, Accepted):
-            for host in self._engines:
-                self._write("photo_sent", meta, host=host, photos=meta.photos)
-        elif isinstance(event, ToolCalled) and self._tools_leave:
+        if isinstance(event, ToolCalled) and self._tools_leave:
             self._write("tool_called", meta, tool=event.call.name, rollout=event.rollout_id)
         elif isinstance(event, ToolResulted) and self._tools_leave and not event.result.cached:
             self._write("tool_answered", meta, tool=event.result.name, hosts=_hosts(event), ok=event.result.ok)

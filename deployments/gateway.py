@@ -218,6 +218,7 @@ class Gateway:
 
     async def result(self, request_id: str, include: str) -> Run:
         """Wait until the request is done and fold of its log what a reply with `include` is made of."""
+        await self._runner.ended(request_id)
         async with closing(self.follow(request_id)) as entries:
             told = [entry async for entry in entries if entry is not None and _is_told(entry.kind, include)]
         return fold([parse_event(entry.payload) for entry in told])

@@ -17,17 +17,18 @@ from deployments.admission import Admission
 from deployments.brokers import Brokers
 from deployments.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
-from tts.aio import cancel_and_wait, closing, coalesce, spawn
+from tts.aio import batches, cancel_and_wait, closing, spawn
 from tts.config import GatewayConfig
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
 from tts.errors import FatalError, GeoTTSError, boundary
 from tts.leaving import Leaving, write_down
-from tts.pipeline import solve
+from tts.pipeline import solution_of
 from tts.ports import Attachment, Ports
 
 _log = logging.getLogger("geotts.gateway")
+_UNFOLLOWED_S = 0.05
 ATTENDED_S = 3.0  # a reader says twice in this time that it is there
 
 
@@ -83,6 +84,12 @@ class Runner:
     def is_running(self, request_id: str) -> bool:
         return request_id in self._jobs
 
+    async def ended(self, request_id: str) -> None:
+        """Wait until a request has come to its end, whatever that is; nothing when it does not run here."""
+        job = self._jobs.get(request_id)
+        if job is not None and job.task is not None:
+            await asyncio.wait([job.task])
+
     def stop(self, request_id: str) -> None:
         """Cancel without waiting; nothing when it does not run here."""
         job = self._jobs.get(request_id)
@@ -135,9 +142,12 @@ class Runner:
             )
         wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
         deadline_s = min(wanted_s, self._config.max_deadline_s)
-        items = solve(job.request, self._ports, deadline_s=deadline_s, leaving=job.leaving)
-        async with closing(coalesce(items, window_s=0.0)) as batches:
-            async for batch in batches:
+        solution = solution_of(job.request, self._ports, deadline_s=deadline_s, leaving=job.leaving)
+        # the way to the engine, and from it to the reply, is free of the log when nobody follows it
+        followed = job.request.followed
+        batched = batches(solution, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
+        async with closing(batched) as recorded:
+            async for batch in recorded:
                 await self._record(job, batch)
 
     async def _record(self, job: _Job, batch: Sequence[Event | Attachment]) -> None:

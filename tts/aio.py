@@ -180,6 +180,7 @@ async def batches(
     window_s: float,
     maxsize: int = 1024,
     urgent: Callable[[T], bool] | None = None,
+    patient: bool = False,
 ) -> AsyncGenerator[list[T], None]:
     """What `produce(send)` sends, in batches: the first, the last and urgent items at once, others every `window_s`.
 
@@ -187,6 +188,7 @@ async def batches(
         produce: cancelled when the batches are closed; its exception is raised after what it sent before.
         window_s: seconds from one batch to the next, unless something in it is urgent.
         urgent: whether an item, with all before it, is to go at once.
+        patient: items wait for others, `window_s` from the first of them; the very first ones do, too.
     """
     at_once = asyncio.Event()
 
@@ -205,7 +207,7 @@ async def batches(
     next_flush = now()
     async with _producing(noticed, maxsize) as channel:
         while await channel.wait():
-            if (pause := next_flush - now()) > 0 and not at_once.is_set():
+            if (pause := window_s if patient else next_flush - now()) > 0 and not at_once.is_set():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause):
                         await at_once.wait()

@@ -11,9 +11,10 @@ rollouts end before it and the verifier still has its share.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from functools import partial
+from typing import Any
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.assembly import answer_from
@@ -60,10 +61,17 @@ async def solve(
 
     `leaving` gathers what leaves the machine on the way; whoever made it can tell that also when this is closed early.
     """
-    solution = _Solution(request, ports, deadline_s, leaving or Leaving(ports, request.id))
-    async with aclosing(stream(solution.run)) as items:
+    solution = solution_of(request, ports, deadline_s=deadline_s, leaving=leaving)
+    async with aclosing(stream(solution)) as items:
         async for item in items:
             yield item
+
+
+def solution_of(
+    request: LocateRequest, ports: Ports, *, deadline_s: float, leaving: Leaving | None = None
+) -> Callable[[Send[Item]], Coroutine[Any, Any, None]]:
+    """What `solve` iterates over, as a producer: for whoever takes the items in batches. The time runs from now on."""
+    return _Solution(request, ports, deadline_s, leaving or Leaving(ports, request.id)).run
 
 
 class _Solution:

@@ -153,6 +153,21 @@ async def test_batches_do_not_keep_urgent_items_waiting():
     assert came[8] == 0.28
 
 
+@virtual_time
+async def test_patient_batches_wait_for_more_but_not_when_there_is_none():
+    now = asyncio.get_running_loop().time
+
+    async def produce(send):
+        for at in (0.0, 0.01, 0.3, 0.32):
+            await asyncio.sleep(at - now() + start)
+            await send(at)
+
+    start, came = now(), []
+    async for batch in batches(produce, window_s=0.05, patient=True):
+        came.append((round(now() - start, 3), batch))
+    assert came == [(0.05, [0.0, 0.01]), (0.32, [0.3, 0.32])]
+
+
 @given(st.lists(st.floats(0, 0.1), max_size=20), st.floats(0.001, 0.2))
 def test_coalesce_never_loses_or_reorders(gaps, window_s):
     async def source():
