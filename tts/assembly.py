@@ -29,7 +29,7 @@ def answer_from(
     failures = [t for t in run.trajectories if t.stop_reason is StopReason.FAILED]
     warnings = [f"rollout {t.rollout_id} failed: {t.error}" for t in failures]
     return Answer(
-        **verdict.model_dump(exclude={"warnings"}),
+        **{name: value for name, value in verdict if name != "warnings"},
         n=RunCount(
             asked=run.accepted.n_parallel,
             planned=route.plan.n_planned if route else 0,

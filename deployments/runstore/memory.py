@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.port import Claim, LogEntry, RunMeta
@@ -51,7 +51,7 @@ class MemoryRunStore(SingleGateway):
             return
         for entry in entries:
             if not log.seqs or entry.seq > log.seqs[-1]:
-                log.entries.append(replace(entry, payload=_packed(entry.payload)))
+                log.entries.append(LogEntry(entry.seq, entry.kind, _packed(entry.payload)))
                 log.seqs.append(entry.seq)
                 self._grow(log, len(entry.payload))
         self._bells.ring(request_id)

@@ -31,6 +31,7 @@ def test_names_and_shapes_are_frozen():
 def test_an_event_survives_the_wire():
     event = Text(rollout_id=3, turn=1, text="крупно: “АПТЕКА” 🏥\n", seq=7, t_s=1.5)
     assert parse_event(event.json_bytes()) == event
+    assert json.loads(event.json_bytes()) == event.jsonable()
 
 
 @pytest.mark.parametrize(

@@ -104,72 +104,73 @@ def fold(events: Iterable[Event], start: Run | None = None) -> Run:
     for event in events:
         if event.seq and event.seq <= run.last_seq:
             continue
-        run = _APPLY[type(event)](run, event)
+        changed = _CHANGED[type(event)](run, event)
         if event.seq:
-            run = run.model_copy(update={"last_seq": event.seq})
+            changed["last_seq"] = event.seq
+        run = run.model_copy(update=changed)
     return run
 
 
-def _set(field: str) -> Callable[[Run, Any], Run]:
-    def apply(run: Run, event: Any) -> Run:
-        return run.model_copy(update={field: event})
-
-    return apply
+Changed = dict[str, Any]
 
 
-def _with_trajectory(run: Run, rollout_id: int, **update: Any) -> Run:
+def _set(field: str) -> Callable[[Run, Any], Changed]:
+    return lambda run, event: {field: event}
+
+
+def _trajectory(run: Run, rollout_id: int, **update: Any) -> Changed:
     before = run.rollouts.get(rollout_id) or Trajectory(rollout_id=rollout_id)
-    return run.model_copy(update={"rollouts": {**run.rollouts, rollout_id: before.model_copy(update=update)}})
+    return {"rollouts": {**run.rollouts, rollout_id: before.model_copy(update=update)}}
 
 
-def _with_turn(run: Run, rollout_id: int, index: int, change: Callable[[Turn], dict[str, Any]]) -> Run:
-    """Change turn `index`, creating it at the end if it is new."""
-    trajectory = run.rollouts.get(rollout_id) or Trajectory(rollout_id=rollout_id)
-    turns = list(trajectory.turns)
+def _turn(run: Run, e: Any, change: Callable[[Turn], Changed], **update: Any) -> Changed:
+    """Change the turn of an event, creating it at the end if it is new, and its trajectory with it."""
+    index: int = e.turn
+    trajectory = run.rollouts.get(e.rollout_id)
+    turns = list(trajectory.turns) if trajectory is not None else []
     at = next((i for i, turn in enumerate(turns) if turn.index == index), None)
     if at is None:
         turns.append(Turn(index=index))
         at = len(turns) - 1
     turns[at] = turns[at].model_copy(update=change(turns[at]))
-    return _with_trajectory(run, rollout_id, turns=tuple(turns))
+    return _trajectory(run, e.rollout_id, turns=tuple(turns), **update)
 
 
-def _text(run: Run, e: Text) -> Run:
-    return _with_turn(run, e.rollout_id, e.turn, lambda turn: {"text": turn.text + e.text})
+def _text(run: Run, e: Text) -> Changed:
+    return _turn(run, e, lambda turn: {"text": turn.text + e.text})
 
 
-def _called(run: Run, e: ToolCalled) -> Run:
-    return _with_turn(run, e.rollout_id, e.turn, lambda turn: {"calls": (*turn.calls, e.call)})
+def _called(run: Run, e: ToolCalled) -> Changed:
+    return _turn(run, e, lambda turn: {"calls": (*turn.calls, e.call)})
 
 
-def _resulted(run: Run, e: ToolResulted) -> Run:
-    return _with_turn(run, e.rollout_id, e.turn, lambda turn: {"results": (*turn.results, e.result)})
+def _resulted(run: Run, e: ToolResulted) -> Changed:
+    return _turn(run, e, lambda turn: {"results": (*turn.results, e.result)})
 
 
-def _hypothesised(run: Run, e: Hypothesised) -> Run:
-    return _with_turn(run, e.rollout_id, e.turn, lambda turn: {"hypotheses": (*turn.hypotheses, e.hypothesis)})
+def _hypothesised(run: Run, e: Hypothesised) -> Changed:
+    return _turn(run, e, lambda turn: {"hypotheses": (*turn.hypotheses, e.hypothesis)})
 
 
-def _turn_finished(run: Run, e: TurnFinished) -> Run:
-    run = _with_turn(run, e.rollout_id, e.turn, lambda turn: {"finished": True, "usage": e.usage})
-    return _with_trajectory(run, e.rollout_id, usage=e.usage)
+def _turn_finished(run: Run, e: TurnFinished) -> Changed:
+    return _turn(run, e, lambda _: {"finished": True, "usage": e.usage}, usage=e.usage)
 
 
-def _resumed(run: Run, e: RolloutResumed) -> Run:
+def _resumed(run: Run, e: RolloutResumed) -> Changed:
     trajectory = run.rollouts.get(e.rollout_id) or Trajectory(rollout_id=e.rollout_id)
     kept = tuple(turn for turn in trajectory.turns if turn.finished and turn.index <= e.from_turn)
     usage = kept[-1].usage if kept else Usage()
-    return _with_trajectory(run, e.rollout_id, turns=kept, resumed=trajectory.resumed + 1, usage=usage)
+    return _trajectory(run, e.rollout_id, turns=kept, resumed=trajectory.resumed + 1, usage=usage)
 
 
-def _finished(run: Run, e: RolloutFinished) -> Run:
-    return _with_trajectory(run, e.rollout_id, stop_reason=e.stop_reason, answer=e.answer, usage=e.usage, error=e.error)
+def _finished(run: Run, e: RolloutFinished) -> Changed:
+    return _trajectory(run, e.rollout_id, stop_reason=e.stop_reason, answer=e.answer, usage=e.usage, error=e.error)
 
 
-_APPLY: dict[type, Callable[[Run, Any], Run]] = {
+_CHANGED: dict[type, Callable[[Run, Any], Changed]] = {
     Accepted: _set("accepted"),
     Routed: _set("routed"),
-    RolloutStarted: lambda run, e: _with_trajectory(run, e.rollout_id, seed=e.seed),
+    RolloutStarted: lambda run, e: _trajectory(run, e.rollout_id, seed=e.seed),
     Text: _text,
     ToolCalled: _called,
     ToolResulted: _resulted,
@@ -178,10 +179,10 @@ _APPLY: dict[type, Callable[[Run, Any], Run]] = {
     RolloutResumed: _resumed,
     RolloutFinished: _finished,
     Consensus: _set("consensus"),
-    Escalated: lambda run, e: run.model_copy(update={"escalations": (*run.escalations, e), "verifier_text": ""}),
-    VerifierText: lambda run, e: run.model_copy(update={"verifier_text": run.verifier_text + e.text}),
-    Answered: lambda run, e: run.model_copy(update={"answer": e.answer}),
+    Escalated: lambda run, e: {"escalations": (*run.escalations, e), "verifier_text": ""},
+    VerifierText: lambda run, e: {"verifier_text": run.verifier_text + e.text},
+    Answered: lambda run, e: {"answer": e.answer},
     Failed: _set("failure"),
     LeftMachine: _set("left_machine"),
-    Done: lambda run, e: run.model_copy(update={"stop_reason": e.stop_reason}),
+    Done: lambda run, e: {"stop_reason": e.stop_reason},
 }

@@ -1,6 +1,6 @@
 """The base of every domain value: immutable, closed to unknown fields, and one way to turn it into JSON.
 
-`orjson` writes the bytes (wire and records), pydantic decides what is in them.
+Pydantic decides what is in the bytes (wire and records) and writes them, in one pass.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-import orjson
 from pydantic import BaseModel, ConfigDict
 
 _set = object.__setattr__
@@ -38,4 +37,4 @@ class Value(BaseModel):
         return self.model_dump(mode="json")
 
     def json_bytes(self) -> bytes:
-        return orjson.dumps(self.jsonable())
+        return self.__pydantic_serializer__.to_json(self)
