@@ -38,7 +38,8 @@ def spawn(work: Coroutine[Any, Any, T], *, name: str, context: Context | None = 
 async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
     """Cancel `task` and wait for it; its own outcome is dropped, ours (a cancellation) is not."""
     task.cancel()
-    await asyncio.wait([task])
+    if not task.done():
+        await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.debug("cancelled task %s ended with %r", task.get_name(), error)
 
