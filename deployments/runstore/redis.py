@@ -133,11 +133,13 @@ class RedisRunStore:
 
     async def orphaned(self, request_id: str) -> int | None:
         meta = await self.meta(request_id)
-        if meta is None or not await self.is_open(request_id):
+        if meta is None:
             return None
         with _reachable():
             until = await self._redis.zscore(self._leases(meta.tenant), request_id)
             if until is not None and until > await self._now():
+                return None
+            if not await self.is_open(request_id):  # asked last: closing takes the lease away
                 return None
             last = await self._redis.xrevrange(self._key(request_id, "log"), count=1)
         return _seq(cast(bytes, last[0][0])) if last else 0
