@@ -26,11 +26,12 @@ from tts.geodata.countries import Countries
 @click.option("--n", "ns", default="1,8", show_default=True, callback=n_list, help="Rollouts a scene, a list.")
 @click.option("--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--near", is_flag=True, help="Only the signs near the camera, none farther down the street.")
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the run files in this folder.")
 @click.option("--quick", is_flag=True, help="43 scenes with one rollout.")
 @config_option
 def command(
-    args: AppArgs, count: int, ns: tuple[int, ...], split: str, seed: int, out: Path | None, quick: bool
+    args: AppArgs, count: int, ns: tuple[int, ...], split: str, seed: int, near: bool, out: Path | None, quick: bool
 ) -> None:
     """Accuracy on rendered signs with known towns; right countries by script and by clue. Percentages.
 
@@ -38,20 +39,20 @@ def command(
     """
     if quick:
         count, ns = min(count, 43), (1,)
-    report("scenes", lambda: measure_scenes(args, count, ns, cast(Split, split), seed, out))
+    maker = SceneMaker(seed=seed, split=cast(Split, split), street=not near)
+    report("scenes", lambda: measure_scenes(args, maker, count, ns, out) | {"near": near})
 
 
-def measure_scenes(args: AppArgs, count: int, ns: Sequence[int], split: Split, seed: int, out: Path | None) -> Result:
-    maker = SceneMaker(seed=seed, split=split)
+def measure_scenes(args: AppArgs, maker: SceneMaker, count: int, ns: Sequence[int], out: Path | None) -> Result:
     for script, reason in maker.shelf.missing.items():
         say(f"{script} is left out: {reason}")
-    runs = asyncio.run(locate_all(args, maker.samples(count), ns, f"scenes-{split}", out))
+    runs = asyncio.run(locate_all(args, maker.samples(count), ns, f"scenes-{maker.split}", out))
     most = runs[max(runs)]
     towns = {n: [record for record in records if "clue:town" in record.tags] for n, records in runs.items()}
     return {
         "count": count,
-        "split": split,
-        "scene_seed": seed,
+        "split": maker.split,
+        "scene_seed": maker.seed,
         "by_n": by_n(args, runs),
         "by_n_towns": by_n(args, towns),
         **_recalls(most),

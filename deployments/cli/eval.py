@@ -114,9 +114,10 @@ def datasets() -> None:
 @click.option("--count", type=click.IntRange(min=1), default=100, show_default=True)
 @click.option("--split", type=click.Choice([*SPLITS]), default="dev", show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-def scenes(folder: Path, count: int, split: str, seed: int) -> None:
+@click.option("--near", is_flag=True, help="Only the signs near the camera, none farther down the street.")
+def scenes(folder: Path, count: int, split: str, seed: int, near: bool) -> None:
     """Draw project-made scenes into FOLDER, with labels.jsonl: `geotts eval run folder FOLDER` reads them."""
-    maker = SceneMaker(seed=seed, split=cast(Split, split))
+    maker = SceneMaker(seed=seed, split=cast(Split, split), street=not near)
     for script, reason in maker.shelf.missing.items():
         STDERR.print(f"[yellow]{script} cannot be drawn: {reason}[/]", markup=True)
     write_scenes(maker, count, folder)

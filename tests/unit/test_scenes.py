@@ -171,6 +171,37 @@ def test_most_signs_do_not_hang_alone_and_both_are_drawn(makers, planned):
     assert scene.clue in {panel.clue for panel in scene.panels}
 
 
+def test_streets_have_farther_signs_that_add_nothing_to_what_is_near(makers, planned):
+    """None to three; they say true things of the same town, and the tags stay those of the near signs."""
+    near = SceneMaker(seed=3, split="dev", shelf=makers["dev"].shelf, street=False)
+    assert {len(scene.farther) for scene in planned["dev"]} == {0, 1, 2, 3}
+    for number, scene in enumerate(planned["dev"]):
+        assert replace(scene, farther=()) == near.plan(number)
+        assert all(scene.locale.country in fact for panel in scene.farther for fact in panel.facts)
+        assert f"farther:{len(scene.farther)}" in scene.tags
+        assert set(scene.tags) - set(near.plan(number).tags) <= {f"farther:{len(scene.farther)}"}
+
+
+def test_farther_signs_stand_to_one_side_and_are_small(makers, planned):
+    from tts.domain.photo import load_photo
+    from tts.perception.reader import SignReader
+
+    reader, seen = SignReader(), 0
+    for scene in [s for s in planned["dev"] if s.locale.script == "Latn" and len(s.farther) == 3][:4]:
+        lines = reader.read(load_photo(makers["dev"].photo(scene))).lines
+        near, farther = _words(scene.panels), _words(scene.farther)
+        street = [line for line in lines if line.text.split()[0] in farther - near]
+        assert len({line.box.x0 > 0.5 for line in street}) <= 1
+        assert all(line.box.x0 >= 0.69 or line.box.x1 <= 0.31 for line in street)
+        assert all(line.height_px < lines[0].height_px for line in street)
+        seen += len(street)
+    assert seen
+
+
+def _words(panels):
+    return {line.text.split()[0] for panel in panels for line in panel.lines}
+
+
 def test_numbers_have_national_form():
     for locale in LOCALES:
         rng = random.Random(str(locale))

@@ -1,8 +1,13 @@
-"""Draws a panel as a photograph of it: on a wall, seen from the side, unevenly lit, a little blurred and noisy."""
+"""Draws panels as a photograph of them: seen from the side, unevenly lit, a little blurred and noisy.
+
+One sign or two hang near the camera. Farther ones stand down the street beside them, at the size that a board two and a
+half metres wide has in a camera with a field of view of 70°.
+"""
 
 from __future__ import annotations
 
 import io
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +21,15 @@ from tts.eval.scenes.fonts import Face, FontShelf
 from tts.eval.scenes.templates import Line, Panel
 
 Pixels = npt.NDArray[np.uint8]
+Light = npt.NDArray[np.float32]
+Room = tuple[float, float, float, float]  # left, right, top, bottom, in shares of the picture
 _SIZE = (1280, 960)
 _PANEL_WIDTH = 1100
 _PLACES = {1: ((0.0, 1.0),), 2: ((0.0, 0.62), (0.6, 1.0))}  # top and bottom of where signs hang, by their number
+_STREET = 0.3  # share of the width in which farther signs stand
+_FOCAL_PX = _SIZE[0] / (2 * math.tan(math.radians(70 / 2)))
+_BOARD_M = 2.5
+_DISTANCE_M = (7.0, 18.0)
 _RTL = frozenset({"Arab", "Hebr"})
 # (ground, ink) by style; one is chosen at random.
 _INKS: dict[str, tuple[tuple[tuple[int, int, int], tuple[int, int, int]], ...]] = {
@@ -31,8 +42,12 @@ _INKS: dict[str, tuple[tuple[tuple[int, int, int], tuple[int, int, int]], ...]] 
 }
 
 
-def draw_scene(panels: Sequence[Panel], script: str, shelf: FontShelf, seed: str) -> bytes:
-    """A JPEG of 1280×960 with one sign, or with a second below it. The same arguments and fonts give the same bytes.
+def draw_scene(
+    panels: Sequence[Panel], script: str, shelf: FontShelf, seed: str, farther: Sequence[Panel] = ()
+) -> bytes:
+    """A JPEG of 1280×960 with one sign, or with a second below it, and farther ones to one side of them.
+
+    The same arguments and fonts give the same bytes.
 
     Raises:
         LookupError: when no face has all characters of a line.
@@ -40,8 +55,12 @@ def draw_scene(panels: Sequence[Panel], script: str, shelf: FontShelf, seed: str
     rng = random.Random(seed)
     noise = np.random.default_rng(list(seed.encode()))
     picture = _wall(rng, noise)
+    near, street = _sides(rng) if farther else ((0.0, 1.0), (0.0, 0.0))
     for panel, (top, bottom) in zip(panels, _PLACES[len(panels)], strict=True):
-        picture = _hang(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, top, bottom)
+        picture = _hang(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, (*near, top, bottom))
+    for row, panel in enumerate(farther):
+        room = (*street, row / len(farther), (row + 1) / len(farther))
+        picture = _stand(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, room)
     seen = _camera(picture, rng, noise)
     out = io.BytesIO()
     Image.fromarray(seen).save(out, "JPEG", quality=rng.randint(68, 93))
@@ -96,7 +115,7 @@ def _direction(right_to_left: bool, font: ImageFont.FreeTypeFont) -> dict[str, A
     return {"direction": "rtl"} if right_to_left and font.layout_engine == ImageFont.Layout.RAQM else {}
 
 
-def _wall(rng: random.Random, noise: np.random.Generator) -> npt.NDArray[np.float32]:
+def _wall(rng: random.Random, noise: np.random.Generator) -> Light:
     """Plaster, bricks or sky with a street below: enough that a sign does not float in white."""
     width, height = _SIZE
     base = np.array([rng.randint(70, 210) for _ in range(3)], dtype=np.float32)
@@ -119,16 +138,41 @@ def _wall(rng: random.Random, noise: np.random.Generator) -> npt.NDArray[np.floa
     return wall
 
 
-def _hang(
-    sign: Pixels, wall: npt.NDArray[np.float32], rng: random.Random, top: float, bottom: float
-) -> npt.NDArray[np.float32]:
-    """The sign in perspective, with a shadow, somewhere between two shares of the height."""
-    (tall, wide), (width, height) = sign.shape[:2], (_SIZE[0], (bottom - top) * _SIZE[1])
+def _sides(rng: random.Random) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Left and right edge of what is near and of what is farther, in shares of the width."""
+    if rng.random() < 0.5:
+        return (0.0, 1.0 - _STREET), (1.0 - _STREET, 1.0)
+    return (_STREET, 1.0), (0.0, _STREET)
+
+
+def _hang(sign: Pixels, wall: Light, rng: random.Random, room: Room) -> Light:
+    """A sign near the camera: it fills most of its room."""
+    (tall, wide), (width, height) = sign.shape[:2], _extent(room)
     reach = rng.uniform(0.55, 0.9) * width
-    reach = min(reach, 0.85 * height * wide / tall)
+    return _paste(sign, wall, rng, room, min(reach, 0.85 * height * wide / tall))
+
+
+def _stand(sign: Pixels, wall: Light, rng: random.Random, room: Room) -> Light:
+    """A sign down the street, as large as its distance makes it."""
+    (tall, wide), (width, height) = sign.shape[:2], _extent(room)
+    near, far = _DISTANCE_M
+    distance_m = near * (far / near) ** rng.random()
+    reach = min(_FOCAL_PX * _BOARD_M / distance_m, 0.9 * width, 0.85 * height * wide / tall)
+    small = cv2.resize(sign, (round(reach), max(1, round(reach * tall / wide))), interpolation=cv2.INTER_AREA)
+    return _paste(np.asarray(small, dtype=np.uint8), wall, rng, room, reach)
+
+
+def _extent(room: Room) -> tuple[float, float]:
+    left, right, top, bottom = room
+    return (right - left) * _SIZE[0], (bottom - top) * _SIZE[1]
+
+
+def _paste(sign: Pixels, wall: Light, rng: random.Random, room: Room, reach: float) -> Light:
+    """The sign `reach` pixels wide, in perspective, with a shadow, somewhere in its room."""
+    (tall, wide), (width, height) = sign.shape[:2], _extent(room)
     drop = reach * tall / wide
-    x0 = (width - reach) * rng.uniform(0.2, 0.8)
-    y0 = top * _SIZE[1] + (height - drop) * rng.uniform(0.15, 0.7)
+    x0 = room[0] * _SIZE[0] + (width - reach) * rng.uniform(0.2, 0.8)
+    y0 = room[2] * _SIZE[1] + (height - drop) * rng.uniform(0.15, 0.7)
     corners = np.array([[0, 0], [wide, 0], [wide, tall], [0, tall]], dtype=np.float32)
     lean = 0.09
     target = np.array(
@@ -146,7 +190,7 @@ def _hang(
     return np.asarray(shaded * (1.0 - mask[..., None]) + drawn * mask[..., None], dtype=np.float32)
 
 
-def _camera(picture: npt.NDArray[np.float32], rng: random.Random, noise: np.random.Generator) -> Pixels:
+def _camera(picture: Light, rng: random.Random, noise: np.random.Generator) -> Pixels:
     """Uneven light, exposure, blur and sensor noise."""
     width, height = _SIZE
     angle, depth = rng.uniform(0, 2 * np.pi), rng.uniform(0.05, 0.35)

@@ -23,11 +23,12 @@ from tts.geodata.countries import Countries
 _TOWN_RADIUS_M = 3000.0
 _TRIES = 60
 _BESIDE = 0.7  # share of signs that do not hang alone
+_FARTHER = 3  # signs down the street, at most
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A planned scene. Same `seed`, same fonts: same photo."""
+    """A planned scene. Same `seed`, same fonts: same photo. Its tags tell of the signs near the camera."""
 
     number: int
     seed: str
@@ -37,19 +38,21 @@ class Scene:
     town: Town
     panel: Panel
     beside: Panel | None = None
+    farther: tuple[Panel, ...] = ()
 
     @property
     def panels(self) -> tuple[Panel, ...]:
+        """The signs near the camera."""
         return (self.panel,) if self.beside is None else (self.panel, self.beside)
 
     @property
     def clue(self) -> Clue:
-        """The strongest lead on any of its signs."""
+        """The strongest lead on any of its near signs."""
         return min((panel.clue for panel in self.panels), key=CLUES.index)
 
     @property
     def determined(self) -> bool:
-        """Whether its words could stand in no other country."""
+        """Whether the words near the camera could stand in no other country."""
         facts = tuple(fact for panel in self.panels for fact in panel.facts)
         return common(facts) == {self.locale.country}
 
@@ -57,7 +60,8 @@ class Scene:
     def tags(self) -> tuple[str, ...]:
         parts = ("script", self.locale.script), ("language", self.locale.language), ("clue", self.clue)
         told = "determined" if self.determined else "undetermined"
-        return (self.split, *(f"{name}:{value}" for name, value in parts), f"template:{self.template}", told)
+        drawn = f"template:{self.template}", f"farther:{len(self.farther)}"
+        return (self.split, *(f"{name}:{value}" for name, value in parts), *drawn, told)
 
     def truth(self, countries: Countries) -> Truth:
         """The centre of a real town; a hit within the town's own extent counts."""
@@ -71,10 +75,13 @@ class Scene:
 
 
 class SceneMaker:
-    """Plans and draws scenes of one split."""
+    """Plans and draws scenes of one split. Without the street there are only the signs near the camera."""
 
-    def __init__(self, *, seed: int = 0, split: Split = "held_out", shelf: FontShelf | None = None) -> None:
-        self._seed, self._split = seed, split
+    def __init__(
+        self, *, seed: int = 0, split: Split = "held_out", shelf: FontShelf | None = None, street: bool = True
+    ) -> None:
+        self.seed, self.split = seed, split
+        self._street = street
         self.shelf = shelf or FontShelf()
         self._locales: dict[str, list[SceneLocale]] = {}
         for locale in LOCALES:
@@ -93,39 +100,49 @@ class SceneMaker:
         Raises:
             DataError: when nothing can be planned with the fonts at hand.
         """
-        templates = TEMPLATES[self._split]
+        templates = TEMPLATES[self.split]
         for attempt in range(_TRIES):
-            seed = f"{self._seed}:{self._split}:{number}:{attempt}"
+            seed = f"{self.seed}:{self.split}:{number}:{attempt}"
             rng = random.Random(seed)
-            order = random.Random(f"{self._seed}:{number // len(self._locales)}").sample(
+            order = random.Random(f"{self.seed}:{number // len(self._locales)}").sample(
                 self.languages, len(self._locales)
             )
             locale = rng.choice(self._locales[order[number % len(order)]])
             template = templates[(number // len(order) + number + attempt) % len(templates)]
             town = rng.choice(towns_of(locale))
-            setting = Setting(rng, locale, words_for(locale.language, self._split), town)
+            setting = Setting(rng, locale, words_for(locale.language, self.split), town)
             panel = template(setting)
             if panel is not None and self._can_draw(panel, locale.script):
-                near = beside(setting) if rng.random() < _BESIDE else None
-                if near is not None and not self._can_draw(near, locale.script):
-                    near = None
-                return Scene(number, seed, self._split, template.__name__, locale, town, panel, near)
+                near = self._another(setting) if rng.random() < _BESIDE else None
+                return Scene(
+                    number, seed, self.split, template.__name__, locale, town, panel, near, self._farther(setting)
+                )
         raise DataError(f"scene {number} cannot be drawn with the fonts at hand")
 
     def photo(self, scene: Scene) -> bytes:
         """The JPEG of a scene, about 60 ms."""
-        return draw_scene(scene.panels, scene.locale.script, self.shelf, scene.seed)
+        return draw_scene(scene.panels, scene.locale.script, self.shelf, scene.seed, scene.farther)
 
     def samples(self, count: int) -> list[Sample]:
         """`count` samples whose photos are drawn when they are loaded."""
         countries, made = Countries(), []
         for number in range(count):
             scene = self.plan(number)
-            key = f"{self._split}/{number}"
+            key = f"{self.split}/{number}"
             load = partial(self.photo, scene)
-            sample = sample_id("scenes", key, self._seed)
+            sample = sample_id("scenes", key, self.seed)
             made.append(Sample(sample, load, scene.truth(countries), scene.tags, key))
         return made
+
+    def _another(self, setting: Setting) -> Panel | None:
+        panel = beside(setting)
+        return panel if panel is not None and self._can_draw(panel, setting.locale.script) else None
+
+    def _farther(self, setting: Setting) -> tuple[Panel, ...]:
+        """Signs of the same town farther down the street: none, or up to three."""
+        wanted = setting.rng.randint(0, _FARTHER) if self._street else 0
+        found = (self._another(setting) for _ in range(wanted))
+        return tuple(panel for panel in found if panel is not None)
 
     def _can_draw(self, panel: Panel, script: str) -> bool:
         return all(self.shelf.pick(random.Random(0), script, line.text) is not None for line in panel.lines)
