@@ -165,6 +165,20 @@ def test_common_words_are_poor_names(gazetteer, lexicon):
     assert found["welcome"].base > 1e-3
 
 
+@pytest.mark.parametrize(
+    ("text", "town"),
+    [
+        ("మంగళగిరి", "Mangalagiri"),
+        ("अररिया", "Arāria"),
+        ("நகராட்சி மன்னார்குடி", "Mannargudi"),
+        ("কৃষ্ণনগর 12 km", "Krishnanagar"),
+    ],
+)
+def test_a_name_with_vowel_signs_is_one_name(gazetteer, lexicon, text, town):
+    found = MentionReader(gazetteer, lexicon).mentions([text])
+    assert town in {match.place.name for match in found[0].matches}
+
+
 def test_the_exchange_of_a_landline_names_its_town(gazetteer):
     town = phone_town("+390811234567", gazetteer)
     assert town is not None

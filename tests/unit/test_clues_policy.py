@@ -68,6 +68,11 @@ def test_only_words_that_nothing_explains_are_strange_names(known_for, reader):
     assert strange_names(known, {"PK": 0.9, "IN": 0.05}, reader) == [("روبڑی", "PK")]
 
 
+def test_a_strange_name_keeps_its_vowel_signs(known_for, reader):
+    known, _ = known_for("மன்னாலகுடி")
+    assert strange_names(known, {"IN": 0.9}, reader) == [("மன்னாலகுடி", "IN")]
+
+
 def test_seeds_ask_differently_and_each_repeats_exactly(known_for, reader):
     def asked(seed):
         known, photos = known_for("Zelmorvat", "Quotarne", "Lovinpe", seed=seed, temperature=0.7)

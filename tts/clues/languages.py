@@ -22,7 +22,7 @@ from tts.clues.plates import is_code
 from tts.clues.tables import tables
 from tts.geodata.countries import Countries, Country
 from tts.geodata.lexicon import Lexicon
-from tts.geodata.names import script_of
+from tts.geodata.names import LETTER, script_of
 
 _FLOOR = 1e-8  # share of a word that a language's list does not have
 _DEPENDENCE = 0.4  # n words of a line count as n to the power of one minus this
@@ -30,9 +30,7 @@ _STRANGE = 0.2  # share of lines that are in no language of the country: names, 
 _VISITORS = 0.1  # share of lines in English where English is no language of the country
 _LINE_CAP = 6.0
 _TOTAL_CAP = 9.0
-_WORD = re.compile(
-    r"(?:[^\W\d_]|[\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u200c\u200d])+"
-)  # with vowel signs
+_WORD = re.compile(rf"(?:{LETTER}|[\u200c\u200d])+")
 _LETTER_NATS = 1.5
 _OTHER_SCRIPT = 8.0
 _WRITTEN_IN = {

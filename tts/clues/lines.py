@@ -14,14 +14,14 @@ from tts.domain.photo import Box
 from tts.domain.reading import TextLine
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
-from tts.geodata.names import normalise
+from tts.geodata.names import LETTER, normalise
 
 _NO_TRUST, _FULL_TRUST = 0.35, 0.8  # confidences of a recogniser
 _SECOND = 0.5  # share of the trust in a line that its second reading has
 _SAME_LINE = 0.6  # share of the smaller of two boxes that lies in the other
 _NUMBER = re.compile(r"[1-9]\d{0,2}(?: ?km)?")
 _LEVEL, _AS_TALL = 0.35, 2.2  # how far rows may lean, and their heights differ
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_WORD = re.compile(rf"{LETTER}{{3,}}")
 _SHORT_WORDS = frozenset({"ko", "he", "ar", "fa", "ur"})
 _LISTED_AS = {"sr": "sh"}
 _UNKNOWN_WORDS = 0.2  # trust in a reading somebody asked for whose words are in no list of its language

@@ -15,7 +15,7 @@ from phonenumbers import NumberParseException, PhoneNumberType, number_type, par
 
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.lexicon import Lexicon
-from tts.geodata.names import normalise, script_of
+from tts.geodata.names import LETTER, normalise, script_of
 
 _OWN = 0.08  # share of photos with text that carry the name of their own town
 _ALTERNATE = 0.35
@@ -30,6 +30,8 @@ _GERMAN = ("DE", "AT", "CH")
 _MAX_MENTIONS = 24
 _AS_GOOD, _ALTERNATE_SCORE, _LOOKED_UP_FROM = 0.02, 0.93, 3
 _KM = re.compile(r"([1-9]\d{0,2}) ?(?:km|км|كم|کلومتر|ק״מ|กม\.?)?", re.IGNORECASE)
+_LETTERS, _SIGNS = re.compile(rf"{LETTER}+"), rf"(?:{LETTER}|\d)+"
+_WORD = re.compile(rf"{_SIGNS}(?:['’.\-]{_SIGNS})*\.?")
 _UNSPACED = {"Hani": (2, 6), "Jpan": (2, 7), "Thai": (3, 16), "Laoo": (3, 14), "Khmr": (3, 14), "Mymr": (3, 16)}
 # What stands before or after a name and says that it is the name of this town …
 _TOWN_BEFORE = re.compile(
@@ -108,7 +110,7 @@ class MentionReader:
         if not matches:
             return None
         base = self._base(name) * 10.0**edits
-        rate = _OWN * _EDIT**edits * (1.0 if matches[0].primary else _ALTERNATE) * _context(text, start, end)
+        rate = _OWN * _EDIT**edits * _spelling(name, matches[0].primary) * _context(text, start, end)
         return Mention(name, text[:120], tuple(matches), min(0.8, rate), base, _distance(text, start, end))
 
     def looked_up(self, query: str, matches: Iterable[Match]) -> Mention | None:
@@ -120,7 +122,7 @@ class MentionReader:
             return None
         primary = any(match.primary for match in kept)
         edits = round((1.0 - best / (1.0 if primary else _ALTERNATE_SCORE)) * (len(name) + 1.0))
-        rate = 2.0 * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * (1.0 if primary else _ALTERNATE)
+        rate = 2.0 * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * _spelling(name, primary)
         return Mention(name, query[:120], kept, min(0.8, rate), self._base(name) * 10.0**edits)
 
     def _bearers(self, name: str) -> tuple[list[Match], int]:
@@ -141,7 +143,7 @@ class MentionReader:
     def _misspelt(self, name: str, countries: tuple[str, ...] | None) -> tuple[list[Match], int]:
         """Names one or two letters away from a long run of letters that is no word."""
         letters = name.replace(" ", "")
-        if len(letters) < 7 or self._lexicon.zipf(name) > 0 or not letters.isalpha():
+        if len(letters) < 7 or self._lexicon.zipf(name) > 0 or not _LETTERS.fullmatch(letters):
             return [], 0
         if " " in name and any(self._lexicon.zipf(word) > 3.0 for word in name.split()):
             return [], 0
@@ -163,6 +165,11 @@ class MentionReader:
         letters = len(name.replace(" ", ""))
         chance = _SHORT.get(letters, _CHANCE) if name.isascii() else max(_CHANCE, _SHORT.get(letters + 2, 0.0))
         return share + chance * _LONG ** max(0, min(_LONG_UP_TO, letters) - _LONG_FROM)
+
+
+def _spelling(name: str, primary: bool) -> float:
+    """How often a place is called so on its own signs: main names are in Latin letters, others there are their own."""
+    return 1.0 if primary or not name.isascii() else _ALTERNATE
 
 
 def _distance(text: str, start: int, end: int) -> float | None:
@@ -213,7 +220,7 @@ def _context(text: str, start: int, end: int) -> float:
 
 def _spaced(text: str) -> list[tuple[int, int]]:
     """Spans of one to four words, long ones first."""
-    words = [match.span() for match in re.finditer(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?", text)]
+    words = [match.span() for match in _WORD.finditer(text)]
     return [
         (words[at][0], words[at + length - 1][1])
         for length in range(min(_LONGEST, len(words)), 0, -1)

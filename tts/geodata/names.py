@@ -18,7 +18,9 @@ _FOLD = str.maketrans(
     }
 )  # fmt: skip
 _STRIP = re.compile(r"[\u0300-\u036f\u064b-\u065f\u0670\u0591-\u05c7]")
-_SEPARATORS = re.compile(r"(?:[^\w\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]|_)+")
+_MARKED = r"\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_SEPARATORS = re.compile(rf"(?:[^\w{_MARKED}]|_)+")
+LETTER = rf"(?:[^\W\d_]|[{_MARKED}])"  # also a vowel sign: `re` takes those for no letters, and words would end there
 
 
 @lru_cache(maxsize=65536)

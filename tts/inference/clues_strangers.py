@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from tts.clues.lines import trusted
 from tts.clues.reader import ClueReader
 from tts.domain.reading import TextLine
-from tts.geodata.names import normalise, script_of
+from tts.geodata.names import LETTER, normalise, script_of
 from tts.inference.clues_notes import Notes
 
 _COUNTRIES, _LIKELY = 3, 0.1
 _LEAST_LETTERS, _MOST_LETTERS = 3, 24
 _OWN_LETTERS = 2.0  # lettering of the country's own is a name more often than invented Latin words are
-_NAME = re.compile(r"[^\W\d_]+(?:['’ .\-]*[^\W\d_\u200c\u200d]+)*")
+_NAME = re.compile(rf"{LETTER}+(?:['’ .\-]*{LETTER}+)*")
 
 
 def strange_names(known: Notes, countries: Mapping[str, float], reader: ClueReader) -> list[tuple[str, str]]:
