@@ -20,7 +20,7 @@ from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 from tts.net.url_secrets import masked
-from tts.perception.alphabets import SCRIPT_OF
+from tts.perception.alphabets import lettering
 from tts.perception.tesseract import installed_models
 
 _PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "rapidocr", "pillow", "opentelemetry-sdk")
@@ -73,16 +73,10 @@ def _tesseract(args: AppArgs) -> Iterator[Finding]:
     models = installed_models()
     if models.missing:
         packages = " ".join(f"tesseract-ocr-{code}" for code in models.missing)
-        scripts = ", ".join(dict.fromkeys(SCRIPT_OF[code] for code in models.missing))
-        yield Finding(
-            "Tesseract models", "missing", scripts, "signs in these scripts are not read", f"apt-get install {packages}"
-        )
+        cost = "signs in these are not read, or not well"
+        yield Finding("Tesseract models", "missing", lettering(models.missing), cost, f"apt-get install {packages}")
     else:
-        yield Finding(
-            "Tesseract models",
-            "ok",
-            f"{len({SCRIPT_OF[code] for code in models.languages})} scripts in {models.folder}",
-        )
+        yield Finding("Tesseract models", "ok", f"{len(models.languages)} in {models.folder}")
 
 
 def _data(args: AppArgs) -> Iterator[Finding]:

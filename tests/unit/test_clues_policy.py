@@ -58,6 +58,12 @@ def test_languages_of_one_script_are_tried_for_its_strange_lines(known_for, read
     assert {"ar", "fa", "ur"} <= asked
 
 
+def test_latin_lettering_is_tried_as_vietnamese_only_where_that_is_spoken(known_for, reader):
+    known, photos = known_for("Zelmorvat")
+    asked = [{reread.language for reread in rereads(known, {code: 0.9}, photos, reader)} for code in ("FR", "VN")]
+    assert ["vi" in languages for languages in asked] == [False, True]
+
+
 def test_languages_follow_the_belief(reader):
     shares = languages_of({"PK": 0.9, "GR": 0.1}, reader)
     assert shares["ur"] > shares["el"] > shares["ko"]

@@ -53,7 +53,8 @@ def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo
         size = min(1.0, (box.y1 - box.y0) * photo.height / _LEGIBLE_PX)
         for language, share in wanted.items():
             asked = _around(box)
-            worth = doubt * size * (share + _KIN) if _SCRIPTS[language] == taken else doubt * size * share
+            kin = _KIN if _SCRIPTS[language] == taken != "Latn" else 0.0  # most Latin lettering is as it was read
+            worth = doubt * size * (share + kin)
             if worth >= _LEAST and (asked, language) not in known.read_as:
                 options.append(Reread(asked, language, worth))
     drawn = [(math.log(option.worth) + _gumbel(rng.random(), known.temperature), option) for option in options]

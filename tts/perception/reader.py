@@ -21,8 +21,9 @@ from tts.geodata.names import script_of
 from tts.perception.ppocr import Pixels, PpOcr, Quad, cut_out
 from tts.perception.scripts import ForeignReader
 from tts.perception.tesseract import Tesseract
+from tts.perception.vietnamese import VietnameseReader
 
-VERSION = "reader-4"
+VERSION = "reader-5"
 _MIN_CONFIDENCE = 0.5
 _SURE = 0.85
 _ZOOM_SIDE = 960
@@ -49,7 +50,8 @@ class SignReader:
 
     def __init__(self) -> None:
         self._ppocr = PpOcr()
-        self._foreign = ForeignReader(Tesseract())
+        tesseract = Tesseract()
+        self._foreign, self._vietnamese = ForeignReader(tesseract), VietnameseReader(tesseract)
 
     def read(self, photo: Photo, box: Box | None = None, language: str = "") -> Reading:
         """Lines with their boxes in fractions of the *whole* photo, largest first.
@@ -65,6 +67,7 @@ class SignReader:
             lines = self._lines_as(pixels, language)
         else:
             lines = self._foreign_lines(self._latin_lines(pixels), enlarged=box is not None)
+            lines = self._vietnamese_lines(lines)
         kept: list[TextLine] = []
         unread: list[TextLine] = []
         for line in lines:
@@ -120,6 +123,19 @@ class SignReader:
         twins = self._foreign.look_alikes({i: (line.crop, line.text) for i, line in sure.items()}, scripts)
         for i, reading in twins.items():
             lines[i] = replace(lines[i], alternatives=(reading.text,))
+        return lines
+
+    def _vietnamese_lines(self, lines: list[_Line]) -> list[_Line]:
+        """Put in the letters that PP-OCR left out, where some of its lines are Vietnamese."""
+        latin = {i: (line.crop, line.text) for i, line in enumerate(lines) if line.reader == "ppocr"}
+        for i, found in self._vietnamese.read(latin).items():
+            lines[i] = replace(
+                lines[i],
+                text=found.text,
+                confidence=found.confidence,
+                reader=f"tesseract:{found.language}",
+                alternatives=(lines[i].text,),
+            )
         return lines
 
 

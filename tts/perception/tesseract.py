@@ -18,7 +18,7 @@ import tesserocr
 from PIL import Image
 
 from tts.errors import ToolError, ToolErrorKind
-from tts.perception.alphabets import KIN, LANGUAGE_OF, SCRIPT_OF, SCRIPTS
+from tts.perception.alphabets import KIN, LANGUAGE_OF, SCRIPT_OF, SCRIPTS, VIETNAMESE, lettering
 from tts.perception.ppocr import Pixels
 
 os.environ.setdefault("OMP_THREAD_LIMIT", "1")  # one thread a session, like everything in perception
@@ -82,6 +82,10 @@ class Tesseract:
             )
         return tags[tag]
 
+    @property
+    def reads_vietnamese(self) -> bool:
+        return VIETNAMESE in self._installed.languages
+
     def kin(self, language: str) -> tuple[str, ...]:
         """The other readers of a first reader's script."""
         return tuple(kin for kin in KIN.get(language, ()) if kin in self._installed.languages)
@@ -91,9 +95,8 @@ class Tesseract:
         missing = self._installed.missing
         if not missing:
             return ()
-        scripts = ", ".join(dict.fromkeys(SCRIPT_OF[code] for code in missing))
         packages = " ".join(f"tesseract-ocr-{code}" for code in missing)
-        return (f"signs in {scripts} are not read, or not well: install {packages}",)
+        return (f"signs in {lettering(missing)} are not read, or not well: install {packages}",)
 
     def read(self, crop: Pixels, language: str) -> tuple[str, float]:
         """Text and confidence in [0, 1] of an upright line (BGR pixels)."""

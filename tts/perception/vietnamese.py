@@ -1,0 +1,67 @@
+"""Vietnamese, of which PP-OCR reads the letters that it shares with other languages and leaves out the rest.
+
+It reads “Thun Thanh” for “Thuận Thanh” and is sure of itself. A line with accents as Vietnamese has them is tried with
+Tesseract's Vietnamese reader; where that finds letters of Vietnamese alone, the other lines are tried too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rapidfuzz.distance import LCSseq
+
+from tts.geodata.names import normalise
+from tts.perception.alphabets import VIETNAMESE
+from tts.perception.ppocr import Pixels
+from tts.perception.scripts import ForeignLine
+from tts.perception.tesseract import Tesseract
+
+_OWN = frozenset("ơư" + "".join(map(chr, range(0x1EA0, 0x1EFA))))  # Latin letters that no other language has
+_ACCENTED = _OWN | frozenset("àáâãèéêìíòóôõùúýăđĩũ")
+_PROBED, _READ = 2, 14  # lines
+_SURE = 0.85
+_FRAME = " .,:;'|"  # what it makes of the edges of a sign
+_KEPT = 0.7  # share of PP-OCR's letters that a reading has to have, in their order
+
+
+class VietnameseReader:
+    """Reads lines with Tesseract's Vietnamese model, if it is installed; reads nothing otherwise."""
+
+    def __init__(self, tesseract: Tesseract) -> None:
+        self._tesseract = tesseract
+
+    def read(self, lines: Mapping[int, tuple[Pixels, str]]) -> dict[int, ForeignLine]:
+        """Readings of the lines (picture, PP-OCR's text; largest first) that have letters of Vietnamese alone."""
+        if not self._tesseract.reads_vietnamese:
+            return {}
+        likely = [i for i, (_, text) in lines.items() if _may_be_vietnamese(text)]
+        probed = sorted(likely, key=lambda i: _OWN.isdisjoint(lines[i][1].casefold()))[:_PROBED]
+        if not (found := self._read(lines, probed)):
+            return {}
+        others = [i for i, (_, text) in lines.items() if i not in probed and not _of_figures(text)]
+        return found | self._read(lines, others[:_READ])
+
+    def _read(self, lines: Mapping[int, tuple[Pixels, str]], numbers: Iterable[int]) -> dict[int, ForeignLine]:
+        found: dict[int, ForeignLine] = {}
+        for i in numbers:
+            crop, taken = lines[i]
+            text, confidence = self._tesseract.read(crop, VIETNAMESE)
+            text = text.strip(_FRAME)
+            if confidence >= _SURE and not _OWN.isdisjoint(text.casefold()) and _has(text, taken):
+                found[i] = ForeignLine(text, confidence, VIETNAMESE)
+        return found
+
+
+def _may_be_vietnamese(text: str) -> bool:
+    accented = {char for char in text.casefold() if not char.isascii() and char.isalpha()}
+    return bool(accented) and accented <= _ACCENTED
+
+
+def _of_figures(text: str) -> bool:
+    return 2 * sum(char.isalpha() for char in text) <= len(text)
+
+
+def _has(text: str, taken: str) -> bool:
+    """Whether a reading has the letters that were there for sure; accents aside."""
+    ours, theirs = normalise(text).replace(" ", ""), normalise(taken).replace(" ", "")
+    return LCSseq.similarity(ours, theirs) >= _KEPT * len(theirs)
