@@ -5,9 +5,12 @@ Import this module before `ray`: it prepares the environment that Serve reads at
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import time
+import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,12 +93,24 @@ def _start_patiently(address: str | None, *, log_to_driver: bool) -> None:
     try:
         with boundary(FatalError, what):
             _start_ray(address, log_to_driver=log_to_driver)
-    except FatalError:
+        return
+    except FatalError as error:
         if address is not None:
             raise
-        ray.shutdown()
-        with boundary(FatalError, what):
-            _start_ray(address, log_to_driver=log_to_driver)
+        _forget(error)
+    with boundary(FatalError, what):
+        _start_ray(address, log_to_driver=log_to_driver)
+
+
+def _forget(error: FatalError) -> None:
+    """Let go of the processes of a start that failed: Ray ends them, but neither waits for them nor lets go of them
+    before the traceback does. Python buries what is let go of when it starts its next process."""
+    ray.shutdown()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        for failure in (error, error.__cause__):
+            traceback.clear_frames(failure.__traceback__ if failure is not None else None)
+        gc.collect()
 
 
 def _start_ray(address: str | None, *, log_to_driver: bool) -> None:

@@ -63,7 +63,7 @@ def _figures(
     """Share of photos within each threshold, in the right country and without an answer, at first glance."""
     hits, country, silent = dict.fromkeys(_THRESHOLDS_KM, 0), 0, 0
     for sample, texts in read:
-        leads = reader.leads(texts, without)
+        leads = reader.leads(texts, without=without)
         belief = reader.weigher.weigh(leads.clues, leads.mentions)
         point, _ = belief.best_point()
         if not answers(belief, leads):

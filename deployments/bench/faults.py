@@ -11,7 +11,7 @@ import psutil
 
 from deployments.bench.autoscale import replicas
 from deployments.bench.fanout import plain_photo
-from deployments.bench.harness import Result, client, free_port, percentile, report, say
+from deployments.bench.harness import Result, client, free_port, gone_is_fine, percentile, report, say
 from deployments.bench.load import Load
 from deployments.cluster import served
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig, RoutingConfig, ScriptedEngine
@@ -79,7 +79,10 @@ async def run(url: str, kills: int) -> Result:
 
 def kill_replica(rng: random.Random) -> None:
     """SIGKILL one of the Rollout replicas of the private cluster this process started."""
-    found = [p for p in psutil.Process().children(recursive=True) if any(_NAME in part for part in p.cmdline())]
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with gone_is_fine():
+            found += [process] if any(_NAME in part for part in process.cmdline()) else []
     if not found:
         raise click.ClickException("there is no Rollout replica to kill")
     rng.choice(sorted(found, key=lambda process: process.pid)).kill()

@@ -114,13 +114,13 @@ def family_pss_gb() -> float:
     """Proportional set size of this process's descendants: the service without its measuring client."""
     total = 0
     for process in psutil.Process().children(recursive=True):
-        with _gone_is_fine():
+        with gone_is_fine():
             total += process.memory_full_info().pss
     return round(total / 2**30, 3)
 
 
 @contextmanager
-def _gone_is_fine() -> Iterator[None]:
+def gone_is_fine() -> Iterator[None]:
     try:
         yield
     except (psutil.NoSuchProcess, psutil.AccessDenied):

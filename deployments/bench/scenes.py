@@ -40,7 +40,7 @@ def command(
     if quick:
         count, ns = min(count, 43), (1,)
     maker = SceneMaker(seed=seed, split=cast(Split, split), street=not near)
-    report("scenes", lambda: measure_scenes(args, maker, count, ns, out) | {"near": near})
+    report("scenes", lambda: measure_scenes(args, maker, count, ns, out))
 
 
 def measure_scenes(args: AppArgs, maker: SceneMaker, count: int, ns: Sequence[int], out: Path | None) -> Result:
@@ -53,6 +53,7 @@ def measure_scenes(args: AppArgs, maker: SceneMaker, count: int, ns: Sequence[in
         "count": count,
         "split": maker.split,
         "scene_seed": maker.seed,
+        "near": not maker.street,
         "by_n": by_n(args, runs),
         "by_n_towns": by_n(args, towns),
         **_recalls(most),

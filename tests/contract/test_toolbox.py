@@ -132,6 +132,13 @@ async def test_geocoding_uses_the_larger_units(ask):
     assert isinstance(first, PlaceFact)
     assert (first.admin1, first.country_code) == ("Brandenburg", "DE")
     assert (await ask("geocode", address="Baker Street 221b, London, UK")).facts[0].name == "London"
+    (town, *_) = (await ask("geocode", address="Bahnhofstrasse 5, 8001 Zürich")).facts
+    assert (town.name, town.country_code) == ("Zürich", "CH")
+
+
+async def test_an_airport_is_found_by_its_code(ask):
+    found = (await ask("poi_keyword_search", query="KIX")).facts
+    assert "iata:KIX" in {fact.id for fact in found}
 
 
 async def test_the_country_at_sea_is_none(ask):

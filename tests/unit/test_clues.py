@@ -1,5 +1,7 @@
 """What lines of text say about countries and places, kind by kind."""
 
+import gzip
+import importlib.resources
 import math
 
 import pytest
@@ -15,6 +17,7 @@ from tts.clues.reader import ClueReader
 from tts.clues.tables import tables
 from tts.clues.wording import wording_clues
 from tts.domain.geo import LatLon, distance_km
+from tts.geodata.names import normalise
 
 
 @pytest.fixture(scope="module")
@@ -159,10 +162,70 @@ def test_a_name_that_stands_alone_tells_more_than_one_in_a_street(gazetteer, lex
     assert street.rate < alone.rate < after_code.rate
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("Wilhelmsburg", "Rathaus"),
+        ("Solrød Strand", "Station"),
+        ("화천", "기차역"),
+        ("بانه", "شهرداری"),
+        ("பாபநாசம்", "நகராட்சி"),
+        ("กระบี่", "สถานีรถไฟ"),
+    ],
+)
+def test_a_name_at_a_station_or_a_town_hall_is_that_of_the_town(gazetteer, lexicon, name, line):
+    mentions = MentionReader(gazetteer, lexicon)
+    alone, above, beside = (
+        {mention.name: mention for mention in found}[normalise(name)]
+        for found in (
+            mentions.mentions([name]),
+            mentions.mentions([name], {name: ("Qwxzkj", line)}),
+            mentions.mentions([f"{line} {name}"]),
+        )
+    )
+    assert above.rate == beside.rate > alone.rate
+    assert above.elsewhere == beside.elsewhere
+    assert above.elsewhere < alone.elsewhere or not alone.words
+
+
+@pytest.mark.parametrize(
+    "text", ["Wilhelmsburg & Sohn", "Meier & Wilhelmsburg", "Wilhelmsburg y Hijos", "Wilhelmsburg, Lda"]
+)
+def test_the_name_of_an_owner_tells_less_than_that_of_a_town(gazetteer, lexicon, text):
+    mentions = MentionReader(gazetteer, lexicon)
+    alone, owner = ({m.name: m for m in mentions.mentions([said])}["wilhelmsburg"] for said in ("Wilhelmsburg", text))
+    assert owner.rate / owner.elsewhere < alone.rate / alone.elsewhere / 10
+
+
+@pytest.mark.parametrize(("code", "country"), [("ZRH", "CH"), ("KIX", "JP"), ("GRU", "BR")])
+def test_an_airport_code_beside_a_word_of_airports_is_the_airport(reader, code, country):
+    leads = reader.leads({"Gate B 42": 1.0, f"{code} 10:45": 1.0})
+    (found,) = [mention for mention in leads.mentions if mention.name == code.lower()]
+    assert {match.place.country_code for match in found.matches} == {country}
+    without = reader.weigher.weigh(leads.clues, ()).countries[country]
+    assert reader.weigher.weigh(leads.clues, leads.mentions).countries[country] > 4 * without
+    assert f"iata:{code}" in {match.place.id for match in found.matches}
+
+
+def test_two_readings_of_one_word_are_one_mention(reader):
+    def mentioned(*lines):
+        return [mention.name for mention in reader.leads(dict.fromkeys(lines, 1.0)).mentions]
+
+    assert len(mentioned("Wilhelmsburg", "Wilhelmsborg", "Wilhelnsburg")) == 1
+    assert sorted(mentioned("Wilhelmsburg", "Rourkela")) == ["rourkela", "wilhelmsburg"]
+    assert sorted(mentioned("Kharagpur", "খড়্গপুর")) == sorted(["kharagpur", normalise("খড়্গপুর")])
+
+
+@pytest.mark.parametrize("text", ["BUS", "BAR", "TAX"])
+def test_three_letters_are_no_airport_without_one(reader, text):
+    kinds = {m.place.kind for mention in reader.leads({text: 1.0}).mentions for m in mention.matches}
+    assert "airport" not in kinds
+
+
 def test_common_words_are_poor_names(gazetteer, lexicon):
     found = {m.name: m for m in MentionReader(gazetteer, lexicon).mentions(["welcome", "Rourkela"])}
-    assert found["rourkela"].base < 1e-5
-    assert found["welcome"].base > 1e-3
+    assert found["rourkela"].elsewhere < 1e-5
+    assert found["welcome"].elsewhere > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -207,6 +270,51 @@ def test_a_town_with_its_country_is_believed(reader):
     assert distance_km(point, LatLon(lat=49.38, lon=10.18)) < 10
     assert worth > 0.5
     assert belief.country[0] == "DE"
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "region"),
+    [
+        (("மருந்தகம்", "திறந்திருக்கும்", "+91 98765 43210"), "IN", "Tamil Nadu"),
+        (("ওষুধের দোকান", "খোলা আছে", "+91 98765 43210"), "IN", "West Bengal"),
+        (("Stationnement interdit", "Défense de fumer", "www.zelmorvat.ca"), "CA", "Quebec"),
+        (("Vietato fumare", "Aperto tutti i giorni", "www.zelmorvat.ch"), "CH", "Ticino"),
+        (("Prohibit fumar", "Farmàcia de guàrdia", "Ajuntament", "www.zelmorvat.es"), "ES", "Catalonia"),
+    ],
+)
+def test_the_language_tells_in_which_part_of_a_country(reader, gazetteer, lines, code, region):
+    leads = reader.leads(dict.fromkeys(lines, 1.0))
+    belief = reader.weigher.weigh(leads.clues, ())
+    (town, _), *_ = gazetteer.nearest(belief.best_point()[0], limit=1)
+    assert (belief.country[0], town.admin1) == (code, region)
+    unmoved = tuple(clue.model_copy(update={"regions": {}}) for clue in leads.clues)
+    assert belief.countries == pytest.approx(reader.weigher.weigh(unmoved, ()).countries)
+
+
+def test_the_parts_of_countries_are_divisions_and_the_last_is_for_all_others():
+    packed = importlib.resources.files("tts").joinpath("data/admin1.tsv.gz").read_bytes()
+    rows = gzip.decompress(packed).decode().splitlines()
+    for code, regions in tables().regional.items():
+        named = {row.split("\t")[1] for row in rows if row.startswith(f"{code}.")}
+        assert {name for region in regions for name in region.of} <= named
+        assert [bool(region.of) for region in regions] == [True] * (len(regions) - 1) + [False]
+
+
+def test_a_word_of_a_language_that_is_not_spoken_there_is_the_town(reader):
+    def share(*lines):
+        leads = reader.leads(dict.fromkeys(lines, 1.0))
+        belief = reader.weigher.weigh(leads.clues, leads.mentions)
+        return sum(share for place, share in belief.places if place.name == "Călan")
+
+    assert share("Călan", "www.zelmorvat.ro") > 0.5  # “çalan” is Turkish
+    assert share("Călan", "www.zelmorvat.com.tr", "Ekmek ve süt", "Eczane") < 0.05
+
+
+def test_a_town_that_its_division_is_called_after_is_the_point(reader):
+    leads = reader.leads({"8001 Zürich": 1.0})
+    belief = reader.weigher.weigh(leads.clues, leads.mentions)
+    assert (belief.places[0][0].name, belief.places[0][0].kind) == ("Zürich", "city")
+    assert distance_km(belief.best_point()[0], belief.places[0][0].point) < 0.1
 
 
 def test_nothing_read_is_no_belief_in_particular(reader):

@@ -7,7 +7,6 @@ from tts.clues.reader import ClueReader
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
-from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +34,18 @@ def test_a_reading_that_was_cut_off_says_nothing_beside_the_whole_one(lines):
     assert list(found) == ["+95 9 212 4505"]
 
 
+def test_lines_of_one_sign_stand_beside_each_other(lines):
+    sign = [
+        line("Rathaus"),
+        line("Anadia", y=(0.22, 0.3)),
+        line("Eingang", x=(0.8, 0.9), y=(0.22, 0.3)),
+        line("Bar", y=(0.8, 0.9)),
+    ]
+    found = lines.beside(sign)
+    assert (found["Rathaus"], found["Anadia"]) == (("Anadia",), ("Rathaus",))
+    assert (found["Eingang"], found["Bar"]) == ((), ())
+
+
 def test_a_number_in_the_same_row_joins_its_line(lines):
     signpost = [line("Coimbra"), line("34", x=(0.6, 0.65)), line("Eingang", y=(0.4, 0.5))]
     assert "Coimbra 34" in lines.texts(signpost)
@@ -43,7 +54,14 @@ def test_a_number_in_the_same_row_joins_its_line(lines):
 
 @pytest.mark.parametrize(
     ("text", "language", "trusted"),
-    [("약국", "ko", True), ("аптека", "ru", True), ("ѕхџѓ кјљњ", "sr", False), ("аптека", "he", False)],
+    [
+        ("약국", "ko", True),
+        ("аптека", "ru", True),
+        ("ѕхџѓ кјљњ", "sr", False),
+        ("аптека", "he", False),
+        ("הו", "he", False),
+        ("בית", "he", True),
+    ],
 )
 def test_a_reading_somebody_asked_for_needs_words_of_its_language(lines, text, language, trusted):
     found = lines.asked(line(text, language=language, confidence=0.9))
@@ -65,15 +83,3 @@ def test_distances_on_a_signpost_tell_which_town_is_near(reader):
     aveiro, coimbra = LatLon(lat=40.6443, lon=-8.6455), LatLon(lat=40.2056, lon=-8.4196)
     assert distance_km(signposts(reader, ["Aveiro 2", "Coimbra 58"]), aveiro) < 20
     assert distance_km(signposts(reader, ["Aveiro 57", "Coimbra 2"]), coimbra) < 10
-
-
-def test_a_search_inside_a_country_explains_a_name_read_badly(reader):
-    call = ToolCall(id="c", name="poi_keyword_search", arguments={"query": "روبڑی", "country": "PK"})
-    fact = PlaceFact(id="x:1", name="Rohri", point=LatLon(lat=27.69, lon=68.89), country_code="PK", score=0.775)
-    result = ToolResult(call_id="c", name="poi_keyword_search", text="", facts=(fact,))
-    (mention,) = reader.looked_up([call], [result])
-    assert mention.matches[0].place.name == "Rohri"
-    assert mention.rate > 20 * mention.base
-    everywhere = call.model_copy(update={"arguments": {"query": "روبڑی"}})
-    assert reader.looked_up([everywhere], [result]) == ()
-    assert reader.looked_up([call], [result], [mention]) == ()

@@ -45,13 +45,24 @@ class OfflinePlaces:
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
-        """Comma-separated units, smallest first; larger units narrow the search, unknown small ones are skipped."""
+        """Comma-separated units, smallest first; larger units narrow the search, unknown small ones are skipped.
+
+        A unit with numbers is read as a postcode and a town: no street is known here.
+        """
         units = [unit.strip() for unit in address.split(",") if unit.strip()]
         code = country.upper() if country else None
         if len(units) > 1 and (named := self._countries.find(units[-1])) is not None:
             code, units = named.code, units[:-1]
         for i, unit in enumerate(units):
-            matches = self._gazetteer.search(unit, countries=[code] if code else None, limit=4 * limit)
+            name = " ".join(word for word in unit.split() if not any(char.isdigit() for char in word))
+            coded = name != unit
+            matches = self._gazetteer.search(
+                name,
+                countries=[code] if code else None,
+                kinds=("city",) if coded else None,
+                limit=4 * limit,
+                fuzzy=not coded,
+            )
             if matches:
                 return [place_fact(m.place, m.score) for m in _agreeing(matches, units[i + 1 :])[:limit]]
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from tts.domain.geo import LatLon
@@ -22,6 +22,7 @@ class ClueKind(StrEnum):
     BRAND = "brand"
     PLATE = "plate"
     UNIT = "unit"
+    DATE = "date"
     PLACE = "place"
     COORDINATES = "coordinates"
 
@@ -31,6 +32,7 @@ class Clue(Value):
 
     Only differences count: a clue that fits every country alike says nothing. `point` is set where the clue names a
     position itself (printed coordinates, the exchange of a telephone number), which is right within `point_km`.
+    `regions` tells parts of a country apart: log-likelihoods by the name of a first-order division, "" for all others.
     """
 
     kind: ClueKind
@@ -40,6 +42,7 @@ class Clue(Value):
     other: float = 0.0
     point: LatLon | None = None
     point_km: float = 0.0
+    regions: Mapping[str, Mapping[str, float]] = {}
 
     def weight(self, code: str) -> float:
         return self.weights.get(code, self.other)
@@ -58,3 +61,8 @@ def pointing(kind: ClueKind, quote: str, why: str, countries: Iterable[str], nat
     if not codes:
         return None
     return Clue(kind=kind, quote=quote[:120], why=why, weights=dict.fromkeys(codes, 0.0), other=-nats)
+
+
+def listed(codes: Sequence[str]) -> str:
+    """The first six of some countries, as explanations name them."""
+    return ", ".join(codes[:6]) + (" and others" if len(codes) > 6 else "")

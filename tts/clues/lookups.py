@@ -1,50 +1,125 @@
-"""What a search for a name inside a country brings: mentions of places whose names were read nearly right.
+"""What tools answered becomes mentions: names found inside a country, addresses, and names of what is around a point.
 
-All over the world every short run of letters is nearly some town; inside one country few are. So a name that nothing
-explains is only compared with others of its likeness after somebody has looked it up where the photo seems to be.
+All over the world every short run of letters is nearly some town; inside one country few are, around one point hardly
+any. So a name that nothing explains is only compared with others of its likeness after somebody has looked it up where
+the photo seems to be. An address that a geocoder knows is a place of its own, as good as printed coordinates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from rapidfuzz.distance import OSA
+
+from tts.clues.addresses import ADDRESS
 from tts.clues.mentions import Mention, MentionReader
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.geodata.gazetteer import Gazetteer, Match, Place
 from tts.geodata.names import normalise
 
-SEARCH = "poi_keyword_search"
+SEARCH, GEOCODE, AROUND = "poi_keyword_search", "geocode", "reverse_geocode"
+_ADDRESS_RATE, _ADDRESS_BASE = 0.3, 1e-5  # of photos at an address that show it, and of those anywhere
+_SOMEWHERE = 1e-3  # … where several towns have it
+_COARSE = re.compile(  # providers' kinds of what is no address: OpenStreetMap's, Google's, AMap's
+    r"\b(?:administrative|borough|city|country|county|hamlet|island|locality|municipality|neighbou?rhood|political"
+    r"|post(?:al )?code|quarter|region|state|sublocality|suburb|town|village)\b"
+    r"|[国國]家|省|市|区县|开发区|乡镇|村庄|商圈"
+)
+_TOWN_KM, _TOWNS, _PULL_KM = 60.0, 40, 5.0
+_AROUND_RATE, _AROUND_BASE = 0.1, 1e-5
+_LEAST_LETTERS, _LETTERS_AN_EDIT = 5, 4
+Asked = tuple[ToolCall, ToolResult]
 
 
-def looked_up(
-    calls: Iterable[ToolCall], results: Iterable[ToolResult], names: MentionReader, gazetteer: Gazetteer
-) -> Iterator[Mention]:
-    """Mentions from searches inside a country, each query once; what is spelt exactly so is known without a search."""
-    asked = {call.id: call for call in calls if call.name == SEARCH and call.arguments.get("country")}
-    seen: set[str] = set()
-    for result in results:
-        call = asked.get(result.call_id)
-        query = normalise(str(call.arguments.get("query", ""))) if call is not None else ""
-        if not query or query in seen or gazetteer.search(query, limit=1, fuzzy=False):
-            continue
-        seen.add(query)
-        facts = [fact for fact in result.facts if isinstance(fact, PlaceFact)]
-        mention = names.looked_up(
-            query, [match for fact in facts if (match := _match(fact, query, gazetteer)) is not None]
+def asked(calls: Iterable[ToolCall], results: Iterable[ToolResult]) -> list[Asked]:
+    """Every call of a rollout with its result, in the order of the results."""
+    by_id = {call.id: call for call in calls}
+    return [(by_id[result.call_id], result) for result in results if result.call_id in by_id]
+
+
+class LookupReader:
+    """Knows the tools that the embedded engine asks. Deterministic; a name is mentioned once."""
+
+    def __init__(self, names: MentionReader, gazetteer: Gazetteer, familiar: Callable[[str], bool]) -> None:
+        self._names, self._gazetteer, self._familiar = names, gazetteer, familiar
+
+    def mentions(
+        self, answered: Iterable[Asked], texts: Sequence[str], known: Sequence[Mention]
+    ) -> tuple[Mention, ...]:
+        """What the answers add to the mentions that are `known` from the lines themselves."""
+        names = {mention.name for mention in known}
+        found: dict[str, Mention] = {}
+        for call, result in answered:
+            facts = [fact for fact in result.facts if isinstance(fact, PlaceFact) and fact.point is not None]
+            for mention in self._from(call, facts, texts, names) if facts else ():
+                if mention.name not in names:
+                    found.setdefault(mention.name, mention)
+        return tuple(found.values())
+
+    def _from(
+        self, call: ToolCall, facts: Sequence[PlaceFact], texts: Sequence[str], named: Collection[str]
+    ) -> Iterator[Mention]:
+        if call.name == SEARCH and call.arguments.get("country"):
+            yield from self._searched(normalise(str(call.arguments.get("query", ""))), facts)
+        elif call.name == GEOCODE:
+            yield from self._geocoded(str(call.arguments.get("address", "")), facts)
+        elif call.name == AROUND:
+            yield from self._around(facts, texts, named)
+
+    def _searched(self, query: str, facts: Iterable[PlaceFact]) -> Iterator[Mention]:
+        """A name inside a country; one that is spelt exactly so is known without a search."""
+        if query and not self._gazetteer.search(query, limit=1, fuzzy=False):
+            matches = (self._match(fact, query) for fact in facts if fact.place_kind != "country")
+            mention = self._names.looked_up(query, list(matches))
+            if mention is not None:
+                yield mention
+
+    def _geocoded(self, address: str, facts: Iterable[PlaceFact]) -> Iterator[Mention]:
+        """Where an address is. A geocoder that only knows its town says nothing that the town's name has not said."""
+        exact = [match for fact in facts if (match := self._at_address(fact)) is not None]
+        if exact:
+            base = _ADDRESS_BASE if len({match.place.name for match in exact}) == 1 else _SOMEWHERE
+            yield Mention(normalise(address), address[:120], tuple(exact), _ADDRESS_RATE, base)
+
+    def _around(self, facts: Sequence[PlaceFact], texts: Sequence[str], named: Collection[str]) -> Iterator[Mention]:
+        """Words that nothing explains and that are nearly the name of something around the point that was checked."""
+        for text in dict.fromkeys(part for line in texts for part in (line, *line.split())):
+            name = normalise(text)
+            letters = len(name.replace(" ", ""))
+            if name in named or letters < _LEAST_LETTERS or self._familiar(text):
+                continue
+            near = [(edits, fact) for fact in facts if (edits := _edits(name, fact)) * _LETTERS_AN_EDIT <= letters]
+            if near:
+                edits = min(edits for edits, _ in near)
+                matches = (self._at_address(fact) or self._match(fact, name) for count, fact in near if count == edits)
+                yield Mention(name, text[:120], tuple(matches), _AROUND_RATE / (1 + edits), _AROUND_BASE)
+
+    def _match(self, fact: PlaceFact, query: str) -> Match:
+        """A provider's place as the gazetteer's; main names are in Latin letters."""
+        assert fact.point is not None
+        place = self._gazetteer.get(fact.id) or Place(
+            fact.id, fact.name, "city", fact.point, fact.country_code, fact.admin1, fact.population or 0
         )
-        if mention is not None:
-            yield mention
+        score = fact.score if fact.score is not None else 1.0
+        return Match(place, score, fact.name, primary=query.isascii())
+
+    def _at_address(self, fact: PlaceFact) -> Match | None:
+        """A place smaller than a town, called by the town it is in; None for towns and larger."""
+        assert fact.point is not None
+        coarse = self._gazetteer.get(fact.id) is not None or _COARSE.search(fact.place_kind) is not None
+        if coarse or not fact.country_code:
+            return None
+        towns = self._gazetteer.nearest(fact.point, limit=_TOWNS, max_km=_TOWN_KM)
+        if not towns:
+            return None
+        town, _ = max(towns, key=lambda pair: pair[0].population * math.exp(-pair[1] / _PULL_KM))
+        place = Place(fact.id, town.name, ADDRESS, fact.point, fact.country_code, town.admin1, town.population)
+        return Match(place, 1.0, fact.name, primary=True)
 
 
-def _match(fact: PlaceFact, query: str, gazetteer: Gazetteer) -> Match | None:
-    """A provider's place as the gazetteer's; None without a point or when it is a whole country.
-
-    Main names are in Latin letters.
-    """
-    if fact.point is None or fact.place_kind == "country":
-        return None
-    place = gazetteer.get(fact.id) or Place(
-        fact.id, fact.name, "city", fact.point, fact.country_code, fact.admin1, fact.population or 0
-    )
-    score = fact.score if fact.score is not None else 1.0
-    return Match(place, score, fact.name, primary=query.isascii())
+def _edits(name: str, fact: PlaceFact) -> int:
+    """Letters by which a name differs from that of a place or from a part of its address."""
+    called = [normalise(part) for part in (fact.name, *fact.address.split(","))]
+    return min(OSA.distance(name, other) for other in called)

@@ -8,11 +8,14 @@ or after “City of” is. Nothing here decides: both rates go into the weighing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from phonenumbers import NumberParseException, PhoneNumberType, number_type, parse, region_code_for_number
+from rapidfuzz.distance import OSA
 
+from tts.clues.surroundings import TOWN_NAMED, about_flying, kilometres_beside, of_an_owner, weight_beside
+from tts.domain.geo import distance_km
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, normalise, script_of
@@ -25,44 +28,28 @@ _CHANCE = 3e-6
 _SHORT = {1: 1.0, 2: 2e-2, 3: 2e-3, 4: 2e-4, 5: 2e-5}
 _USUAL_WORD, _NAME_IN_LISTS = 4.0, 0.25  # a rare word of one language's list is often there because it is the place
 _LONG, _LONG_FROM, _LONG_UP_TO = 0.45, 6, 11  # each further letter makes it less likely to mean anything else
-_LONGEST = 4
+_LONGEST = 4  # words
+_NO_WORD_THERE = 0.1  # share of the ordinary words left where a line says that a town's name stands beside it
+_FOREIGN = 0.02  # share of any language on signs where it is not spoken
+_OWNERS = 1e-4  # of photos elsewhere show this name where those of families and companies stand
 _GERMAN = ("DE", "AT", "CH")
 _MAX_MENTIONS = 24
+_TAKEN = 10.0  # so telling a name leaves no other to its letters
 _AS_GOOD, _ALTERNATE_SCORE, _LOOKED_UP_FROM = 0.02, 0.93, 3
-_KM = re.compile(r"([1-9]\d{0,2}) ?(?:km|км|كم|کلومتر|ק״מ|กม\.?)?", re.IGNORECASE)
 _LETTERS, _SIGNS = re.compile(rf"{LETTER}+"), rf"(?:{LETTER}|\d)+"
 _WORD = re.compile(rf"{_SIGNS}(?:['’.\-]{_SIGNS})*\.?")
 _UNSPACED = {"Hani": (2, 6), "Jpan": (2, 7), "Thai": (3, 16), "Laoo": (3, 14), "Khmr": (3, 14), "Mymr": (3, 16)}
-# What stands before or after a name and says that it is the name of this town …
-_TOWN_BEFORE = re.compile(
-    r"(?:\b(?:(?:city|town|village|municipality|county|port|district) of|welcome to|stadt|gemeinde|ville de|commune de"
-    r"|mairie de|comune di|ciudad de|municipio de|bienvenidos? a|ayuntamiento de|prefeitura(?: municipal)? de"
-    r"|c[aâ]mara municipal de|gare de|bahnhof|stazione di|miasto|город|airport|hafen|\d{4,6})|\bг\.) ?$",
-    re.IGNORECASE,
-)
-_TOWN_AFTER = re.compile(
-    r"^ ?(?:\b(?:city|station|airport|town hall|railway|municipality|council|district|bahnhof|hbf|hauptbahnhof"
-    r"|belediyesi|d\d{3}|\d{4,6})\b|市|县|縣|駅|站|區|区|町|村|역|시|군|\d{1,3} ?km\b|, [A-Z]{2}\b)",
-    re.IGNORECASE,
-)
-# … or that it is not: a street, a dish, an inn, a saint.
-_STREET_BEFORE = re.compile(
-    r"\b(?:rue|avenue|av|avda|boulevard|bd|via|viale|piazza|corso|calle|c/|carrera|rua|travessa|ul|ulica|улица|ул"
-    r"|проспект|place|plaza|little|new|hotel|bar|caf[eé]|pizzeria|restaurant|ristorante|trattoria|villa|saint|st|santa"
-    r"|made in|product of)\.? ?(?:de |di |du |della |da |do |of )?$",
-    re.IGNORECASE,
-)
-_STREET_AFTER = re.compile(
-    r"^ ?(?:street|str|straße|strasse|road|rd|avenue|ave|lane|ln|drive|blvd|gasse|weg|straat|gatan|gata|utca|caddesi"
-    r"|cad|sokak|hotel|bar|pizza|kebab|style|coffee|tea|beer|fashion|jeans)\b",
-    re.IGNORECASE,
-)
+_EDITS_APART = 2  # letters between two readings of one word
+_CODE = re.compile(r"(?<!\w)[A-Z]{3}(?!\w)")
+_CODE_BASE = 1e-4  # boards and tags name other airports too
+_CODE_LETTERS, _SERVED_KM = 3, 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A name in a line. `rate` is the share of photos in its place that carry it so, `base` that of photos anywhere on
-    which these letters mean something else. `km` is the distance to it where the line says one, as a signpost does."""
+    which these letters stand by chance, and `words`, by language, that of its signs on which they are ordinary words.
+    `km` is the distance to it where the line says one, as a signpost does."""
 
     name: str
     quote: str
@@ -70,6 +57,22 @@ class Mention:
     rate: float
     base: float
     km: float | None = None
+    words: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def telling(self) -> float:
+        """How many times as often it stands at its place as elsewhere."""
+        return self.rate / self.elsewhere
+
+    @property
+    def elsewhere(self) -> float:
+        """The share of photos elsewhere with these letters, in the language where they are most usual."""
+        return self.base + max(self.words.values(), default=0.0)
+
+    def elsewhere_among(self, languages: Mapping[str, float]) -> float:
+        """The same on signs in these languages, by their shares. Words of any other language stand there too, rarely:
+        a Turkish word that hangs in Romania is more probably the Romanian town."""
+        return self.base + sum(max(_FOREIGN, languages.get(tag, 0.0)) * share for tag, share in self.words.items())
 
 
 class MentionReader:
@@ -78,40 +81,56 @@ class MentionReader:
     def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon) -> None:
         self._gazetteer, self._lexicon = gazetteer, lexicon
 
-    def mentions(self, texts: Iterable[str]) -> tuple[Mention, ...]:
-        """Distinct names, the most telling first."""
+    def mentions(self, texts: Iterable[str], beside: Mapping[str, Iterable[str]] | None = None) -> tuple[Mention, ...]:
+        """Distinct names, the most telling first; `beside` has the lines above and below each text, where known."""
         found: dict[str, Mention] = {}
+        texts = list(texts)
+        flying = any(about_flying(text) for text in texts)
         for text in texts:
-            for mention in self._line(text):
+            for mention in (*self._line(text, (beside or {}).get(text, ())), *(self._airports(text) if flying else ())):
                 known = found.get(mention.name)
-                if known is None or mention.rate / mention.base > known.rate / known.base:
+                if known is None or mention.telling > known.telling:
                     found[mention.name] = mention
-        ranked = sorted(found.values(), key=lambda m: (-m.rate / m.base, m.name))
+        ranked = sorted(found.values(), key=lambda m: (-m.telling, m.name))
         return tuple(ranked[:_MAX_MENTIONS])
 
-    def _line(self, text: str) -> Iterator[Mention]:
+    def _line(self, text: str, lines: Iterable[str]) -> Iterator[Mention]:
         script = script_of(text)
         spans = _unspaced(text, *_UNSPACED[script]) if script in _UNSPACED else _spaced(text)
         taken: list[tuple[int, int]] = []
         for start, end in spans:
             if any(start < b and end > a for a, b in taken):
                 continue
-            mention = self._named(text, start, end)
+            mention = self._named(text, start, end, lines)
             if mention is not None:
                 yield mention
-                if mention.rate > 10.0 * mention.base:
+                if mention.telling > _TAKEN:
                     taken.append((start, end))
 
-    def _named(self, text: str, start: int, end: int) -> Mention | None:
+    def _airports(self, text: str) -> Iterator[Mention]:
+        """IATA codes; without anything about flying beside them they are too short to be one."""
+        for code in dict.fromkeys(_CODE.findall(text)):
+            found = self._gazetteer.search(code, kinds=("airport", "city"), limit=8, fuzzy=False)
+            airport = next((match.place for match in found if match.place.kind == "airport"), None)
+            if airport is not None:
+                served = [m for m in found if distance_km(m.place.point, airport.point) <= _SERVED_KM]
+                yield Mention(normalise(code), text[:120], tuple(served), TOWN_NAMED * _OWN, _CODE_BASE)
+
+    def _named(self, text: str, start: int, end: int, lines: Iterable[str]) -> Mention | None:
         name = normalise(text[start:end])
         if len(name) < 2 or name.replace(" ", "").isdigit() or (len(name) == 2 and name.isascii()):
             return None
         matches, edits = self._bearers(name)
         if not matches:
             return None
-        base = self._base(name) * 10.0**edits
-        rate = _OWN * _EDIT**edits * _spelling(name, matches[0].primary) * _context(text, start, end)
-        return Mention(name, text[:120], tuple(matches), min(0.8, rate), base, _distance(text, start, end))
+        weight = weight_beside(text, start, end, lines)
+        base = (_chance(name) + (_OWNERS if of_an_owner(text, start, end) else 0.0)) * 10.0**edits
+        rate = _OWN * _EDIT**edits * _spelling(name, matches[0].primary) * weight
+        words = self._words(name)
+        if weight >= TOWN_NAMED:
+            words = {language: _NO_WORD_THERE * share for language, share in words.items()}
+        km = kilometres_beside(text, start, end)
+        return Mention(name, text[:120], tuple(matches), min(0.8, rate), base, km, words)
 
     def looked_up(self, query: str, matches: Iterable[Match]) -> Mention | None:
         """A name that a search inside a country found, spelt so or nearly so; None where it found nothing near."""
@@ -123,7 +142,7 @@ class MentionReader:
         primary = any(match.primary for match in kept)
         edits = round((1.0 - best / (1.0 if primary else _ALTERNATE_SCORE)) * (len(name) + 1.0))
         rate = 2.0 * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * _spelling(name, primary)
-        return Mention(name, query[:120], kept, min(0.8, rate), self._base(name) * 10.0**edits)
+        return Mention(name, query[:120], kept, min(0.8, rate), _chance(name) * 10.0**edits, words=self._words(name))
 
     def _bearers(self, name: str) -> tuple[list[Match], int]:
         """Places of this name and how many letters it is away from theirs.
@@ -131,6 +150,8 @@ class MentionReader:
         The German adjective of a town ("Kölner Straße") is its name too; no other country writes it so.
         """
         found, edits = self._gazetteer.search(name, limit=24, fuzzy=False), 0
+        if len(name) == _CODE_LETTERS:  # codes of airports are words of every language
+            found = [match for match in found if match.place.kind != "airport"]
         adjective = len(name) >= 7 and name.endswith("er") and " " not in name
         if not found and adjective:
             found = self._gazetteer.search(name[:-2], countries=_GERMAN, limit=8, fuzzy=False)
@@ -154,31 +175,27 @@ class MentionReader:
             return [], 0
         return [m for m in found if m.score > best - 0.02], edits
 
-    def _base(self, name: str) -> float:
-        """How often these letters stand on a sign without meaning the place."""
+    def _words(self, name: str) -> dict[str, float]:
+        """How often signs of a language carry these words without meaning the place."""
         words = name.split()
         rarest = min(words, key=self._lexicon.zipf)
-        share = 10.0 ** (self._lexicon.zipf(rarest) - 9.0) if self._lexicon.zipf(rarest) else 0.0
-        share *= _WORDS_A_PHOTO * (0.03 ** (len(words) - 1))
-        if len(self._lexicon.frequencies(rarest)) == 1 and self._lexicon.zipf(rarest) < _USUAL_WORD:
+        known = self._lexicon.frequencies(rarest)
+        share = _WORDS_A_PHOTO * 0.03 ** (len(words) - 1)
+        if len(known) == 1 and self._lexicon.zipf(rarest) < _USUAL_WORD:
             share *= _NAME_IN_LISTS
-        letters = len(name.replace(" ", ""))
-        chance = _SHORT.get(letters, _CHANCE) if name.isascii() else max(_CHANCE, _SHORT.get(letters + 2, 0.0))
-        return share + chance * _LONG ** max(0, min(_LONG_UP_TO, letters) - _LONG_FROM)
+        return {language: share * 10.0 ** (zipf - 9.0) for language, zipf in known.items()}
+
+
+def _chance(name: str) -> float:
+    """How often these letters stand on a sign and are no word of any language either."""
+    letters = len(name.replace(" ", ""))
+    chance = _SHORT.get(letters, _CHANCE) if name.isascii() else max(_CHANCE, _SHORT.get(letters + 2, 0.0))
+    return chance * _LONG ** max(0, min(_LONG_UP_TO, letters) - _LONG_FROM)
 
 
 def _spelling(name: str, primary: bool) -> float:
     """How often a place is called so on its own signs: main names are in Latin letters, others there are their own."""
     return 1.0 if primary or not name.isascii() else _ALTERNATE
-
-
-def _distance(text: str, start: int, end: int) -> float | None:
-    """The kilometres that stand beside a name which has its line to itself otherwise."""
-    before, after = text[:start].strip(" -–·,.←→↑"), text[end:].strip(" -–·,.:←→↑")
-    for number, other in ((after, before), (before, after)):
-        if not other and (told := _KM.fullmatch(number)):
-            return float(told.group(1))
-    return None
 
 
 def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
@@ -201,21 +218,25 @@ def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
     return None
 
 
+def distinct(mentions: Iterable[Mention]) -> list[Mention]:
+    """Mentions without other readings of the same word: a line that was read twice, a letter apart, names its place
+    once."""
+    kept: list[Mention] = []
+    for mention in sorted(mentions, key=lambda m: (-m.telling, m.name)):
+        if not any(_same_word(mention, other) for other in kept):
+            kept.append(mention)
+    return kept
+
+
+def _same_word(one: Mention, other: Mention) -> bool:
+    far = max(1, min(_EDITS_APART, len(one.name) // 4))
+    alike = OSA.distance(one.name, other.name, score_cutoff=far) <= far
+    return alike and not {m.place.id for m in one.matches}.isdisjoint(m.place.id for m in other.matches)
+
+
 def quieter(mention: Mention, factor: float) -> Mention:
     """The same mention, taken less or more seriously: how rollouts differ."""
     return replace(mention, rate=min(0.8, mention.rate * factor))
-
-
-def _context(text: str, start: int, end: int) -> float:
-    """What stands around a name: it stands alone, in an address, after “City of”, or in the name of a street."""
-    before, after = text[:start], text[end:]
-    if _TOWN_BEFORE.search(before) or _TOWN_AFTER.search(after):
-        return 4.0
-    if _STREET_BEFORE.search(before) or _STREET_AFTER.search(after):
-        return 0.12
-    if not before.strip(" -–·,.") and not after.strip(" -–·,."):
-        return 2.0
-    return 1.0
 
 
 def _spaced(text: str) -> list[tuple[int, int]]:

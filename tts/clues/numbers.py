@@ -1,16 +1,17 @@
-"""Numbers on signs: telephone numbers, prices, units, coordinates, and the addresses of US letters."""
+"""Numbers on signs: telephone numbers, dates, prices, units, coordinates, and the addresses of US letters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 import phonenumbers
 import zipcodes
 from phonenumbers import PhoneNumberFormat
 
-from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.clue import Clue, ClueKind, listed, pointing
+from tts.clues.dates import date_clues, without_dates
 from tts.clues.plates import plate_clues
 from tts.clues.signals import phone_signals
 from tts.clues.tables import tables
@@ -47,15 +48,15 @@ def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
     if plates:
         yield from plates
         return
-    found = [*_international(text), *_prices(text), *_units(text), *_coordinates(text), *_zip(text)]
+    found = [*_international(text), *_prices(text), *_units(text), *_coordinates(text), *_zip(text), *date_clues(text)]
     yield from (clue for clue in found if clue is not None)
     if not any(clue is not None and clue.kind is ClueKind.PHONE for clue in found):
-        yield from _national(text, countries)
+        yield from _national(without_dates(text), countries)
 
 
 def _international(text: str) -> Iterator[Clue | None]:
     for signal in phone_signals(text):
-        why = f"telephone numbers with this prefix are in {_listed(signal.countries)}"
+        why = f"telephone numbers with this prefix are in {listed(sorted(signal.countries))}"
         yield pointing(ClueKind.PHONE, signal.text, why, signal.countries, _PHONE_NATS)
 
 
@@ -68,7 +69,7 @@ def _national(text: str, countries: Countries) -> Iterator[Clue]:
             continue
         weights = _dialled_in(match.group().strip(), countries.codes)
         if weights and len(weights) < 60:
-            why = f"a telephone number as it is written in {_listed(c for c, w in weights.items() if w == 0.0)}"
+            why = f"a telephone number as it is written in {listed(sorted(c for c, w in weights.items() if w == 0.0))}"
             yield Clue(kind=ClueKind.PHONE, quote=match.group(), why=why, weights=weights, other=-_NATIONAL_NATS)
 
 
@@ -160,8 +161,3 @@ def _zip(text: str) -> Iterator[Clue]:
 @lru_cache(maxsize=256)
 def _zip_rows(code: str) -> list[dict[str, str]]:
     return [dict(row) for row in zipcodes.matching(code)] if zipcodes.is_real(code) else []  # type: ignore[no-untyped-call]
-
-
-def _listed(codes: Iterable[str]) -> str:
-    names = sorted(codes)
-    return ", ".join(names[:6]) + (" and others" if len(names) > 6 else "")

@@ -28,7 +28,7 @@ _SCRIPT_COUNTRIES: dict[str, frozenset[str]] = {
         ("Mlym", "IN"), ("Guru", "IN PK"), ("Tibt", "CN BT IN NP"),
     )
 }  # fmt: skip
-_PHONE = re.compile(r"(?:\+|\b00)\s?[1-9][\d\s().\-/]{6,20}\d")
+_PHONE = re.compile(r"(?:\+|(?<![\w.,:])00)\s?[1-9][\d\s().\-/]{6,20}\d")
 _DOMAIN = re.compile(
     r"\b(?:www\.)?[a-z0-9][a-z0-9\-]{1,40}(?:\.(?:com|co|org|net|gov|edu|ac|or|go|ne))?\.([a-z]{2})\b", re.IGNORECASE
 )

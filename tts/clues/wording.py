@@ -52,8 +52,7 @@ def _signals(text: str, countries: Countries) -> Iterator[Clue]:
 
 
 def _companies(text: str) -> Iterator[Clue]:
-    folded = f" {text.casefold()} "
-    found = [form for form in tables().companies if re.search(rf"(?<!\w){re.escape(form)}(?!\w)", folded)]
+    found = _company_forms().findall(text.casefold())
     if not found:
         return
     form = max(found, key=len)
@@ -63,6 +62,12 @@ def _companies(text: str) -> Iterator[Clue]:
         clue = pointing(ClueKind.COMPANY, text, why, tables().companies[form], nats)
         if clue is not None:
             yield clue
+
+
+@lru_cache(maxsize=1)
+def _company_forms() -> re.Pattern[str]:
+    forms = sorted(tables().companies, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)")
 
 
 def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]:

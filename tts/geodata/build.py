@@ -22,7 +22,7 @@ from tts.geodata.gazetteer import KINDS, gram_key
 from tts.geodata.names import normalise, trigrams
 from tts.geodata.nearby import cell_of
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 Progress = Callable[[str, float], None]
 
 
@@ -143,7 +143,7 @@ def _airports() -> Iterator[_Row]:
             country=airport["country"],
             admin1=airport["subd"] or "",
             population=0,
-            alternates={f"{airport['city']} Airport"} if airport["city"] else set(),
+            alternates={code} | ({f"{airport['city']} Airport"} if airport["city"] else set()),
         )
 
 

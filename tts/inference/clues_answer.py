@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from tts.clues.addresses import ADDRESS
 from tts.clues.belief import Belief
 from tts.clues.clue import Clue, ClueKind
+from tts.clues.lookups import AROUND
 from tts.clues.mentions import Mention
 from tts.clues.reader import ClueReader, Leads
 from tts.domain.geo import LatLon, distance_km
@@ -20,6 +22,7 @@ from tts.inference.clues_notes import Notes
 ANSWER_FROM = 0.31  # share of the belief within 750 km of the best point, below which there is no answer
 _COUNTRY_FROM = 0.5  # share of the belief in one country, from which it is named however large it is
 _CITY_FROM, _REGION_FROM = 0.5, 0.5
+_ADDRESS_KM, _TOWN_KM = 1.0, 5.0  # the least radius of an answer
 _SHOWN_LINES, _SHOWN_CLUES = 6, 5
 _MARKS = re.compile("[“”„＂：，｛｝]")
 
@@ -56,12 +59,14 @@ def write_answer(told: str, known: Notes, leads: Leads, belief: Belief, reader: 
 def fields_of(belief: Belief, countries: Countries) -> dict[str, Any]:
     """Point, radius, confidence, level and names of the answer that a belief supports best, by their JSON names."""
     point, _ = belief.best_point()
+    named = _names(point, _place_at(point, belief), belief, countries)
+    least = _ADDRESS_KM if named["level"] == "point" else _TOWN_KM
     return {
         "lat": round(point.lat, 5),
         "lon": round(point.lon, 5),
-        "radius_km": round(max(5.0, belief.radius_km(point, 0.9)), 1),
+        "radius_km": round(max(least, belief.radius_km(point, 0.9)), 1),
         "confidence": round(belief.mass(point, 25.0), 3),
-        **_names(point, _place_at(point, belief), belief, countries),
+        **named,
     }
 
 
@@ -96,7 +101,8 @@ def _names(point: LatLon, place: Place | None, belief: Belief, countries: Countr
     if country is not None:
         named |= {"country": country.name, "country_code": country.code}
     if place is not None and belief.mass(point, 25.0) >= _CITY_FROM:
-        return named | {"level": "city", "region": place.admin1, "city": place.name}
+        at_door = place.kind == ADDRESS and belief.mass(point, _ADDRESS_KM) >= _CITY_FROM
+        return named | {"level": "point" if at_door else "city", "region": place.admin1, "city": place.name}
     if place is not None and belief.mass(point, 200.0) >= _REGION_FROM:
         return named | {"level": "region", "region": place.admin1}
     return named
@@ -106,9 +112,11 @@ def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -
     """The tool results that bear the point, then the clues that speak for the country."""
     cited: list[dict[str, Any]] = []
     for fact, result in known.places():
-        if place is not None and fact.point is not None and distance_km(fact.point, place.point) < 25.0:
-            quote = _quoted(fact.name, leads.mentions)
-            cited.append({"claim": f"{fact.name} is in {fact.country_code}", "call": result.call_id, "quote": quote})
+        quote = _quoted(fact.name, leads.mentions)
+        read = quote is not None or result.name != AROUND  # what is around proves nothing unless the photo names it
+        if read and place is not None and fact.point is not None and distance_km(fact.point, place.point) < 25.0:
+            claim = f"{fact.name} is in {fact.country_code}"
+            cited.append({"claim": claim, "call": result.call_id, "quote": quote or fact.name})
     cited += [
         {"claim": f"the point lies in {checked.country}", "call": result.call_id, "quote": ""}
         for checked, result in known.countries()
@@ -120,12 +128,12 @@ def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -
     return cited[:8]
 
 
-def _quoted(name: str, mentions: tuple[Mention, ...]) -> str:
+def _quoted(name: str, mentions: tuple[Mention, ...]) -> str | None:
     """The line that carries a place's name."""
     for mention in mentions:
-        if any(match.place.name == name for match in mention.matches):
+        if any(name in (match.place.name, match.matched) for match in mention.matches):
             return mention.quote
-    return name
+    return None
 
 
 def _spread(clue: Clue) -> float:

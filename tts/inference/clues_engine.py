@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from tts.clues.belief import Belief
+from tts.clues.lookups import asked
 from tts.clues.mentions import Mention, quieter
 from tts.clues.reader import ClueReader, Leads
 from tts.config import CluesEngine
@@ -69,9 +70,10 @@ class CluesModel:
 
     def _think(self, request: ModelRequest) -> Thought:
         known = notes(request, self._config.temperature)
-        leads = self._reader.leads(self._reader.lines.texts(known.lines))
-        found = (*leads.mentions, *self._reader.looked_up(known.calls, known.results, leads.mentions))
-        mentions = tuple(_heard(mention, known) for mention in found)
+        lines = self._reader.lines
+        answered, beside = asked(known.calls, known.results), lines.beside(known.lines)
+        leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
+        mentions = tuple(_heard(mention, known) for mention in leads.mentions)
         belief = self._reader.weigher.weigh(leads.clues, mentions, area_codes(request))
         return Thought(known, Leads(leads.clues, mentions), belief)
 

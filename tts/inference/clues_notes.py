@@ -6,6 +6,7 @@ depend on its seed alone, everything else stands in the messages.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,6 +73,11 @@ def notes(request: ModelRequest, temperature: float) -> Notes:
 def area_codes(request: ModelRequest) -> frozenset[str] | None:
     """The countries the caller restricts the answer to, if he names countries."""
     return frozenset(request.within.codes) if isinstance(request.within, CountryArea) else None
+
+
+def gumbel(uniform: float, temperature: float) -> float:
+    """Noise on a logarithm that turns “the best” into “one in proportion to its worth” at temperature 1."""
+    return -temperature * math.log(-math.log(min(1.0 - 1e-9, max(1e-9, uniform))))
 
 
 def _followed(lines: list[TextLine], temperature: float, rng: random.Random) -> list[TextLine]:

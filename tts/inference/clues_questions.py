@@ -8,21 +8,26 @@ from dataclasses import dataclass, field
 from babel import Locale
 from pydantic import JsonValue
 
+from tts.clues.addresses import addresses
 from tts.clues.belief import Belief
-from tts.clues.lookups import SEARCH
+from tts.clues.lookups import AROUND, GEOCODE, SEARCH
 from tts.clues.mentions import Mention
 from tts.clues.reader import ClueReader
+from tts.domain.geo import LatLon
 from tts.domain.photo import Box, Photo
 from tts.domain.tooling import ToolCall
-from tts.inference.clues_notes import Notes
+from tts.inference.clues_notes import Notes, gumbel
 from tts.inference.clues_rereads import rereads
-from tts.inference.clues_strangers import strange_names
+from tts.inference.clues_strangers import strange_names, strangers
 from tts.ports import ModelRequest
 
 _SEARCHES = 2  # a turn
 _STRANGE = 1  # of the searches, where there is a name that nothing explains
 _SURE = 0.75  # of the place within 25 km: then enlarging is not worth its time
 _SMALL_SIDE_PX = 640  # photos this small show nothing more when enlarged
+_LIKELY = 0.6  # of a country: then names and addresses are searched inside it
+_WORTH_A_CHECK = 0.1  # share of a place
+_LONGEST = 200  # characters of a tool's argument
 _TELLING = 3.0  # log-likelihood ratio from which a name is worth looking up
 _SMALL_SHARE = 0.02  # of the longer side: the detector sees such a line about 20 pixels high
 _WORTH_A_LOOK = 0.5
@@ -47,6 +52,8 @@ class _Asking:
     why: list[str] = field(default_factory=list)
 
     def ask(self, name: str, **arguments: JsonValue) -> None:
+        """One more call; arguments that are None are left out."""
+        arguments = {key: value for key, value in arguments.items() if value is not None}
         self.calls.append(ToolCall(id=f"call_{self.turn}_{len(self.calls)}", name=name, arguments=arguments))
 
     def read(self, box: Box, **arguments: JsonValue) -> None:
@@ -64,8 +71,12 @@ def questions(
         _look(asking, known, belief, request, reader)
     if SEARCH in offered:
         _look_up(asking, known, mentions, belief, reader)
+    if GEOCODE in offered:
+        _locate_address(asking, known, belief)
+    if AROUND in offered and known.turn > 0:
+        _look_around(asking, known, mentions, belief, reader)
     if "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
-        asking.ask("country_at", latitude=round(point.lat, 4), longitude=round(point.lon, 4))
+        asking.ask("country_at", **_at(point))
         asking.why.append("I check which country the point lies in.")
     return Questions(tuple(asking.calls), " ".join(asking.why))
 
@@ -91,13 +102,52 @@ def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belie
     strange = strange_names(known, belief.countries, reader)[:_STRANGE]
     names = [*_worth_searching(known, mentions, belief, reader)[: _SEARCHES - len(strange)], *strange]
     for name, country in names:
-        asking.ask(SEARCH, query=name, **({"country": country} if country else {}))
+        asking.ask(SEARCH, query=name, country=country)
     if names:
         asking.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
 
 
+def _locate_address(asking: _Asking, known: Notes, belief: Belief) -> None:
+    """An address, once somebody can know where: it names its town, or the country is known."""
+    country = _searched_in(belief)
+    for address in addresses(known.lines):
+        text = address.text[:_LONGEST]
+        new = all(call.arguments.get("address") != text for call in known.calls)
+        if new and (address.placed or country is not None):
+            asking.ask(GEOCODE, address=text, country=country)
+            asking.why.append(f"I ask where “{text}” is.")
+            return
+
+
+def _look_around(
+    asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
+) -> None:
+    """What the map has around a place that may be it, where a word is left that nothing explains: it may be read badly.
+
+    Temperature draws the place in proportion to its share, so that siblings check different ones.
+    """
+    rng = known.random("around")
+    likely = [(place, share) for place, share in belief.places if share >= _WORTH_A_CHECK and place.kind != "country"]
+    drawn = [(math.log(share) + gumbel(rng.random(), known.temperature), place) for place, share in likely]
+    named = {mention.name for mention in mentions}
+    if drawn and any(name not in named for name, _ in strangers(known, reader)):
+        _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
+        asking.ask(AROUND, **_at(place.point))
+        asking.why.append(f"I check what is around {place.name}.")
+
+
+def _at(point: LatLon) -> dict[str, JsonValue]:
+    return {"latitude": round(point.lat, 4), "longitude": round(point.lon, 4)}
+
+
 def _decided(belief: Belief) -> bool:
     return belief.country[1] >= 0.5
+
+
+def _searched_in(belief: Belief) -> str | None:
+    """The country to search inside, once one is likely enough."""
+    code, share = belief.country
+    return code if share >= _LIKELY else None
 
 
 def _worth_enlarging(known: Notes, photos: tuple[Photo, ...]) -> list[Box]:
@@ -137,12 +187,12 @@ def _worth_searching(
     known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
 ) -> list[tuple[str, str | None]]:
     """Names not yet looked up that could place the photo, inside the likeliest country once there is one."""
-    code, share = belief.country
-    country = code if share >= 0.6 else None
+    country = _searched_in(belief)
+    languages = reader.weigher.priors.spoken(belief.countries)
     telling = []
     for mention in mentions:
         inside = [m for m in mention.matches if country is None or m.place.country_code == country]
-        worth = math.log1p(mention.rate / reader.weigher.base(mention))
+        worth = math.log1p(mention.rate / reader.weigher.elsewhere(mention, languages))
         if inside and worth >= _TELLING and all(name != mention.name for name, _ in known.asked):
             telling.append((-worth, mention.name, country))
     return [(name, chosen) for _, name, chosen in sorted(telling)[:_SEARCHES]]

@@ -17,7 +17,7 @@ from tts.clues.reader import ClueReader
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import TextLine
 from tts.geodata.names import script_of
-from tts.inference.clues_notes import Notes
+from tts.inference.clues_notes import Notes, gumbel
 from tts.perception.alphabets import LANGUAGE_OF, SCRIPT_OF
 
 _SCRIPTS = {LANGUAGE_OF[model]: script for model, script in SCRIPT_OF.items()}
@@ -57,7 +57,7 @@ def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo
             worth = doubt * size * (share + kin)
             if worth >= _LEAST and (asked, language) not in known.read_as:
                 options.append(Reread(asked, language, worth))
-    drawn = [(math.log(option.worth) + _gumbel(rng.random(), known.temperature), option) for option in options]
+    drawn = [(math.log(option.worth) + gumbel(rng.random(), known.temperature), option) for option in options]
     return [option for _, option in sorted(drawn, key=lambda pair: (-pair[0], pair[1].language, str(pair[1].box)))]
 
 
@@ -118,8 +118,3 @@ def _around(box: Box) -> Box:
         y1=min(1.0, round(box.y1 + above, 2)),
         photo=box.photo,
     )
-
-
-def _gumbel(uniform: float, temperature: float) -> float:
-    """Noise that turns “the best” into “one in proportion to its worth” at temperature 1."""
-    return -temperature * math.log(-math.log(min(1.0 - 1e-9, max(1e-9, uniform))))

@@ -13,7 +13,7 @@ from tts.clues.lines import trusted
 from tts.clues.reader import ClueReader
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER, normalise, script_of
-from tts.inference.clues_notes import Notes
+from tts.inference.clues_notes import Notes, gumbel
 
 _COUNTRIES, _LIKELY = 3, 0.1
 _LEAST_LETTERS, _MOST_LETTERS = 3, 24
@@ -26,17 +26,17 @@ def strange_names(known: Notes, countries: Mapping[str, float], reader: ClueRead
     rng = known.random(f"strangers/{known.turn}")
     likely = sorted(countries.items(), key=lambda item: (-item[1], item[0]))[:_COUNTRIES]
     drawn: list[tuple[float, str, str]] = []
-    for name, worth in _strangers(known, reader):
+    for name, worth in strangers(known, reader):
         for code, share in likely:
             if share < _LIKELY or (name, code) in known.asked:
                 continue
-            noise = known.temperature * -math.log(-math.log(min(1.0 - 1e-9, max(1e-9, rng.random()))))
+            noise = gumbel(rng.random(), known.temperature)
             drawn.append((math.log(worth * share) + noise, name, code))
     return [(name, code) for _, name, code in sorted(drawn, key=lambda row: (-row[0], row[1], row[2]))]
 
 
-def _strangers(known: Notes, reader: ClueReader) -> Iterator[tuple[str, float]]:
-    """Lines, and words of longer ones, without any meaning; the taller and surer the better."""
+def strangers(known: Notes, reader: ClueReader) -> Iterator[tuple[str, float]]:
+    """Lines, and words of longer ones, without any meaning, and their worth; the taller and surer the better."""
     seen: set[str] = set()
     for line in known.lines:
         for text in (line.text, *line.alternatives):

@@ -19,7 +19,7 @@ from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.names import script_of
 from tts.perception.ppocr import Pixels, PpOcr, Quad, cut_out
-from tts.perception.scripts import ForeignReader
+from tts.perception.scripts import ForeignLine, ForeignReader
 from tts.perception.tesseract import Tesseract
 from tts.perception.vietnamese import VietnameseReader
 
@@ -43,6 +43,16 @@ class _Line:
     confidence: float
     reader: str = "ppocr"
     alternatives: tuple[str, ...] = ()
+
+    def read_by(self, found: ForeignLine, alternatives: tuple[str, ...]) -> _Line:
+        """The same line as a Tesseract reader has it."""
+        return replace(
+            self,
+            text=found.text,
+            confidence=found.confidence,
+            reader=f"tesseract:{found.language}",
+            alternatives=alternatives,
+        )
 
 
 class SignReader:
@@ -110,14 +120,7 @@ class SignReader:
         doubtful = {i for i, line in enumerate(lines) if line.confidence < _SURE or not line.text}
         found = self._foreign.read({i: lines[i].crop for i in sorted(doubtful)}, enlarged=enlarged)
         for i, reading in found.items():
-            kept = (lines[i].text,) if lines[i].confidence >= _MIN_CONFIDENCE else ()
-            lines[i] = replace(
-                lines[i],
-                text=reading.text,
-                confidence=reading.confidence,
-                reader=f"tesseract:{reading.language}",
-                alternatives=kept,
-            )
+            lines[i] = lines[i].read_by(reading, (lines[i].text,) if lines[i].confidence >= _MIN_CONFIDENCE else ())
         sure = {i: line for i, line in enumerate(lines) if i not in doubtful and line.reader == "ppocr"}
         scripts = {reading.language for reading in found.values()}
         twins = self._foreign.look_alikes({i: (line.crop, line.text) for i, line in sure.items()}, scripts)
@@ -129,13 +132,7 @@ class SignReader:
         """Put in the letters that PP-OCR left out, where some of its lines are Vietnamese."""
         latin = {i: (line.crop, line.text) for i, line in enumerate(lines) if line.reader == "ppocr"}
         for i, found in self._vietnamese.read(latin).items():
-            lines[i] = replace(
-                lines[i],
-                text=found.text,
-                confidence=found.confidence,
-                reader=f"tesseract:{found.language}",
-                alternatives=(lines[i].text,),
-            )
+            lines[i] = lines[i].read_by(found, (lines[i].text,))
         return lines
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tts.clues.lookups import asked
 from tts.clues.reader import ClueReader
 from tts.dialects.answers import hypothesis_from
 from tts.domain.geo import Area, Countries
@@ -67,12 +68,9 @@ def pooled_hypothesis(
 ) -> Hypothesis | None:
     """The answer that the lines of some rollouts support together; None when they say too little."""
     lines = list(_lines(trajectories, readings))
-    leads = reader.leads(reader.lines.texts(lines))
+    answered = [pair for t in trajectories for turn in t.turns for pair in asked(turn.calls, turn.results)]
+    leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.beside(lines))
     mentions = {mention.name: mention for mention in leads.mentions}
-    for trajectory in trajectories:
-        calls = [call for turn in trajectory.turns for call in turn.calls]
-        for mention in reader.looked_up(calls, trajectory.results, leads.mentions):
-            mentions.setdefault(mention.name, mention)
     allowed = frozenset(within.codes) if isinstance(within, Countries) else None
     belief = reader.weigher.weigh(leads.clues, [mentions[name] for name in sorted(mentions)], allowed)
     if not answers(belief, leads):

@@ -81,7 +81,7 @@ class SceneMaker:
         self, *, seed: int = 0, split: Split = "held_out", shelf: FontShelf | None = None, street: bool = True
     ) -> None:
         self.seed, self.split = seed, split
-        self._street = street
+        self.street = street
         self.shelf = shelf or FontShelf()
         self._locales: dict[str, list[SceneLocale]] = {}
         for locale in LOCALES:
@@ -140,7 +140,7 @@ class SceneMaker:
 
     def _farther(self, setting: Setting) -> tuple[Panel, ...]:
         """Signs of the same town farther down the street: none, or up to three."""
-        wanted = setting.rng.randint(0, _FARTHER) if self._street else 0
+        wanted = setting.rng.randint(0, _FARTHER) if self.street else 0
         found = (self._another(setting) for _ in range(wanted))
         return tuple(panel for panel in found if panel is not None)
 

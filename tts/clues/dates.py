@@ -1,0 +1,131 @@
+"""Dates on signs: the order of day, month and year, the marks between them, and years of other calendars.
+
+Which country writes which short form is CLDR's (Unicode Technical Standard 35, part 4); the weights are the project's
+own. Years, opening hours and dates are easily mistaken for telephone numbers, so this module can blank them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tts.clues.clue import Clue, ClueKind, listed, pointing
+from tts.clues.tables import tables
+
+_NUMBERS = re.compile(r"(?<![\w./:\-])(\d{1,4})([./\-]) ?(\d{1,2})\2 ?(\d{1,4})(?![\w/\-:]|[.,]\d)(\.?)")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_MONTH_FIRST = re.compile(rf"\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? (?:1[5-9]|20)\d\d\b", re.IGNORECASE)
+_DAY_FIRST = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH},? (?:1[5-9]|20)\d\d\b", re.IGNORECASE)
+_AMERICAN = ("US", "PH", "CA", "PR", "LR")
+_ERAS = (
+    (re.compile(r"(?:令和|平成|昭和) ?(?:\d{1,2}|元) ?年"), "JP", "Japanese eras", 4.0),
+    (re.compile(r"民[國国] ?\d{1,3} ?年"), "TW", "the years of the Republic of China", 4.0),
+    (re.compile(r"พ\.? ?ศ\.? ?2[45]\d\d"), "TH", "the Buddhist era", 4.0),
+)
+_CALENDARS = (  # years in the other calendars, the order they are written in, and where
+    (range(2440, 2600), "DMY", "TH LA KH", "the Buddhist era", 4.0),
+    (range(1340, 1430), "YMD", "IR AF", "the solar Hijri calendar", 3.0),
+    (range(2060, 2100), "YMD", "NP", "the calendar of Nepal", 3.0),
+)
+_YEARS_APART = re.compile(r"(?<!\d)((?:1[0-9]|20)\d\d) ?[-–/] ?((?:1[0-9]|20)\d\d)(?!\d)")
+_SPAN_YEARS = 120
+_HOURS = re.compile(r"(?<!\d)[0-2]?\d[.:h][0-5]\d ?(?:[-–]|to|bis|à|a) ?[0-2]?\d[.:h][0-5]\d(?!\d)")
+_MODERN, _SHORT = range(1500, 2060), range(100)
+_OTHER_MARKS, _OTHER_ORDER, _TECHNICAL = 1.0, 3.0, 1.2  # nats; years first are also what cameras and machines print
+_SPOKEN = {"DMY": "day, month, year", "MDY": "month, day, year", "YMD": "year, month, day"}
+_SHORT_YEAR = 0.6  # share of the trust in a date of two-digit years
+
+
+@dataclass(frozen=True, slots=True)
+class _Date:
+    """Possible orders (`DMY`, `MDY`, `YMD`) of a date as it is written, and its marks (`.` `..` `/` `-`)."""
+
+    quote: str
+    orders: frozenset[str]
+    marks: str
+    trust: float
+
+
+def date_clues(text: str) -> Iterator[Clue]:
+    """What the dates of one line say; a date whose order cannot be told says what its marks say."""
+    for match in _NUMBERS.finditer(text):
+        if (clue := _of_another_calendar(match)) is not None:
+            yield clue
+        elif (date := _date(match)) is not None:
+            yield _form_clue(date)
+    yield from (clue for clue in (*_in_words(text), *_of_eras(text)) if clue is not None)
+
+
+def _in_words(text: str) -> Iterator[Clue | None]:
+    if month_first := _MONTH_FIRST.search(text):
+        yield pointing(ClueKind.DATE, month_first.group(), "the month before the day", _AMERICAN, 1.5)
+    elif day_first := _DAY_FIRST.search(text):
+        why = "the day before the month, unlike in the United States"
+        yield Clue(kind=ClueKind.DATE, quote=day_first.group(), why=why, weights={"US": -1.5, "PH": -1.0, "CA": -0.5})
+
+
+def _of_eras(text: str) -> Iterator[Clue | None]:
+    for form, code, era, nats in _ERAS:
+        if match := form.search(text):
+            yield pointing(ClueKind.DATE, match.group(), f"a year of {era}", (code,), nats)
+
+
+def without_dates(text: str) -> str:
+    """The line with spaces for its dates, spans of years and opening hours; everything else stays where it is."""
+    spans = [match.span() for match in _NUMBERS.finditer(text) if _of_another_calendar(match) or _date(match)]
+    spans += [match.span() for match in _HOURS.finditer(text)]
+    spans += [m.span() for m in _YEARS_APART.finditer(text) if 0 < int(m[2]) - int(m[1]) <= _SPAN_YEARS]
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _date(match: re.Match[str]) -> _Date | None:
+    """The orders that numbers can be read in as a date; None when they are none."""
+    first, middle, last = (int(part) for part in match.group(1, 3, 4))
+    long_first, long_last = len(match[1]) == 4, len(match[4]) == 4
+    orders = set()
+    if long_first and len(match[4]) <= 2 and first in _MODERN and _day_and_month(last, middle):
+        orders.add("YMD")
+    if len(match[1]) <= 2 and (last in _MODERN if long_last else len(match[4]) == 2 and last in _SHORT):
+        orders |= {order for order, day, month in (("DMY", first, middle), ("MDY", middle, first))
+                   if _day_and_month(day, month)}  # fmt: skip
+    marks = ".." if match[2] == "." and match[5] else match[2]
+    trust = 1.0 if long_first or long_last else _SHORT_YEAR
+    return _Date(match.group(), frozenset(orders), marks, trust) if orders else None
+
+
+def _day_and_month(day: int, month: int) -> bool:
+    return 1 <= day <= 31 and 1 <= month <= 12
+
+
+def _form_clue(date: _Date) -> Clue:
+    """Countries by whether they write this order with these marks, this order with others, or another order."""
+    other_order = _TECHNICAL if date.orders == {"YMD"} else _OTHER_ORDER
+    weights = {}
+    for code, forms in tables().date_forms.items():
+        written = [form for form in forms if form.split()[0] in date.orders]
+        same = any(form.split()[1] == date.marks for form in written)
+        weights[code] = 0.0 if same else -_OTHER_MARKS if written else -other_order
+    usual = "DMY" in date.orders
+    other = (0.0 if date.marks == "/" else -_OTHER_MARKS) if usual else -other_order
+    shares = tables().photo_shares
+    fitting = (code for code, weight in weights.items() if weight == 0.0 and other < 0.0)
+    named = sorted(fitting, key=lambda code: (-shares.get(code, 0.0), code))
+    where = f"as in {listed(named)}" if named else "as in most countries"
+    order = " or ".join(sorted(_SPOKEN[order] for order in date.orders))
+    why = f"a date written {order}, {where}"
+    return Clue(kind=ClueKind.DATE, quote=date.quote, why=why, weights=weights, other=other).trusted(date.trust)
+
+
+def _of_another_calendar(match: re.Match[str]) -> Clue | None:
+    first, middle, last = (int(part) for part in match.group(1, 3, 4))
+    for years, order, codes, calendar, nats in _CALENDARS:
+        year, day = (first, last) if order == "YMD" else (last, first)
+        if year in years and _day_and_month(day, middle):
+            return pointing(ClueKind.DATE, match.group(), f"a year of {calendar}", codes.split(), nats)
+    return None
