@@ -34,6 +34,11 @@ def test_normalising_twice_changes_nothing_and_never_raises(text):
     assert all(len(gram) == 3 for gram in trigrams(normalise(text)))
 
 
+@given(st.text(st.characters(max_codepoint=127), max_size=40))
+def test_plain_letters_are_read_alike_beside_any_others(text):
+    assert f"e {normalise(text)}".strip() == normalise(f"é {text}")
+
+
 @pytest.mark.parametrize(
     ("text", "script"),
     [
