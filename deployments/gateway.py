@@ -33,7 +33,6 @@ from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
 _STOP_PATIENCE_S = 3.0
-_ENDS = frozenset({"answer", "error", "done"})
 
 
 class KeyReused(RequestError):
@@ -216,12 +215,12 @@ class Gateway:
                     await self._runner.end_orphan(request_id)
                 yield entry
 
-    async def result(self, request_id: str, include: str) -> Run:
-        """Wait until the request is done and fold of its log what a reply with `include` is made of."""
-        await self._runner.ended(request_id)
+    async def result(self, request_id: str) -> Run:
+        """The fold of the log, when the request is done."""
+        if (run := await self._runner.ended(request_id)) is not None:
+            return run
         async with closing(self.follow(request_id)) as entries:
-            told = [entry async for entry in entries if entry is not None and _is_told(entry.kind, include)]
-        return fold([parse_event(entry.payload) for entry in told])
+            return fold([parse_event(entry.payload) async for entry in entries if entry is not None])
 
     async def so_far(self, request_id: str) -> Run:
         """The fold of what there is now."""
@@ -243,8 +242,3 @@ class Gateway:
 def _claim(request_id: str, photos: Sequence[Photo], options: LocateOptions) -> Claim:
     content = "\n".join([*(photo.source_sha256 for photo in photos), options.model_dump_json()])
     return Claim(request_id=request_id, fingerprint=hashlib.sha256(content.encode()).hexdigest())
-
-
-def _is_told(kind: str, include: str) -> bool:
-    """Whether events of a kind show in a whole reply: parsing the others would take most of the time it costs."""
-    return include == "full" or (kind in _ENDS if include == "none" else kind != "text")

@@ -22,9 +22,10 @@ from tts.config import GatewayConfig
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
+from tts.domain.trajectory import Run
 from tts.errors import FatalError, GeoTTSError, boundary
 from tts.leaving import Leaving, write_down
-from tts.pipeline import solution_of
+from tts.pipeline import Solution
 from tts.ports import Attachment, Ports
 
 _log = logging.getLogger("geotts.gateway")
@@ -41,6 +42,7 @@ class _Job:
     leaving: Leaving
     last_seq: int = 0
     began: bool = False
+    run: Run | None = None  # all that the log says, once that came to its own end
     started: float = field(default_factory=time.perf_counter)
     task: asyncio.Task[None] | None = None
 
@@ -84,11 +86,13 @@ class Runner:
     def is_running(self, request_id: str) -> bool:
         return request_id in self._jobs
 
-    async def ended(self, request_id: str) -> None:
-        """Wait until a request has come to its end, whatever that is; nothing when it does not run here."""
+    async def ended(self, request_id: str) -> Run | None:
+        """Wait until a request has come to its end; what its log says, None when it did not end well, or not here."""
         job = self._jobs.get(request_id)
-        if job is not None and job.task is not None:
-            await asyncio.wait([job.task])
+        if job is None or job.task is None:
+            return None
+        await asyncio.wait([job.task])
+        return job.run
 
     def stop(self, request_id: str) -> None:
         """Cancel without waiting; nothing when it does not run here."""
@@ -142,13 +146,14 @@ class Runner:
             )
         wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
         deadline_s = min(wanted_s, self._config.max_deadline_s)
-        solution = solution_of(job.request, self._ports, deadline_s=deadline_s, leaving=job.leaving)
+        solution = Solution(job.request, self._ports, deadline_s, job.leaving)
         # the way to the engine, and from it to the reply, is free of the log when nobody follows it
         followed = job.request.followed
-        batched = batches(solution, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
+        batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
         async with closing(batched) as recorded:
             async for batch in recorded:
                 await self._record(job, batch)
+        job.run = solution.so_far
 
     async def _record(self, job: _Job, batch: Sequence[Event | Attachment]) -> None:
         events: list[Event] = []

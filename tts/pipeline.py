@@ -11,10 +11,9 @@ rollouts end before it and the verifier still has its share.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
-from typing import Any
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.assembly import answer_from
@@ -61,24 +60,20 @@ async def solve(
 
     `leaving` gathers what leaves the machine on the way; whoever made it can tell that also when this is closed early.
     """
-    solution = solution_of(request, ports, deadline_s=deadline_s, leaving=leaving)
-    async with aclosing(stream(solution)) as items:
+    solution = Solution(request, ports, deadline_s, leaving)
+    async with aclosing(stream(solution.run)) as items:
         async for item in items:
             yield item
 
 
-def solution_of(
-    request: LocateRequest, ports: Ports, *, deadline_s: float, leaving: Leaving | None = None
-) -> Callable[[Send[Item]], Coroutine[Any, Any, None]]:
-    """What `solve` iterates over, as a producer: for whoever takes the items in batches. The time runs from now on."""
-    return _Solution(request, ports, deadline_s, leaving or Leaving(ports, request.id)).run
+class Solution:
+    """One request on its way, for whoever takes its items in batches. The time runs from its making.
 
+    Everything it knows about the past is the fold of its own events.
+    """
 
-class _Solution:
-    """One request on its way. Everything it knows about the past is the fold of its own events."""
-
-    def __init__(self, request: LocateRequest, ports: Ports, deadline_s: float, leaving: Leaving) -> None:
-        self._request, self._ports, self._leaving = request, ports, leaving
+    def __init__(self, request: LocateRequest, ports: Ports, deadline_s: float, leaving: Leaving | None = None) -> None:
+        self._request, self._ports, self._leaving = request, ports, leaving or Leaving(ports, request.id)
         self._options = request.options
         self._number = Sequencer(asyncio.get_running_loop().time)
         self._deadline = Deadline(deadline_s)
@@ -88,7 +83,13 @@ class _Solution:
         self._parent: str | None = None
         self._marks: dict[str, float] = {}
 
+    @property
+    def so_far(self) -> Run:
+        """What was sent, folded."""
+        return self._run
+
     async def run(self, send: Send[Item]) -> None:
+        """Send numbered events, and attachments for the files of the request."""
         self._send = send
         stop = StopReason.FAILED
         with span("request", parent=self._request.traceparent, request_id=self._request.id, n=self._options.n_parallel):

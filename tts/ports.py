@@ -80,7 +80,8 @@ class ModelRequest:
     lora: str | None = None
 
 
-class Delta(Value):
+@dataclass(frozen=True, slots=True)
+class Delta:
     """A piece of a generation. The last one has `finish_reason` and `usage`; `logprobs` where they were asked for.
 
     `sent` is what the engine is about to send to another machine for it, told in a piece of its own before it goes.

@@ -58,7 +58,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
         if wants_stream(accept):
             return event_stream(gateway, id_, accept, attended=attended, headers=headers)
         with attended:
-            run = await while_connected(request, gateway.result(id_, options.include))
+            run = await while_connected(request, gateway.result(id_))
         return reply(id_, run, options.include, accept, headers)
 
     async def gone(request: Request, error: Exception) -> Response:

@@ -82,7 +82,7 @@ async def _wait(request: Request, service: Service, request_id: str) -> None:
         return
     try:
         async with asyncio.timeout(min(_LONGEST_WAIT_S, int(wanted))):
-            await service.gateway.result(request_id, "none")
+            await service.gateway.result(request_id)
     except TimeoutError:
         return
 

@@ -1,8 +1,6 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 from support import golden
 
@@ -11,15 +9,11 @@ from tts.domain.events import (
     EVENT,
     SCHEMA_VERSION,
     Done,
-    RolloutFinished,
     Sequencer,
     Text,
-    TurnFinished,
     VerifierText,
-    merge_text,
     parse_event,
 )
-from tts.domain.usage import Usage
 
 
 def test_names_and_shapes_are_frozen():
@@ -46,48 +40,6 @@ def test_events_are_immutable():
     event = Done(stop_reason=StopReason.ANSWERED)
     with pytest.raises(ValidationError):
         event.seq = 5
-
-
-pieces = st.lists(
-    st.one_of(
-        st.builds(Text, rollout_id=st.integers(0, 2), turn=st.integers(0, 1), text=st.text(max_size=4)),
-        st.builds(TurnFinished, rollout_id=st.integers(0, 2), turn=st.integers(0, 1), usage=st.just(Usage())),
-        st.builds(VerifierText, text=st.text(max_size=3)),
-    ),
-    max_size=30,
-)
-
-
-def said(events):
-    """What each rollout said between its own milestones, in order."""
-    story = {}
-    for event in events:
-        if isinstance(event, Text):
-            lines = story.setdefault(event.rollout_id, [])
-            if lines and lines[-1][0] == ("text", event.turn):
-                lines[-1] = (lines[-1][0], lines[-1][1] + event.text)
-            else:
-                lines.append((("text", event.turn), event.text))
-        elif isinstance(event, TurnFinished):
-            story.setdefault(event.rollout_id, []).append((("finished", event.turn), ""))
-    return story
-
-
-@given(pieces)
-def test_merging_changes_nothing_a_rollout_said(events):
-    merged = merge_text(events)
-    assert said(merged) == said(events)
-    assert [e for e in merged if not isinstance(e, Text)] == [e for e in events if not isinstance(e, Text)]
-    assert len(merged) <= len(events)
-
-
-def test_text_merges_across_siblings_but_not_across_its_own_milestones():
-    def text(rollout, piece):
-        return Text(rollout_id=rollout, turn=0, text=piece)
-
-    end = RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED)
-    merged = merge_text([text(0, "a"), text(1, "x"), text(0, "b"), end, text(1, "y"), text(0, "c")])
-    assert [getattr(e, "text", "|") for e in merged] == ["ab", "xy", "|", "c"]
 
 
 def test_the_sequencer_counts_from_one_without_gaps():

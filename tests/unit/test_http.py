@@ -202,7 +202,7 @@ async def test_a_grace_time_lets_the_work_finish(gateway):
     id_ = (await gateway.start([PHOTO], _options(n_parallel=1))).request_id
     with gateway.attended(id_, 5.0):
         pass
-    run = await gateway.result(id_, "full")
+    run = await gateway.result(id_)
     assert run.answer is not None
 
 

@@ -82,7 +82,7 @@ async def test_the_audit_log_tells_who_and_that_it_was_erased_and_nothing_else(d
     audit = AuditLog(path, args)
     gateway = Gateway(args, ports_of(AppArgs(engine=args.engine, routing=args.routing)), observers=[audit])
     started = await gateway.start([PHOTO], LocateOptions(n_parallel=1, hint="a secret hint"), attended=False)
-    await gateway.result(started.request_id, "full")
+    await gateway.result(started.request_id)
     await gateway.erase(started.request_id)
     await gateway.aclose()
     audit.close()

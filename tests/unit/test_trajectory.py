@@ -11,7 +11,6 @@ from tts.domain.events import (
     ToolCalled,
     ToolResulted,
     TurnFinished,
-    merge_text,
 )
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
@@ -48,7 +47,12 @@ def test_folding_is_incremental(events, cut):
 
 @given(streams)
 def test_folding_does_not_depend_on_how_text_was_cut(events):
-    assert fold(merge_text(events)) == fold(events)
+    letters = [
+        event.model_copy(update={"text": letter}) if isinstance(event, Text) else event
+        for event in events
+        for letter in (event.text if isinstance(event, Text) and event.text else [""])
+    ]
+    assert fold(letters) == fold(events)
 
 
 @given(streams, st.integers(0, 40), st.integers(0, 40))

@@ -8,8 +8,8 @@ equals the uncut one. Names and shapes are frozen by `tests/golden/events.json`;
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Callable
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
@@ -205,35 +205,6 @@ EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 def parse_event(data: bytes | str) -> Event:
     """Raises pydantic.ValidationError when the JSON is not an event of this schema version."""
     return EVENT.validate_json(data)
-
-
-T = TypeVar("T")
-
-
-def merge_text(items: Iterable[T]) -> list[T]:
-    """Join neighbouring text pieces of one rollout and turn, also when other rollouts spoke in between.
-
-    Order within a rollout is kept; any other event of the same rollout is a border, and one without a rollout is a
-    border for all. Items that are no events pass through.
-    """
-    merged: list[Any] = []
-    pieces: dict[int, list[str]] = {}  # by place in `merged`, of texts that go on
-    open_text: dict[int, int] = {}
-    for item in items:
-        if isinstance(item, Text):
-            at = open_text.get(item.rollout_id)
-            if at is not None and merged[at].turn == item.turn:
-                pieces.setdefault(at, [merged[at].text]).append(item.text)
-                continue
-            open_text[item.rollout_id] = len(merged)
-        elif isinstance(item, _RolloutEvent):
-            open_text.pop(item.rollout_id, None)
-        elif isinstance(item, _Event):
-            open_text.clear()
-        merged.append(item)
-    for at, texts in pieces.items():
-        merged[at] = merged[at].model_copy(update={"text": "".join(texts)})
-    return merged
 
 
 class Sequencer:

@@ -59,7 +59,7 @@ class ObservedModel:
         blind = replace(request, messages=messages, photos=(), files={})
         async with closing(self._planner.generate(blind)) as deltas:
             async for delta in deltas:
-                await send(delta if delta.usage is None else delta.model_copy(update={"usage": delta.usage + spent}))
+                await send(delta if delta.usage is None else replace(delta, usage=delta.usage + spent))
 
     async def _described(self, request: ModelRequest, send: Send[Delta]) -> tuple[tuple[Message, ...], Usage]:
         """The conversation in words, and what the observer spent on pictures it had not seen yet."""

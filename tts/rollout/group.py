@@ -12,10 +12,11 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 
 from tts.aio import Deadline, Send, batches, together
-from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted, merge_text
+from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.domain.outgoing import Outgoing
 from tts.ports import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.loop import Agent, roll_out
+from tts.rollout.speech import Sent, told
 
 _UNFOLLOWED_S = 0.25
 _BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Outgoing)
@@ -31,7 +32,7 @@ async def run_group(
     When nobody follows the request there are fewer batches: each costs every process on its way.
     """
 
-    async def produce(send: Send[RolloutItem]) -> None:
+    async def produce(send: Send[Sent]) -> None:
         if leader_first and len(group.tasks) > 1:
             started = asyncio.Event()
             first, *others = group.tasks
@@ -45,15 +46,13 @@ async def run_group(
     batched = batches(produce, window_s=window_s, urgent=lambda item: isinstance(item, _AT_ONCE))
     async with aclosing(batched) as items:
         async for batch in items:
-            yield merge_text(batch)
+            yield told(batch)
 
 
-async def _lead(
-    agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[RolloutItem], started: asyncio.Event
-) -> None:
+async def _lead(agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[Sent], started: asyncio.Event) -> None:
     """Opens the gate at its first token, or when it ends without one."""
 
-    async def notice(item: RolloutItem) -> None:
+    async def notice(item: Sent) -> None:
         if not isinstance(item, _BEFORE_TOKENS):
             started.set()
         await send(item)
@@ -65,7 +64,7 @@ async def _lead(
 
 
 async def _follow(
-    agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[RolloutItem], started: asyncio.Event
+    agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[Sent], started: asyncio.Event
 ) -> None:
     """Waits for the leader at the expense of its own time, never past it."""
     deadline = Deadline(group.context.remaining_s)

@@ -21,7 +21,6 @@ from tts.domain.events import (
     RolloutFinished,
     RolloutResumed,
     RolloutStarted,
-    Text,
     ToolCalled,
     ToolResulted,
     TurnFinished,
@@ -54,6 +53,7 @@ from tts.ports import (
 )
 from tts.rollout.budget import Budget
 from tts.rollout.resolve import placed
+from tts.rollout.speech import Sent, Speech, told
 from tts.rollout.tally import calls_made
 from tts.telemetry import span, traceparent
 from tts.toolkit.toolbox import failed
@@ -72,7 +72,7 @@ class Agent:
     toolbox: Toolbox
 
 
-async def roll_out(agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[RolloutItem]) -> None:
+async def roll_out(agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[Sent]) -> None:
     """Send events, checkpoints and attachments of one rollout. Cancelling it aborts the engine and the tools."""
     await _Rollout(agent, group, task).run(send)
 
@@ -81,7 +81,8 @@ async def run_rollout(agent: Agent, group: GroupRequest, task: RolloutTask) -> A
     """`roll_out` as an iterator. Closing it aborts the engine and the tools."""
     async with aclosing(stream(partial(roll_out, agent, group, task))) as items:
         async for item in items:
-            yield item
+            for event in told([item]):
+                yield event
 
 
 class _Rollout:
@@ -98,7 +99,7 @@ class _Rollout:
         self._corrections = 0
         self._messages: list[Message] = []
 
-    async def run(self, send: Send[RolloutItem]) -> None:
+    async def run(self, send: Send[Sent]) -> None:
         await self._open(send)
         error = ""
         with span("rollout", parent=self._group.context.traceparent, rollout_id=self._id):
@@ -118,7 +119,7 @@ class _Rollout:
             )
         )
 
-    async def _open(self, send: Send[RolloutItem]) -> None:
+    async def _open(self, send: Send[Sent]) -> None:
         saved = self._task.resume_from
         if saved is not None:
             self._messages = list(saved.messages)
@@ -150,7 +151,7 @@ class _Rollout:
         schemas = self._agent.toolbox.schemas()
         return self._dialect.schemas(tuple(s for s in schemas if allowed is None or s.name in allowed))
 
-    async def _turns(self, send: Send[RolloutItem]) -> StopReason:
+    async def _turns(self, send: Send[Sent]) -> StopReason:
         while True:
             turn = self._budget.usage.turns
             if self._budget.spent() is not None:
@@ -190,7 +191,7 @@ class _Rollout:
             return "time"
         return None
 
-    async def _think_again(self, turn: int, send: Send[RolloutItem], *, final: bool) -> ParsedTurn:
+    async def _think_again(self, turn: int, send: Send[Sent], *, final: bool) -> ParsedTurn:
         """A turn; once more when the engine was lost in the middle of it. What was said of it before is void then."""
         try:
             return await self._think(turn, send, final=final)
@@ -200,7 +201,7 @@ class _Rollout:
         await send(RolloutResumed(rollout_id=self._id, from_turn=turn - 1))
         return await self._think(turn, send, final=final)
 
-    async def _think(self, turn: int, send: Send[RolloutItem], *, final: bool) -> ParsedTurn:
+    async def _think(self, turn: int, send: Send[Sent], *, final: bool) -> ParsedTurn:
         """One generation: stream its text, parse it, keep it in the conversation."""
         kept_back = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
         request = ModelRequest(
@@ -226,14 +227,16 @@ class _Rollout:
         calls: list[ToolCall] = []
         token_ids: list[int] = []
         usage, truncated = Usage(), False
+        speech = Speech(self._id, turn, send)
         with boundary(ModelError, f"engine {self._agent.model.name}"):
             async with closing(self._agent.model.generate(request)) as deltas:
                 async for delta in deltas:
                     for sent in delta.sent:
                         await send(sent)
+                        speech.pause()
                     if delta.text:
                         text.append(delta.text)
-                        await send(Text(rollout_id=self._id, turn=turn, text=delta.text))
+                        await speech.say(delta.text)
                     calls += delta.tool_calls
                     token_ids += delta.token_ids
                     usage = delta.usage or usage
@@ -252,7 +255,7 @@ class _Rollout:
         )
         return self._dialect.parse(Completion(written, tuple(calls), truncated), turn=turn)
 
-    async def _act(self, turn: int, parsed: ParsedTurn, send: Send[RolloutItem], *, final: bool) -> StopReason | None:
+    async def _act(self, turn: int, parsed: ParsedTurn, send: Send[Sent], *, final: bool) -> StopReason | None:
         """Do what the turn asks for; returns why the rollout ends, or None when it goes on."""
         await self._state(turn, parsed, send)
         if parsed.answer is not None:
@@ -278,7 +281,7 @@ class _Rollout:
         else:
             self._messages.append(message)
 
-    async def _state(self, turn: int, parsed: ParsedTurn, send: Send[RolloutItem]) -> None:
+    async def _state(self, turn: int, parsed: ParsedTurn, send: Send[Sent]) -> None:
         """Tell what the turn states, with what the conversation adds to it; keep it when it is the best so far."""
         stated = parsed.answer or parsed.hypothesis
         if stated is None:
@@ -290,7 +293,7 @@ class _Rollout:
         await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=stated))
 
     async def _located(
-        self, turn: int, stated: Hypothesis, lookups: tuple[ToolCall, ...], send: Send[RolloutItem]
+        self, turn: int, stated: Hypothesis, lookups: tuple[ToolCall, ...], send: Send[Sent]
     ) -> Hypothesis:
         """An answer that only names its place, with the point of the first lookup that finds it."""
         for call in lookups:
@@ -302,7 +305,7 @@ class _Rollout:
                 return found
         return stated
 
-    async def _observe(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutItem]) -> None:
+    async def _observe(self, turn: int, calls: tuple[ToolCall, ...], send: Send[Sent]) -> None:
         """Run the calls of a turn side by side; their results enter the conversation in the order of the calls."""
         for call in calls:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))
