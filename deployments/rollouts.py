@@ -8,8 +8,8 @@ from deployments.parts import make_dialect
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.ports import GroupRequest, ModelClient, RolloutItem, Toolbox
+from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
-from tts.rollout.loop import Agent
 
 
 class LocalRollouts:

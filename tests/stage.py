@@ -18,7 +18,8 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import CountryFact, PlaceFact, WebFact
 from tts.inference.scripted import ScriptedModel, ScriptedTurn
 from tts.ports import GroupRequest, RolloutTask
-from tts.rollout.loop import Agent, run_rollout
+from tts.rollout.agent import Agent
+from tts.rollout.loop import run_rollout
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox

@@ -32,8 +32,8 @@ from tts.domain.usage import Usage
 from tts.inference.checkpoints import Shape, write_checkpoint
 from tts.inference.vllm_engine import VllmModel
 from tts.ports import Delta, GroupRequest, ModelClient, ModelRequest, RolloutTask, Sampling
+from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
-from tts.rollout.loop import Agent
 from tts.toolkit.spec import schema_of
 from tts.toolkit.toolbox import LocalToolbox
 

@@ -21,7 +21,8 @@ from tts.domain.plan import Limits
 from tts.domain.request import RequestContext
 from tts.inference.openai_client import OpenAIModel
 from tts.ports import GroupRequest, RolloutTask
-from tts.rollout.loop import Agent, run_rollout
+from tts.rollout.agent import Agent
+from tts.rollout.loop import run_rollout
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, ToolSpec
 from tts.toolkit.toolbox import LocalToolbox
 

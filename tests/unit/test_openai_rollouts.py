@@ -16,8 +16,8 @@ from tts.domain.plan import Limits
 from tts.domain.trajectory import fold
 from tts.inference.openai_client import OpenAIModel
 from tts.ports import GroupRequest, RolloutTask
+from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
-from tts.rollout.loop import Agent
 
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'
 SEARCH = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}

@@ -25,8 +25,9 @@ from tts.domain.plan import Limits
 from tts.errors import ToolError, ToolErrorKind
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.ports import Checkpoint, GroupRequest, RolloutTask
+from tts.rollout.agent import Agent
 from tts.rollout.group import run_group, split
-from tts.rollout.loop import Agent, run_rollout
+from tts.rollout.loop import run_rollout
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, ToolSpec
 from tts.toolkit.toolbox import LocalToolbox
 

@@ -15,7 +15,8 @@ from tts.aio import Deadline, Send, batches, together
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.domain.outgoing import Outgoing
 from tts.ports import GroupRequest, RolloutItem, RolloutTask
-from tts.rollout.loop import Agent, roll_out
+from tts.rollout.agent import Agent, Brief
+from tts.rollout.loop import roll_out
 from tts.rollout.speech import Sent, told
 
 _UNFOLLOWED_S = 0.25
@@ -33,13 +34,14 @@ async def run_group(
     """
 
     async def produce(send: Send[Sent]) -> None:
+        brief = agent.brief(group)
         if leader_first and len(group.tasks) > 1:
             started = asyncio.Event()
             first, *others = group.tasks
-            rollouts = [_lead(agent, group, first, send, started)]
-            rollouts += [_follow(agent, group, task, send, started) for task in others]
+            rollouts = [_lead(agent, group, brief, first, send, started)]
+            rollouts += [_follow(agent, group, brief, task, send, started) for task in others]
         else:
-            rollouts = [roll_out(agent, group, task, send) for task in group.tasks]
+            rollouts = [roll_out(agent, group, brief, task, send) for task in group.tasks]
         await together(rollouts)
 
     window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_S)
@@ -49,7 +51,9 @@ async def run_group(
             yield told(batch)
 
 
-async def _lead(agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[Sent], started: asyncio.Event) -> None:
+async def _lead(
+    agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask, send: Send[Sent], started: asyncio.Event
+) -> None:
     """Opens the gate at its first token, or when it ends without one."""
 
     async def notice(item: Sent) -> None:
@@ -58,13 +62,13 @@ async def _lead(agent: Agent, group: GroupRequest, task: RolloutTask, send: Send
         await send(item)
 
     try:
-        await roll_out(agent, group, task, notice)
+        await roll_out(agent, group, brief, task, notice)
     finally:
         started.set()
 
 
 async def _follow(
-    agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[Sent], started: asyncio.Event
+    agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask, send: Send[Sent], started: asyncio.Event
 ) -> None:
     """Waits for the leader at the expense of its own time, never past it."""
     deadline = Deadline(group.context.remaining_s)
@@ -72,7 +76,7 @@ async def _follow(
         async with deadline.timeout():
             await started.wait()
     context = group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
-    await roll_out(agent, replace(group, context=context), task, send)
+    await roll_out(agent, replace(group, context=context), brief, task, send)
 
 
 def split(n: int, size: int) -> list[range]:

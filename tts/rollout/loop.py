@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from tts.aio import Deadline, Send, closing, stream
-from tts.dialects.base import Completion, Dialect, ParsedTurn, Task
+from tts.dialects.base import Completion, ParsedTurn
 from tts.domain.answer import StopReason
 from tts.domain.events import (
     Hypothesised,
@@ -42,15 +42,13 @@ from tts.errors import (
 from tts.ports import (
     Checkpoint,
     GroupRequest,
-    ModelClient,
     ModelRequest,
     RolloutItem,
     RolloutTask,
-    Toolbox,
     ToolContext,
     ToolOutcome,
-    ToolSchema,
 )
+from tts.rollout.agent import Agent, Brief
 from tts.rollout.budget import Budget
 from tts.rollout.resolve import placed
 from tts.rollout.speech import Sent, Speech, told
@@ -63,37 +61,28 @@ _FINAL_TURN_SHARE = 0.2
 _FINAL_TURN_MAX_S = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """What rollouts are made of: an engine, a way of speaking to it, and tools."""
-
-    model: ModelClient
-    dialect: Dialect
-    toolbox: Toolbox
-
-
-async def roll_out(agent: Agent, group: GroupRequest, task: RolloutTask, send: Send[Sent]) -> None:
+async def roll_out(agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask, send: Send[Sent]) -> None:
     """Send events, checkpoints and attachments of one rollout. Cancelling it aborts the engine and the tools."""
-    await _Rollout(agent, group, task).run(send)
+    await _Rollout(agent, group, brief, task).run(send)
 
 
 async def run_rollout(agent: Agent, group: GroupRequest, task: RolloutTask) -> AsyncIterator[RolloutItem]:
     """`roll_out` as an iterator. Closing it aborts the engine and the tools."""
-    async with aclosing(stream(partial(roll_out, agent, group, task))) as items:
+    async with aclosing(stream(partial(roll_out, agent, group, agent.brief(group), task))) as items:
         async for item in items:
             for event in told([item]):
                 yield event
 
 
 class _Rollout:
-    def __init__(self, agent: Agent, group: GroupRequest, task: RolloutTask) -> None:
-        self._agent, self._group, self._task = agent, group, task
+    def __init__(self, agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask) -> None:
+        self._agent, self._group, self._brief, self._task = agent, group, brief, task
         self._dialect = agent.dialect
         self._id = task.rollout_id
         self._deadline = Deadline(group.context.remaining_s)
         self._reserve_s = min(_FINAL_TURN_MAX_S, _FINAL_TURN_SHARE * group.context.remaining_s)
-        self._schemas = self._offered()
-        self._budget = Budget(group.limits.tighten(self._dialect.limits))
+        self._schemas = brief.schemas
+        self._budget = Budget(brief.limits)
         self._best: Hypothesis | None = None
         self._files: dict[str, bytes] = dict(group.files)
         self._corrections = 0
@@ -131,25 +120,8 @@ class _Rollout:
             self._best = saved.best
             await send(RolloutResumed(rollout_id=self._id, from_turn=saved.turn))
             return
-        group = self._group
-        opening = Task(
-            group.photos,
-            group.hint,
-            group.within,
-            group.target_radius_km,
-            use_tools=bool(self._schemas),
-            tools=self._schemas,
-        )
-        self._messages = list(self._dialect.opening(opening))
+        self._messages = list(self._brief.opening)
         await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed))
-
-    def _offered(self) -> tuple[ToolSchema, ...]:
-        """The tools this rollout may use, under the dialect's names."""
-        if not self._group.use_tools:
-            return ()
-        allowed = self._group.tools
-        schemas = self._agent.toolbox.schemas()
-        return self._dialect.schemas(tuple(s for s in schemas if allowed is None or s.name in allowed))
 
     async def _turns(self, send: Send[Sent]) -> StopReason:
         while True:
