@@ -13,6 +13,7 @@ from deployments.http import create_app
 from deployments.local import local_ports
 from tts.api.sse import parse_sse
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.domain.answer import StopReason
 from tts.domain.events import parse_event
 from tts.domain.trajectory import fold
 
@@ -204,6 +205,23 @@ async def test_a_grace_time_lets_the_work_finish(gateway):
         pass
     run = await gateway.result(id_)
     assert run.answer is not None
+
+
+@pytest.mark.parametrize("followed", [True, False])
+async def test_a_result_is_the_fold_of_the_log(gateway, followed):
+    id_ = (await gateway.start([PHOTO], _options(n_parallel=3), followed=followed)).request_id
+    result = await gateway.result(id_)
+    assert result.answer is not None
+    assert result == await gateway.so_far(id_) == await gateway.result(id_)
+
+
+async def test_the_result_of_what_was_cancelled_says_so(gateway):
+    id_ = (await gateway.start([PHOTO], _options(n_parallel=3))).request_id
+    waiting = asyncio.create_task(gateway.result(id_))
+    await asyncio.sleep(0)
+    await gateway.cancel(id_)
+    result = await waiting
+    assert (result.answer, result.stop_reason) == (None, StopReason.CANCELLED)
 
 
 async def test_too_many_requests_are_told_to_come_back(args, the_ports):
