@@ -17,7 +17,7 @@ from typing import Annotated, Final
 
 import numpy as np
 import pillow_heif
-from PIL import Image, ImageOps, JpegImagePlugin
+from PIL import Image, ImageOps
 from pydantic import Field, model_validator
 
 from tts.domain.value import Value
@@ -163,7 +163,6 @@ def _checked(raw: bytes, limits: PhotoLimits) -> Image.Image:
 def _clean(raw: bytes, opened: Image.Image, limits: PhotoLimits) -> Photo:
     try:
         picture = _decode(raw, opened, limits)
-        subsampling = _subsampling(opened)
     except PhotoError:
         raise
     except MemoryError as error:
@@ -174,7 +173,7 @@ def _clean(raw: bytes, opened: Image.Image, limits: PhotoLimits) -> Photo:
         ) from error
     picture.info = {}  # Pillow would write comments and profiles it finds here back into the copy
     out = io.BytesIO()
-    picture.save(out, "JPEG", quality=_JPEG_QUALITY, subsampling=subsampling)
+    picture.save(out, "JPEG", quality=_JPEG_QUALITY, subsampling=0)
     data = out.getvalue()
     return Photo(
         data=data,
@@ -183,12 +182,6 @@ def _clean(raw: bytes, opened: Image.Image, limits: PhotoLimits) -> Photo:
         width=picture.width,
         height=picture.height,
     )
-
-
-def _subsampling(opened: Image.Image) -> int:
-    """Pillow's 4:2:0 for a copy of what came so, as cameras write it: smaller, sooner written, and no less like it."""
-    is_jpeg = isinstance(opened, JpegImagePlugin.JpegImageFile)
-    return 2 if is_jpeg and JpegImagePlugin.get_sampling(opened) == 2 else 0
 
 
 # What decoders raise on hostile input. Pillow's plugins leak parser errors of every kind.
