@@ -149,7 +149,7 @@ async def test_nobody_reads_for_the_grace_time_and_the_work_stops(data_store, mo
     started = await gateway.start([PHOTO], LocateOptions(n_parallel=1, resume_grace_s=0.2))
     with gateway.attended(started.request_id, 0.2):
         await asyncio.sleep(0.05)
-    run = await asyncio.wait_for(gateway.result(started.request_id, "full"), 10)
+    run = await asyncio.wait_for(gateway.result(started.request_id), 10)
     assert run.stop_reason == "cancelled"
     assert gateway.in_flight == 0
     await gateway.aclose()
