@@ -18,6 +18,7 @@ from rapidocr import RapidOCR
 from rapidocr.ch_ppocr_rec import TextRecInput
 
 from tts.errors import DataError
+from tts.perception.denormals import denormals_as_zero
 
 Pixels = npt.NDArray[np.uint8]
 Quad = npt.NDArray[np.float32]
@@ -56,7 +57,8 @@ class PpOcr:
 
     def detect(self, pixels: Pixels) -> list[Quad]:
         """Text quadrilaterals, (4, 2) pixel corners from the top left clockwise; the largest when there are many."""
-        found = self._detector(pixels)
+        with denormals_as_zero():
+            found = self._detector(pixels)
         if found.boxes is None:
             return []
         quads = [np.asarray(box, dtype=np.float32) for box in found.boxes]
@@ -67,7 +69,8 @@ class PpOcr:
         """Text and confidence of upright line pictures, in their order."""
         if not crops:
             return []
-        found = self._recogniser(TextRecInput(img=crops))
+        with denormals_as_zero():
+            found = self._recogniser(TextRecInput(img=crops))
         return [(text.strip(), float(score)) for text, score in zip(found.txts, found.scores, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Reads signs: one photo (or a box of it) in, one `Reading` out. Deterministic; about 0.4 s a photo on one core.
+"""Reads signs: one photo (or a box of it) in, one `Reading` out. Deterministic; about 0.3 s a photo on one core, 0.6 s where there is text.
 
 PP-OCR finds the lines and reads Latin, Chinese and Japanese. What it cannot read well, the largest first, goes through
 Tesseract in every installed script; the script that is surest of itself reads the rest. Lettering that looks Latin but
@@ -147,7 +147,7 @@ def _pixels(photo: Photo, box: Box | None, side_px: int) -> tuple[Pixels, tuple[
         scale = min(4.0, max(1.0, side_px / max(picture.size)))
         if scale > 1.0:
             picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
-    return np.ascontiguousarray(np.asarray(picture)[:, :, ::-1]), (left, top), scale
+    return np.asarray(cv2.cvtColor(np.asarray(picture), cv2.COLOR_RGB2BGR), dtype=np.uint8), (left, top), scale
 
 
 def _views(crop: Pixels) -> list[Pixels]:
