@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from tts.aio import Limiter
+from tts.aio import Limiter, Turnstile
 from tts.config import GatewayConfig
-from tts.domain.photo import Photo, load_photo, load_small_photo
+from tts.domain.photo import Photo, load_photo, load_small_photo, may_be_small
 from tts.errors import Overloaded
 
 _TYPICAL_S = 4.0
 _LONGEST_WAIT_S = 30.0
+_TO_THE_ENGINE = 8  # turns of the loop from a photo to what the rollouts ask
 
 
 class Admission:
@@ -21,6 +22,7 @@ class Admission:
     def __init__(self, config: GatewayConfig) -> None:
         self._config = config
         self._decoding = Limiter(config.max_decoding, max_queued=config.max_in_flight * 8)
+        self._small = Turnstile(head_start=_TO_THE_ENGINE)
         self._mean_s = _TYPICAL_S
         self.reading = 0
         self.working = 0
@@ -56,8 +58,10 @@ class Admission:
         return tuple([await self._photo(raw) for raw in raw_photos])
 
     async def _photo(self, raw: bytes) -> Photo:
-        alone = self.in_flight <= 1  # nobody waits for the loop, and a thread would only add the way there and back
-        if alone and (small := load_small_photo(raw, self._config.photo)) is not None:
-            return small
+        if may_be_small(raw):  # it takes no longer than the way to a thread and back when others are at work
+            async with self._small:
+                small = load_small_photo(raw, self._config.photo)
+            if small is not None:
+                return small
         async with self._decoding.slot():
             return await asyncio.to_thread(load_photo, raw, self._config.photo)

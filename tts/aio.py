@@ -256,6 +256,31 @@ class Limiter:
             self._slots.release()
 
 
+class Turnstile:
+    """One at a time, and whoever was let through has some turns of the loop before the next one is.
+
+    A loop shares itself out evenly: of eight that come at once all are ready when the work of eight is done, they wait
+    for the same, and come back at once again. One after the other, the first is ready after an eighth of that time, the
+    work of each is done while its data are at hand, and from then on they stay apart.
+    """
+
+    def __init__(self, *, head_start: int) -> None:
+        self._lock = asyncio.Lock()
+        self._head_start = head_start
+
+    async def __aenter__(self) -> None:
+        await self._lock.acquire()
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._open_after(self._head_start, asyncio.get_running_loop())
+
+    def _open_after(self, turns: int, loop: asyncio.AbstractEventLoop) -> None:
+        if turns <= 0:
+            self._lock.release()
+        else:
+            loop.call_soon(self._open_after, turns - 1, loop)
+
+
 class Fleet(Generic[T]):
     """A merge whose sources may join while it runs, and a reader who may look at the clock.
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import leftover_tasks, virtual_time
 
-from tts.aio import Channel, Deadline, Limiter, batches, coalesce, merge, stream
+from tts.aio import Channel, Deadline, Limiter, Turnstile, batches, coalesce, merge, stream
 from tts.errors import Overloaded
 
 
@@ -229,3 +229,35 @@ async def test_a_cancelled_waiter_gives_its_place_in_the_queue_back():
 async def _held(limiter):
     async with limiter.slot():
         yield
+
+
+async def test_a_turnstile_gives_each_a_head_start_in_the_order_they_came():
+    turnstile, seen = Turnstile(head_start=4), []
+
+    async def work(name):
+        async with turnstile:
+            seen.append(name)
+        for _ in range(3):
+            await asyncio.sleep(0)
+            seen.append(name)
+
+    await asyncio.gather(*(work(name) for name in "abc"))
+    assert "".join(seen) == "aaaabbbbcccc"
+
+
+async def test_a_turnstile_opens_after_an_error_and_for_who_waits_behind_one_that_gave_up():
+    turnstile = Turnstile(head_start=2)
+
+    async def passes():
+        async with turnstile:
+            pass
+
+    with pytest.raises(RuntimeError):
+        async with turnstile:
+            raise RuntimeError
+    gives_up, waits = asyncio.create_task(passes()), asyncio.create_task(passes())
+    await asyncio.sleep(0)
+    gives_up.cancel()
+    async with asyncio.timeout(5):
+        await waits
+    assert gives_up.cancelled()

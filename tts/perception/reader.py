@@ -1,4 +1,4 @@
-"""Reads signs: one photo (or a box of it) in, one `Reading` out. Deterministic; about 0.3 s a photo on one core, 0.6 s where there is text.
+"""Reads signs: one photo (or a box of it) in, one `Reading` out. Deterministic; about 0.4 s a photo on one core.
 
 PP-OCR finds the lines and reads Latin, Chinese and Japanese. What it cannot read well, the largest first, goes through
 Tesseract in every installed script; the script that is surest of itself reads the rest. Lettering that looks Latin but
