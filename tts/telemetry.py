@@ -6,8 +6,8 @@ travels in `RequestContext`, so every process joins the trace it was called from
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -23,6 +23,7 @@ from tts.logs import configure_logs
 
 _W3C = TraceContextTextMapPropagator()
 _tracer = trace.get_tracer("geotts")
+_NONE = nullcontext(trace.INVALID_SPAN)
 
 
 def configure_telemetry(config: TelemetryConfig, service: str, exporter: SpanExporter | None = None) -> None:
@@ -46,12 +47,15 @@ def _exporter(config: TelemetryConfig) -> SpanExporter:
     return OTLPSpanExporter(endpoint=config.endpoint) if config.endpoint else OTLPSpanExporter()
 
 
-@contextmanager
-def span(name: str, parent: str | None = None, **attributes: AttributeValue) -> Iterator[trace.Span]:
+def span(name: str, parent: str | None = None, **attributes: AttributeValue) -> AbstractContextManager[trace.Span]:
     """A span around a block; `parent` is a W3C traceparent from another process."""
     if parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        yield trace.INVALID_SPAN
-        return
+        return _NONE
+    return _span(name, parent, attributes)
+
+
+@contextmanager
+def _span(name: str, parent: str | None, attributes: Mapping[str, AttributeValue]) -> Iterator[trace.Span]:
     token = None
     if parent is not None:
         token = otel_context.attach(_W3C.extract({"traceparent": parent}))

@@ -79,11 +79,12 @@ _PARTS = ("satell", "aer", "orb", "view", "level", "map", "osm", "gaode", "searc
 
 def phantom_looks(trajectory: Trajectory) -> Iterator[str]:
     """Looks that are claimed in the text or the listed claims but were never taken; each kind once."""
-    calls = {call.name.lower() for turn in trajectory.turns for call in turn.calls}
     texts = [turn.text for turn in trajectory.turns]
     if trajectory.best is not None:
         texts += [claim.text for claim in trajectory.best.claims] + [trajectory.best.reasoning]
-    texts = [text for text in texts if _speaks_of_looking(text)]
+    if not (texts := [text for text in texts if _speaks_of_looking(text)]):
+        return
+    calls = {call.name.lower() for turn in trajectory.turns for call in turn.calls}
     for look, pattern in _PATTERNS:
         taken = any(part in name for name in calls for part in look.tools)
         if not taken and any(_claimed(pattern, text) for text in texts):
