@@ -23,7 +23,7 @@ from tts.logs import configure_logs
 
 _W3C = TraceContextTextMapPropagator()
 _tracer = trace.get_tracer("geotts")
-_NONE = nullcontext(trace.INVALID_SPAN)
+_NO_SPAN = nullcontext(trace.INVALID_SPAN)
 
 
 def configure_telemetry(config: TelemetryConfig, service: str, exporter: SpanExporter | None = None) -> None:
@@ -50,7 +50,7 @@ def _exporter(config: TelemetryConfig) -> SpanExporter:
 def span(name: str, parent: str | None = None, **attributes: AttributeValue) -> AbstractContextManager[trace.Span]:
     """A span around a block; `parent` is a W3C traceparent from another process."""
     if parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        return _NONE
+        return _NO_SPAN
     return _span(name, parent, attributes)
 
 
