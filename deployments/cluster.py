@@ -11,7 +11,7 @@ import os
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,7 @@ import ray  # noqa: E402  after the environment is set
 from ray import serve  # noqa: E402
 
 from deployments.app import build, build_tools  # noqa: E402
-from tts.config import AppArgs  # noqa: E402
+from tts.config import AppArgs, GatewayConfig  # noqa: E402
 from tts.errors import DataError, FatalError, boundary  # noqa: E402
 from tts.geodata.store import DataStore  # noqa: E402
 
@@ -51,20 +51,31 @@ def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool
     """
     if not DataStore(args.data_dir).ready:
         raise DataError("the embedded data is missing or outdated: run `geotts data build`")
+    with serving(lambda: build(args), args.gateway, ray_address=ray_address, log_to_driver=log_to_driver) as running:
+        yield running
+
+
+@contextmanager
+def serving(
+    make: Callable[[], serve.Application],
+    gateway: GatewayConfig,
+    *,
+    ray_address: str | None = None,
+    log_to_driver: bool = False,
+) -> Iterator[Served]:
+    """Run any application where the gateway's would be. Raises FatalError when it does not come up."""
     if ray_address is None:
-        prepare_ports(args.gateway.host, args.gateway.port)
+        prepare_ports(gateway.host, gateway.port)
     started = time.perf_counter()
     _start_patiently(ray_address, log_to_driver=log_to_driver)
     try:
         with boundary(FatalError, "starting the service (is there memory and processor time to spare?)"):
-            serve.start(http_options={"host": args.gateway.host, "port": _proxy_port(args)})
+            serve.start(http_options={"host": gateway.host, "port": _proxy_port(gateway)})
             try:
-                serve.run(build(args), name=APP_NAME, route_prefix="/")
+                serve.run(make(), name=APP_NAME, route_prefix="/")
             except RuntimeError as error:
                 raise FatalError(f"the application did not come up: {_what_failed() or error}") from error
-        yield Served(
-            url=f"http://{args.gateway.host}:{args.gateway.port}", ready_s=round(time.perf_counter() - started, 2)
-        )
+        yield Served(url=f"http://{gateway.host}:{gateway.port}", ready_s=round(time.perf_counter() - started, 2))
     finally:
         try:
             with boundary(FatalError, "stopping the service"):
@@ -156,7 +167,7 @@ def _what_failed() -> str:
     return "; ".join(f"{name}: {lines[-1]}" for name, lines in stacks.items() if lines)
 
 
-def _proxy_port(args: AppArgs) -> int:
+def _proxy_port(gateway: GatewayConfig) -> int:
     """The gateway itself takes the public port; Serve insists on a proxy beside it: on the next port that is free."""
-    wanted = range(args.gateway.port + 1, min(args.gateway.port + 20, 65536))
-    return next((port for port in wanted if is_free(args.gateway.host, port)), 0)
+    wanted = range(gateway.port + 1, min(gateway.port + 20, 65536))
+    return next((port for port in wanted if is_free(gateway.host, port)), 0)

@@ -4,7 +4,8 @@ The engine takes exactly 200 ms (or 0), so everything else is ours: reading the 
 verifying, the reply. Measured as served for an engine that computes elsewhere, with rollouts and verifier in the
 gateway's process (ADR 0012), and with them in deployments of their own (`apart`). `--beside` measures other best-of-N
 servers in the same run, in front of a fake engine of the same 200 ms: `scripts/best-of-n-servers` installs and starts
-two (docs/evaluation.md).
+two (docs/evaluation.md). Beside all of them stands what the machine takes for the least that any such service does
+(`deployments.bench.bare`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ import click
 import httpx
 import orjson
 
+from deployments.bench.bare import bare, photo_ms
 from deployments.bench.fanout import plain_photo
 from deployments.bench.harness import Result, free_port, median, report, say
-from deployments.cluster import served
+from deployments.cluster import served, serving
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.errors import FatalError
 
@@ -79,7 +81,11 @@ class Beside(click.ParamType[Other]):
 )
 @click.option("--quick", is_flag=True, help="8 requests.")
 def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> None:
-    """Milliseconds added to an engine of 200 ms at 1 and 8 clients, and requests a second at one of 0 ms."""
+    """Milliseconds added to an engine of 200 ms at 1 and 8 clients, and requests a second at one of 0 ms.
+
+    Also what the machine takes for the least: an application on Serve that only reads the form and waits, and a clean
+    copy of the photo.
+    """
     report("control", lambda: measure(n, 8 if quick else repeats, others))
 
 
@@ -94,6 +100,10 @@ def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
         said = {**added, "rps_zero": round(rps, 1)}
         say(f"{'colocated' if colocate else 'apart'}: {said['rps_zero']} requests a second")
         found |= said if colocate else {"apart": said}
+    with serving(lambda: bare(_ENGINE_S), GatewayConfig(port=free_port())) as service:
+        floor = _added(service.url, _locate(photo, n), repeats, "Serve alone")
+    found["least"] = {**floor, "photo_ms": round(photo_ms(photo), 2)}
+    say(f"a clean copy of the photo: {found['least']['photo_ms']} ms")
     beside = {other.name: _added(other.url, _chat(other, photo, n), repeats, other.name) for other in others}
     return {**found, "beside": beside}
 

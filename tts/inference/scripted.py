@@ -57,17 +57,17 @@ class ScriptedModel:
         return "scripted"
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        asked = asyncio.get_running_loop().time()  # its time runs while others have their turn on this loop, too
         rollout = int(request.session_id.rsplit("/", 1)[-1])
         turn = sum(message.role == "assistant" for message in request.messages)
         said = self._next(request, rollout, turn)
         self.running += 1
         try:
-            await asyncio.sleep(said.first_token_s)
+            await asyncio.sleep(_until(asked + said.first_token_s))
             tokens = _tokens(said.text)
-            start = asyncio.get_running_loop().time()
-            for i, token in enumerate(tokens):
+            for i, token in enumerate(tokens, 1):
                 if said.token_s:
-                    await asyncio.sleep(max(0.0, start + (i + 1) * said.token_s - asyncio.get_running_loop().time()))
+                    await asyncio.sleep(_until(asked + said.first_token_s + i * said.token_s))
                 yield Delta(text=token)
             if said.error:
                 raise ModelError(said.error)
@@ -113,6 +113,11 @@ class ScriptedModel:
 
 _WORDS = ("sign", "shop", "street", "lane", "kerb", "plate", "roof", "tree", "light", "wall", "bus", "pole")
 _PLACES = ("Paris", "Lyon", "Marseille", "Lille", "Nantes", "Toulouse", "Rennes", "Dijon")
+
+
+def _until(moment: float) -> float:
+    """Seconds from now to a moment on the loop's clock."""
+    return max(0.0, moment - asyncio.get_running_loop().time())
 
 
 def _tokens(text: str) -> list[str]:
