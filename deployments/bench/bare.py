@@ -4,8 +4,7 @@ An application that reads the form, waits as long as the engine takes, and repli
 a clean copy. Both depend on the machine alone, so they tell how much of a figure is the machine's.
 """
 
-from __future__ import annotations
-
+# no postponed annotations: Serve makes another function of the route, where FastAPI would not resolve them
 import asyncio
 import time
 from typing import Annotated
@@ -24,6 +23,7 @@ _app = FastAPI()
 _REPEATS = 100
 
 
+@serve.ingress(_app)
 class Bare:
     """Reads a photo and does nothing with it for some seconds."""
 
@@ -38,7 +38,7 @@ class Bare:
 
 def bare(engine_s: float) -> serve.Application:
     """The application over an engine that takes `engine_s` seconds."""
-    return serve.deployment(max_ongoing_requests=100)(serve.ingress(_app)(Bare)).bind(engine_s)
+    return serve.deployment(max_ongoing_requests=100)(Bare).bind(engine_s)
 
 
 def photo_ms(photo: bytes) -> float:
