@@ -19,12 +19,15 @@ from tts.config import GatewayConfig
 from tts.dialects import DIALECTS
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
+from tts.geodata.areas import area_in_words
+from tts.geodata.countries import Countries
 
 T = TypeVar("T")
 _IMAGE_FIELD = "image"
 _MAX_FIELDS = 32
 _MAX_FIELD_BYTES = 64 * 1024
 _STRUCTURED = ("tools", "within")  # JSON inside a form field
+_COUNTRIES = Countries()
 
 
 class UnsupportedMediaType(RequestError):
@@ -98,7 +101,7 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
             elif name in fields:
                 raise _wrong(name, "was given twice")
             else:
-                fields[name] = _structured(name, value)
+                fields[name] = await _structured(name, value)
     finally:
         for file in parser._files_to_close_on_error:  # a body that ends inside a file leaves it out of the form, open
             file.close()
@@ -161,10 +164,15 @@ def _decode(text: str) -> bytes:
         raise _wrong(_IMAGE_FIELD, "is not valid base64") from error
 
 
-def _structured(name: str, value: str) -> Any:
-    """Form fields that hold JSON; `tools` may also be a comma-separated list."""
-    if name not in _STRUCTURED:
+async def _structured(name: str, value: str) -> Any:
+    """Form fields that hold JSON; `tools` may also be a comma-separated list, and `within` an area in words."""
+    if name not in _STRUCTURED or not value:
         return value
+    if name == "within" and not value.lstrip().startswith(("{", "[")):
+        try:
+            return await asyncio.to_thread(area_in_words, value, _COUNTRIES)  # the names are read at the first call
+        except ValueError as error:
+            raise _wrong(name, str(error)) from error
     try:
         return orjson.loads(value)
     except orjson.JSONDecodeError as error:

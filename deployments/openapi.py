@@ -13,6 +13,7 @@ from tts.api.openai import ChatRequest
 from tts.api.schema import Accepted202, Problem
 from tts.domain.events import EVENT
 from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.geodata.areas import WAYS
 
 _REF = "#/components/schemas/{model}"
 Json = dict[str, Any]
@@ -50,6 +51,19 @@ def _body(image: Json) -> Json:
     return {"type": "object", "required": ["image"], "properties": properties, "additionalProperties": False}
 
 
+def _form() -> Json:
+    """The body as a form: there an area may be said in words."""
+    body = _body(_FILE)
+    within = body["properties"]["within"]
+    words = {"type": "string", "examples": ["IT, FR", "41.9, 12.5, 200"]}
+    told = f"{within['description']}: as JSON, or in words ({WAYS})"
+    body["properties"] = {
+        **body["properties"],
+        "within": {**within, "anyOf": [*within["anyOf"], words], "description": told},
+    }
+    return body
+
+
 def _header(name: str, description: str, schema: Json | None = None) -> Json:
     return {
         "name": name,
@@ -80,7 +94,7 @@ LOCATE: Json = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {"schema": _body(_FILE), "encoding": {"image": {"contentType": "image/*"}}},
+            "multipart/form-data": {"schema": _form(), "encoding": {"image": {"contentType": "image/*"}}},
             "application/json": {
                 "schema": _body(_SOURCE),
                 "examples": {

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
-from tts.domain.geo import Area, BBox, Circle, Countries, LatLon
-from tts.geodata import countries as geo
+from tts.domain.geo import Area
+from tts.geodata.areas import area_in_words
+from tts.geodata.countries import Countries
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".gif", ".bmp", ".heic", ".heif", ".avif", ".mpo"}
 _GLOB_CHARS = set("*?[")
@@ -62,34 +63,12 @@ def _pictures(paths: list[Path], where: str) -> Iterator[Input]:
 
 
 class AreaType(click.ParamType[Area]):
-    """`IT,FR` or `Italy` · `41.9,12.5,200` (lat, lon, km) · `bbox:36,6,47,19` (south, west, north, east)."""
+    """An area in words (`tts.geodata.areas`)."""
 
     name = "area"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Area:
         try:
-            if value.startswith("bbox:"):
-                south, west, north, east = (float(part) for part in value[5:].split(","))
-                return BBox(south=south, west=west, north=north, east=east)
-            parts = value.split(",")
-            if len(parts) == 3 and _is_number(parts[0]):
-                lat, lon, km = (float(part) for part in parts)
-                return Circle(centre=LatLon(lat=lat, lon=lon), radius_km=km)
+            return area_in_words(value, Countries())
         except ValueError as error:
-            self.fail(f"{value!r} is not an area: {error}", param, ctx)
-        known = geo.Countries()
-        codes = []
-        for name in parts:
-            country = known.find(name.strip())
-            if country is None:
-                self.fail(f"{name.strip()!r} is no country I know; use its name or ISO code", param, ctx)
-            codes.append(country.code)
-        return Countries(codes=tuple(codes))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+            self.fail(str(error), param, ctx)

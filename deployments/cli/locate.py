@@ -30,6 +30,7 @@ from tts.domain.plan import Depth
 from tts.domain.request import MAX_PARALLEL, LocateOptions, LocateRequest, new_request_id
 from tts.domain.trajectory import Run, fold
 from tts.errors import GeoTTSError
+from tts.geodata.areas import WAYS
 from tts.geodata.store import DataStore
 from tts.pipeline import solve
 from tts.ports import Attachment, Ports
@@ -59,7 +60,7 @@ _STDOUT = Console(highlight=False)
 @click.option("--local", is_flag=True, help="Think in this process (the default without --url).")
 @click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
 @click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
-@click.option("--within", type=AreaType(), help="Where it must lie: IT,FR · lat,lon,km · bbox:south,west,north,east")
+@click.option("--within", type=AreaType(), help=f"Where it must lie: {WAYS}")
 @click.option(
     "--deadline", "deadline_s", type=click.FloatRange(0.1, 3600), help="Seconds until the best answer so far is due."
 )

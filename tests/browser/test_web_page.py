@@ -20,6 +20,7 @@ from deployments.access import fingerprint
 from deployments.local import LocalRollouts
 from tools.web import web_search_tool
 from tts.config import AccessConfig, ScriptedEngine
+from tts.domain.geo import Countries
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.store import MemoryStore
@@ -120,6 +121,41 @@ async def test_an_error_is_told_with_what_to_do(data_store, tab, tmp_path):
         assert "415" in told
         await start(tab, url)
         await tab.until(ANSWERED)
+
+
+async def test_more_options_go_with_the_request(data_store, tab, monkeypatch):
+    more = {"within": "Italy, FR", "deadline": 60, "seed": 7, "hint": "by the sea"}
+    async with serving(an_app()) as (url, gateway):
+        asked = []
+
+        async def start_and_tell(photos, options, **about):
+            asked.append(options)
+            return await type(gateway).start(gateway, photos, options, **about)
+
+        monkeypatch.setattr(gateway, "start", start_and_tell)
+        await tab.open(url)
+        await tab.js("for (const id of ['exif', 'hosts']) document.getElementById(id).checked = true")
+        await tab.choose("#photos", SAMPLE)
+        await tab.until("document.querySelectorAll('#thumbs li').length")
+        for name, value in more.items():
+            await tab.js(f"document.getElementById('{name}').value = {json.dumps(value)}")
+        await tab.js("document.getElementById('go').click()")
+        await tab.until(ANSWERED)
+        (options,) = asked
+        assert options.within == Countries(codes=("IT", "FR"))
+        assert (options.deadline_s, options.seed, options.hint) == (60, 7, "by the sea")
+        assert (options.exif, options.hide_photo_hosts) == ("report", True)
+
+
+async def test_a_wrong_option_is_shown_even_where_it_was_folded_away(data_store, tab):
+    async with serving(an_app()) as (url, gateway):
+        await start(tab, url, seed=-1)
+        assert "Seed" in await text_of(tab, "#complaint")
+        assert await tab.js("document.activeElement.id") == "seed"
+        assert gateway.in_flight == 0
+        await start(tab, url, within="Atlantis")
+        await tab.until(FAILED)
+        assert "'Atlantis' is no country I know" in await text_of(tab, "#problem")
 
 
 async def test_nothing_is_sent_without_a_photo(data_store, tab):

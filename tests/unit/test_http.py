@@ -87,6 +87,16 @@ async def test_sse_ndjson_and_json_tell_the_same_story(http):
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
+@pytest.mark.parametrize(
+    ("within", "abstains"),
+    [("Italy, Österreich", True), ("fr", False), ("48.85, 2.35, 300", False), ("bbox:36,6,47,19", True), ("", False)],
+)
+async def test_a_form_may_say_in_words_where_the_answer_must_lie(http, within, abstains):
+    data = {"n_parallel": "2", "seed": "5", "within": within, "tools": ""}
+    answer = (await http.post("/locate", files={"image": PHOTO}, data=data)).json()["answer"]
+    assert answer["abstained"] is abstains
+
+
 async def test_geojson(http):
     reply = await http.post("/locate", files={"image": PHOTO}, headers={"Accept": "application/geo+json"})
     assert reply.headers["content-type"] == "application/geo+json"
@@ -105,6 +115,10 @@ BAD = [
     ({"dialect": "klingon"}, 422, "dialect"),
     ({"speed": "fast"}, 422, "speed"),
     ({"within": "{"}, 422, "within"),
+    ({"within": "Italy, Atlantis"}, 422, "within"),
+    ({"within": "95,0,10"}, 422, "within"),
+    ({"within": "1,2"}, 422, "within"),
+    ({"within": "bbox:1,2,3"}, 422, "within"),
     ({"within": '{"kind": "bbox", "south": 5, "west": 0, "north": 1, "east": 2}'}, 422, "within"),
     ({"hint": "x" * 2001}, 422, "hint"),
     ({"seed": "-1"}, 422, "seed"),

@@ -60,7 +60,9 @@ def test_nothing_is_not_enough():
         ("IT,FR", Countries(codes=("IT", "FR"))),
         ("Italy", Countries(codes=("IT",))),
         ("Österreich, suisse", Countries(codes=("AT", "CH"))),
+        (" 41.9, 12.5 , 200", Circle(centre=LatLon(lat=41.9, lon=12.5), radius_km=200)),
         ("41.9,12.5,200", Circle(centre=LatLon(lat=41.9, lon=12.5), radius_km=200)),
+        ("BBox: 36, 6, 47, 19", BBox(south=36, west=6, north=47, east=19)),
         ("bbox:36,6,47,19", BBox(south=36, west=6, north=47, east=19)),
     ],
 )
@@ -69,8 +71,20 @@ def test_areas_in_words(text, area):
 
 
 @pytest.mark.parametrize(
-    "text", ["Atlantis", "95,0,10", "1,2,-3", "1,2,nan", "bbox:1,2,3", "bbox:5,0,1,2", "bbox:a,b,c,d"]
+    ("text", "why"),
+    [
+        ("Atlantis", "'Atlantis' is no country"),
+        ("", "no country"),
+        ("IT,", "no country"),
+        ("95,0,10", "centre.lat|lat: Input should be less than or equal to 90"),
+        ("1,2,-3", "radius_km: Input should be greater than 0"),
+        ("1,2,nan", "radius_km"),
+        ("1,2", "write lat,lon,km"),
+        ("bbox:1,2,3", "write bbox:south,west,north,east"),
+        ("bbox:a,b,c,d", "write bbox:south,west,north,east"),
+        ("bbox:5,0,1,2", "south must be below north"),
+    ],
 )
-def test_what_is_no_area_is_said(text):
-    with pytest.raises(click.BadParameter):
+def test_what_is_no_area_is_said(text, why):
+    with pytest.raises(click.BadParameter, match=why):
         AreaType().convert(text, None, None)

@@ -14,7 +14,6 @@ const DEPTHS = {
   standard: "a few rollouts, a few turns",
   deep: "every rollout, all tools: slow and thorough",
 };
-const OPTIONS = ["n_parallel", "target_radius_km", "depth", "hint"];
 
 const client = new Client(() => byId("key").value.trim());
 const photos = new Photos(complain);
@@ -48,14 +47,14 @@ function checked() {
   const wrong = [...byId("form").elements].find((field) => field.willValidate && !field.validity.valid);
   if (wrong) {
     complain(`${wrong.labels[0].textContent}: ${wrong.validationMessage}`);
+    wrong.closest("details")?.setAttribute("open", "");
     wrong.focus();
     return null;
   }
   const form = new FormData();
   for (const file of photos.files) form.append("image", file, "photo");
-  for (const name of OPTIONS) {
-    const value = byId("form").elements[name].value.trim();
-    if (value) form.append(name, value);
+  for (const [name, value] of new FormData(byId("form"))) {
+    if (value.trim()) form.append(name, value.trim());
   }
   form.append("resume_grace_s", String(GRACE_S));
   return form;
