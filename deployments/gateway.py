@@ -11,6 +11,7 @@ import hashlib
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import Context
 from dataclasses import dataclass
 
 from deployments.access import Caller, TooManyRequests
@@ -19,7 +20,7 @@ from deployments.arrival import Arrival
 from deployments.brokers import Brokers
 from deployments.observer import Observer, Observers
 from deployments.runner import ATTENDED_S, Runner
-from deployments.runstore import Claim, LogEntry, RunMeta, RunStore, open_store
+from deployments.runstore import Claim, LogEntry, RunMeta, RunStore, StoreUnavailable, open_store
 from tts.aio import closing, spawn
 from tts.config import AppArgs
 from tts.domain.events import parse_event
@@ -33,6 +34,7 @@ from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
 _STOP_PATIENCE_S = 3.0
+_OPENING_S = 1.0  # from claiming a key to the log of its request, at most
 
 
 class KeyReused(RequestError):
@@ -127,25 +129,48 @@ class Gateway:
             include=options.include,
             grace_s=options.resume_grace_s if attended else 0.0,
             photos=tuple(photo.sha256 for photo in photos),
-            claim=f"{caller.name}:{key}" if key else "",
+            claim=f"{caller.name}\n{key}" if key else "",  # no name and no key has a line break
             started_at=now_rfc3339(),
             fetched=arrival.sent(),
         )
-        if meta.claim:
-            mine = _claim(request.id, photos, options)
-            earlier = await self.store.claim(meta.claim, mine)
-            if earlier is not None and earlier.fingerprint != mine.fingerprint:
-                raise KeyReused("this Idempotency-Key was used for another request; use a new one")
-            if earlier is not None:
-                arrival.request_id = earlier.request_id
-                return Started(earlier.request_id, replayed=True)
-        if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
-            if meta.claim:
-                await self.store.release(meta.claim)
-            raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
+        try:
+            if meta.claim and (earlier := await self._earlier(meta, _claim(request.id, photos, options))) is not None:
+                arrival.request_id = earlier
+                return Started(earlier, replayed=True)
+            if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
+                raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
+        except BaseException:  # whoever waits for us may be gone: what is there of the request goes by itself
+            spawn(self._withdraw(meta), name=f"withdraw {request.id}", context=Context())
+            raise
         self._runner.launch(request, meta)
         arrival.launched = True
         return Started(request.id)
+
+    async def _earlier(self, meta: RunMeta, mine: Claim) -> str | None:
+        """The id of the request that has the idempotency key already; None when it is this one's now.
+
+        A request that never came to be, because its gateway was lost between claim and log, has no right to the key.
+        """
+        give_up = asyncio.get_running_loop().time() + _OPENING_S
+        while (held := await self.store.claim(meta.claim, mine)) is not None:
+            if await self.store.meta(held.request_id) is not None:
+                if held.fingerprint != mine.fingerprint:
+                    raise KeyReused("this Idempotency-Key was used for another request; use a new one")
+                return held.request_id
+            if asyncio.get_running_loop().time() > give_up:
+                await self.store.release(meta.claim, held.request_id)
+            else:
+                await asyncio.sleep(_OPENING_S / 20)
+        return None
+
+    async def _withdraw(self, meta: RunMeta) -> None:
+        """Leave nothing of a request that was not launched."""
+        try:
+            if meta.claim:
+                await self.store.release(meta.claim, meta.request_id)
+            await self.store.erase(meta.request_id)
+        except StoreUnavailable as error:
+            _log.warning("a request that was not launched left traces: %s", error.detail)
 
     async def cancel(self, request_id: str) -> bool:
         """Stop the work of a request, wherever it is, and wait until it has stopped. False when none was at work."""
@@ -183,7 +208,7 @@ class Gateway:
         """Raises NotFound for requests that are unknown, erased, or of another key."""
         meta = await self.store.meta(request_id)
         if meta is None or meta.tenant != caller.name:
-            raise NotFound(f"there is no request {request_id[:40]}: it never was, or it was erased")
+            raise _not_found(request_id)
         return meta
 
     @contextmanager
@@ -203,8 +228,12 @@ class Gateway:
 
     async def _attend(self, request_id: str, grace_s: float) -> None:
         while True:
-            await self.store.attend(request_id, grace_s + ATTENDED_S)
-            await asyncio.sleep(ATTENDED_S / 2)
+            try:
+                await self.store.attend(request_id, grace_s + ATTENDED_S)
+                pause_s = ATTENDED_S / 2
+            except StoreUnavailable:
+                pause_s = ATTENDED_S / 6
+            await asyncio.sleep(pause_s)
 
     async def follow(self, request_id: str, *, after: int = 0) -> AsyncIterator[LogEntry | None]:
         """The log from `after` on; None is a heartbeat."""
@@ -223,7 +252,7 @@ class Gateway:
             return fold([parse_event(entry.payload) async for entry in entries if entry is not None])
 
     async def so_far(self, request_id: str) -> Run:
-        """The fold of what there is now."""
+        """The fold of what there is now. Raises NotFound for a request that was erased meanwhile."""
         await self._runner.end_orphan(request_id)
         events = []
         async with closing(self.store.read(request_id, idle_s=0.0)) as entries:
@@ -231,12 +260,18 @@ class Gateway:
                 if entry is None:
                     break
                 events.append(parse_event(entry.payload))
+        if not events and await self.store.meta(request_id) is None:
+            raise _not_found(request_id)
         return fold(events)
 
     async def aclose(self) -> None:
         """Cancel what runs and let go of the store."""
         await self._runner.aclose()
         await self.store.aclose()
+
+
+def _not_found(request_id: str) -> NotFound:
+    return NotFound(f"there is no request {request_id[:40]}: it never was, or it was erased")
 
 
 def _claim(request_id: str, photos: Sequence[Photo], options: LocateOptions) -> Claim:

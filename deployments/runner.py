@@ -178,7 +178,7 @@ class Runner:
         await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
         await self._store.close(meta)
         if meta.claim:
-            await self._store.release(meta.claim)
+            await self._store.release(meta.claim, meta.request_id)
 
     async def end_orphan(self, request_id: str) -> None:
         """End a request whose gateway was lost; nothing for any other."""
@@ -196,7 +196,10 @@ class Runner:
         left_s = meta.grace_s
         while left_s > 0:
             await asyncio.sleep(left_s)
-            left_s = await self._store.attended_s(meta.request_id)
+            try:
+                left_s = await self._store.attended_s(meta.request_id)
+            except StoreUnavailable:
+                left_s = ATTENDED_S  # readers cannot say now that they are there
         self.stop(meta.request_id)
 
     def _ensure_duties(self) -> None:

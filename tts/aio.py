@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager, suppress
 from contextvars import Context
 from typing import Any, Generic, TypeVar, cast
 
@@ -42,6 +42,27 @@ async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
         await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.debug("cancelled task %s ended with %r", task.get_name(), error)
+
+
+@contextmanager
+def heeding_cancels() -> Iterator[None]:
+    """Around a library that waits with `asyncio.wait_for`: before Python 3.12 that forgets a cancellation which comes
+    in the moment in which it has what it waits for. It is raised here then.
+    """
+    task = asyncio.current_task()
+    before = task.cancelling() if task is not None else 0
+
+    def forgotten() -> bool:
+        return task is not None and task.cancelling() > before
+
+    try:
+        yield
+    except Exception as error:
+        if forgotten():
+            raise asyncio.CancelledError from error
+        raise
+    if forgotten():
+        raise asyncio.CancelledError
 
 
 class Deadline:

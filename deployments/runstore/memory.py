@@ -93,7 +93,7 @@ class MemoryRunStore(SingleGateway):
             return False
         self._size -= log.size
         self._closed.pop(request_id, None)
-        self._claims.pop(log.meta.claim, None)
+        await self.release(log.meta.claim, request_id)
         self._forget(request_id)
         return True
 
@@ -114,8 +114,10 @@ class MemoryRunStore(SingleGateway):
         self._claims[key] = (claim, self._clock() + self._retention_s)
         return None
 
-    async def release(self, key: str) -> None:
-        self._claims.pop(key, None)
+    async def release(self, key: str, request_id: str) -> None:
+        held = self._claims.get(key)
+        if held is not None and held[0].request_id == request_id:
+            del self._claims[key]
 
     async def ping(self) -> None:
         return

@@ -90,7 +90,7 @@ class RunStore(Protocol):
     async def file(self, request_id: str, sha256: str) -> Attachment | None: ...
 
     async def erase(self, request_id: str) -> bool:
-        """Remove every trace of a request, its idempotency key too. False when there was none."""
+        """Remove every trace of a request, its idempotency key too if it still has it. False when there was none."""
         ...
 
     async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
@@ -121,7 +121,9 @@ class RunStore(Protocol):
         """Take an idempotency key for the time of retention. Returns who holds it already, or None: it is taken now."""
         ...
 
-    async def release(self, key: str) -> None: ...
+    async def release(self, key: str, request_id: str) -> None:
+        """Give an idempotency key back; nothing when another request holds it by now."""
+        ...
 
     async def take(self, name: str, *, per_minute: float, burst: int) -> float:
         """Take one token of a named bucket. Returns 0.0, or the seconds until there is one."""

@@ -24,7 +24,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from deployments.runstore.following import PAGE, Bells, Page, follow
 from deployments.runstore.port import STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
-from tts.aio import cancel_and_wait, spawn
+from tts.aio import cancel_and_wait, heeding_cancels, spawn
 from tts.net.redis_password import run_store_password
 from tts.ports import Attachment
 
@@ -58,6 +58,11 @@ if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
 redis.call('HSET', KEYS[2], 'closed', '1')
 for i = 2, 4 do redis.call('EXPIRE', KEYS[i], ARGV[2]) end
 return 1
+"""
+_RELEASE = """
+local held = redis.call('GET', KEYS[1])
+if held and cjson.decode(held)['request_id'] == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0
 """
 _TAKE = """
 local t = redis.call('TIME')
@@ -156,11 +161,10 @@ class RedisRunStore:
         parts = ("meta", "log", "files", "attended", "cancel")
         with _reachable():
             await self._redis.zrem(self._leases(meta.tenant), request_id)
-            for key in (
-                *(self._key(request_id, part) for part in parts),
-                *([self._claim(meta.claim)] * bool(meta.claim)),
-            ):
-                await self._redis.delete(key)
+            for part in parts:
+                await self._redis.delete(self._key(request_id, part))
+        if meta.claim:
+            await self.release(meta.claim, request_id)
         await self._ring(b"w", request_id)
         return True
 
@@ -220,9 +224,8 @@ class RedisRunStore:
                     return Claim.model_validate_json(held)
         return None
 
-    async def release(self, key: str) -> None:
-        with _reachable():
-            await self._redis.delete(self._claim(key))
+    async def release(self, key: str, request_id: str) -> None:
+        await self._script(_RELEASE, (self._claim(key),), (request_id,))
 
     async def take(self, name: str, *, per_minute: float, burst: int) -> float:
         return float(await self._script(_TAKE, (f"{self._prefix}:bucket:{name}",), (60.0 / per_minute, burst)))
@@ -252,7 +255,8 @@ class RedisRunStore:
                     await channel.subscribe(self._bell_channel)
                     self._bells.ring_all()
                     while True:
-                        message = await channel.get_message(timeout=5.0)
+                        with heeding_cancels():
+                            message = await channel.get_message(timeout=5.0)
                         if message is not None:
                             self._heard(message["data"])
             except RedisError as error:
@@ -299,7 +303,8 @@ class RedisRunStore:
 @contextmanager
 def _reachable() -> Iterator[None]:
     try:
-        yield
+        with heeding_cancels():
+            yield
     except RedisError as error:
         raise StoreUnavailable(f"the run store cannot be reached: {type(error).__name__}") from error
 

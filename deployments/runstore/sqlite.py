@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS files (
 );
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, claim TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
+_RELEASE = "DELETE FROM claims WHERE key = ? AND claim ->> 'request_id' = ?"
 
 
 class SQLiteRunStore(SingleGateway):
@@ -123,8 +124,8 @@ class SQLiteRunStore(SingleGateway):
         now = self._wall()
         return await self._in_thread(lambda db: _claim(db, key, claim, now, now + self._retention_s))
 
-    async def release(self, key: str) -> None:
-        await self._write("DELETE FROM claims WHERE key = ?", [(key,)])
+    async def release(self, key: str, request_id: str) -> None:
+        await self._write(_RELEASE, [(key, request_id)])
 
     async def ping(self) -> None:
         await self._one("SELECT 1")
@@ -238,5 +239,5 @@ def _erase(db: sqlite3.Connection, meta: RunMeta) -> None:
     with db:
         for table in ("events", "files", "runs"):
             db.execute(f"DELETE FROM {table} WHERE request_id = ?", (meta.request_id,))
-        db.execute("DELETE FROM claims WHERE key = ?", (meta.claim,))
+        db.execute(_RELEASE, (meta.claim, meta.request_id))
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -176,8 +176,34 @@ async def test_a_key_is_claimed_once(store):
     assert sorted(claim is None for claim in got) == [False, True]
     held = await store.claim("k", second)
     assert held == (first if got[0] is None else second)
-    await store.release("k")
+    await store.release("k", "loc_other")
+    assert await store.claim("k", second) == held
+    await store.release("k", held.request_id)
     assert await store.claim("k", second) is None
+
+
+async def test_erasing_a_request_leaves_the_key_that_another_holds_by_now(store):
+    await store.open(a_run("loc_1", claim="k"), lease_s=60)
+    await store.open(a_run("loc_2", claim="k"), lease_s=60)
+    second = Claim(request_id="loc_2", fingerprint="f")
+    await store.claim("k", second)
+    assert await store.erase("loc_1")
+    assert await store.claim("k", Claim(request_id="loc_3", fingerprint="f")) == second
+    assert await store.erase("loc_2")
+    assert await store.claim("k", Claim(request_id="loc_3", fingerprint="f")) is None
+
+
+async def test_a_cancellation_in_the_moment_of_the_answer_is_not_lost(redis_url):
+    store = RedisRunStore(redis_url, 3600, prefix=secrets.token_hex(4))
+    lost = 0
+    for i in range(400):
+        task = asyncio.create_task(store.attach("loc_1", PICTURE))
+        for _ in range(i % 12):
+            await asyncio.sleep(0)
+        await asyncio.sleep((i % 40) * 2e-5)
+        lost += task.cancel() and not (await asyncio.wait([task]))[0].pop().cancelled()
+    await store.aclose()
+    assert lost == 0
 
 
 async def test_a_log_without_lease_is_orphaned(store):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import leftover_tasks, virtual_time
 
-from tts.aio import Channel, Deadline, Limiter, Turnstile, batches, coalesce, merge, stream
+from tts.aio import Channel, Deadline, Limiter, Turnstile, batches, coalesce, heeding_cancels, merge, stream
 from tts.errors import Overloaded
 
 
@@ -26,6 +26,48 @@ async def ticks(n, gap_s=0.0, fail_at=None, log=None):
 
 
 @virtual_time
+@pytest.mark.parametrize("ends", ["well", "badly"])
+async def test_a_cancellation_that_a_library_forgets_is_heeded(ends):
+    went_on = False
+
+    async def work():
+        nonlocal went_on
+        with heeding_cancels():
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                if ends == "badly":
+                    raise ValueError("lost") from None
+        went_on = True
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert not went_on
+
+
+async def test_a_cancellation_of_before_does_not_end_what_cleans_up_after_it():
+    cleaned = False
+
+    async def work():
+        nonlocal cleaned
+        try:
+            await asyncio.sleep(60)
+        finally:
+            with heeding_cancels():
+                await asyncio.sleep(0)
+            cleaned = True
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert cleaned
+
+
 async def test_a_stream_yields_what_is_sent_then_raises_what_was_raised():
     async def produce(send):
         await send(1)

@@ -7,13 +7,16 @@ import httpx
 import pytest
 from service import PHOTO, a_gateway, an_app, talking_to
 
+from deployments.access import Caller
+from deployments.arrival import Arrival
 from deployments.http import create_app
-from deployments.runstore import MemoryRunStore
+from deployments.runstore import Claim, MemoryRunStore, StoreUnavailable
 from tts.api.sse import parse_sse
 from tts.config import ScriptedEngine
 from tts.domain.events import Failed, parse_event
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
+from tts.errors import NotFound
 
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=4, turn_s=30.0)
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2"}}
@@ -108,6 +111,92 @@ async def test_the_same_key_runs_once(http):
     assert other.status_code == 422
     assert other.json()["type"].endswith("idempotency-key-reused")
     assert (await http.post("/locate", **FORM, headers={"Idempotency-Key": "a b"})).status_code == 400
+
+
+class Shaky(MemoryRunStore):
+    """Does not answer the next `failures` calls of the method `failing`."""
+
+    def __init__(self, failing, failures=1):
+        super().__init__(3600)
+        self.failing, self.failures = failing, failures
+
+    def _answers(self, method):
+        if method == self.failing and self.failures:
+            self.failures -= 1
+            raise StoreUnavailable("gone")
+
+    async def open(self, *args, **options):
+        self._answers("open")
+        return await super().open(*args, **options)
+
+    async def attend(self, *args):
+        self._answers("attend")
+        await super().attend(*args)
+
+    async def attended_s(self, *args):
+        self._answers("attended_s")
+        return await super().attended_s(*args)
+
+
+async def test_a_request_that_was_not_accepted_gives_its_key_back(data_store):
+    async with talking_to(an_app(), Shaky("open")) as http:
+        key = {"Idempotency-Key": "k"}
+        assert (await http.post("/locate", **FORM, headers=key)).status_code == 503
+        again = await http.post("/locate", **FORM, headers=key)
+        assert again.status_code == 200
+        assert "idempotency-replayed" not in again.headers
+
+
+async def test_a_key_whose_request_never_came_to_be_is_taken_over(data_store, monkeypatch):
+    monkeypatch.setattr("deployments.gateway._OPENING_S", 0.1)
+    store = MemoryRunStore(3600)
+    await store.claim("\nk", Claim(request_id="loc_" + "0" * 20, fingerprint="of a gateway that was lost"))
+    async with talking_to(an_app(), store) as http:
+        reply = await http.post("/locate", **FORM, headers={"Idempotency-Key": "k"})
+        assert reply.status_code == 200
+        assert "idempotency-replayed" not in reply.headers
+
+
+async def test_erasing_a_cancelled_request_leaves_its_key_to_who_has_it_now(slow):
+    headers = {**ASYNC, "Idempotency-Key": "k"}
+    first = (await slow.post("/locate", **FORM, headers=headers)).headers["location"]
+    await slow.delete(first)
+    second = (await slow.post("/locate", **FORM, headers=headers)).headers["location"]
+    assert (await slow.delete(f"{first}?erase=true")).json()["erased"]
+    third = await slow.post("/locate", **FORM, headers=headers)
+    assert (third.headers["location"], third.headers["idempotency-replayed"]) == (second, "true")
+
+
+async def test_keys_of_two_callers_are_never_one(data_store):
+    gateway, _ = a_gateway(an_app())
+    options = LocateOptions(n_parallel=1)
+    started = [
+        await gateway.start([PHOTO], options, arrival=Arrival(Caller(name=name)), key=key, attended=False)
+        for name, key in (("a", "b:c"), ("a:b", "c"))
+    ]
+    assert not any(one.replayed for one in started)
+    await gateway.aclose()
+
+
+async def test_what_was_erased_between_two_looks_is_not_running(data_store):
+    gateway, _ = a_gateway(an_app())
+    with pytest.raises(NotFound, match="it was erased"):
+        await gateway.so_far("loc_" + "0" * 20)
+    await gateway.aclose()
+
+
+@pytest.mark.parametrize("failing", ["attend", "attended_s"])
+async def test_a_store_that_is_away_for_a_moment_costs_no_reader_its_request(data_store, monkeypatch, failing):
+    for where in ("gateway", "runner"):
+        monkeypatch.setattr(f"deployments.{where}.ATTENDED_S", 0.3)
+    store = Shaky(failing, failures=0)
+    gateway, _ = a_gateway(an_app(ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.5)), store)
+    started = await gateway.start([PHOTO], LocateOptions(n_parallel=1, resume_grace_s=0.1))
+    with gateway.attended(started.request_id, 0.1):
+        await asyncio.sleep(0.05)
+        store.failures = 2
+        assert (await gateway.result(started.request_id)).answer is not None
+    await gateway.aclose()
 
 
 async def test_a_cancelled_request_gives_its_key_back(slow):

@@ -15,6 +15,7 @@ from typing import Any, cast
 import redis.asyncio as redis
 from redis.exceptions import RedisError
 
+from tts.aio import heeding_cancels
 from tts.net.redis_password import tool_cache_password
 from tts.toolkit.broker.entry import Entry
 from tts.toolkit.broker.store import Rate, StoreError
@@ -97,7 +98,8 @@ class RedisStore:
 def _mapped() -> Iterator[None]:
     """Redis's own errors and those of its socket; the message may hold the URL's password and is dropped."""
     try:
-        yield
+        with heeding_cancels():
+            yield
     except (RedisError, OSError) as error:
         raise StoreError(f"the tool cache failed: {type(error).__name__}") from _bare(error)
 
