@@ -24,6 +24,7 @@ import mmap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -155,16 +156,24 @@ class Gazetteer:
 
     def nearest_named(self, name: str, point: LatLon, *, within_km: float) -> tuple[Place, float] | None:
         """Of the important places that are called so, no countries, the nearest and its geodesic distance in km."""
+        latitudes, namesakes = self._namesakes(name)
         reach = within_km / _DEGREE_KM  # of latitude: most namesakes lie on another one
-        near = [place for place in self._namesakes(name) if abs(place.point.lat - point.lat) <= reach]
-        away = ((place, distance_km(place.point, point)) for place in near)
-        return min((pair for pair in away if pair[1] <= within_km), key=lambda pair: pair[1], default=None)
+        near = namesakes[
+            bisect.bisect_left(latitudes, point.lat - reach) : bisect.bisect_right(latitudes, point.lat + reach)
+        ]
+        away = ((distance_km(place.point, point), rank, place) for rank, place in near)
+        nearest = min(away, key=itemgetter(0, 1), default=None)
+        return None if nearest is None or nearest[0] > within_km else (nearest[2], nearest[0])
 
     @lru_cache(maxsize=4096)  # noqa: B019
-    def _namesakes(self, name: str) -> tuple[Place, ...]:
-        """The places of `nearest_named`, remembered: the rollouts of a photo name few."""
-        found = (match.place for match in self.search(name, limit=_NAMESAKES, fuzzy=False))
-        return tuple(place for place in found if place.kind != "country")
+    def _namesakes(self, name: str) -> tuple[list[float], list[tuple[int, Place]]]:
+        """The places of `nearest_named` with their rank, from south to north, and their latitudes. Remembered: the
+        rollouts of a photo name few.
+        """
+        found = enumerate(match.place for match in self.search(name, limit=_NAMESAKES, fuzzy=False))
+        ranked = [(rank, place) for rank, place in found if place.kind != "country"]
+        ranked.sort(key=lambda pair: pair[1].point.lat)
+        return [place.point.lat for _, place in ranked], ranked
 
     def get(self, place_id: str) -> Place | None:
         number = self._numbers.get(place_id)

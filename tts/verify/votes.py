@@ -29,7 +29,17 @@ _WRONG_PHONE = -2.0
 _WRONG_SIGNAL = -1.1
 _WRONG_NAME = -0.8
 _PHANTOM = -1.2
-_SIGNALS: tuple[About, ...] = ("phone", "postcode", "script", "domain", "language")
+_TERMS: tuple[tuple[float, int, Finding, tuple[About, ...]], ...] = (  # each counts so many times at most
+    (_SIGNAL, 3, Finding.SUPPORTED, ("phone", "postcode", "script", "domain", "language")),
+    (_CITED, 4, Finding.SUPPORTED, ("cited",)),
+    (_DETAIL, 2, Finding.SUPPORTED, ("detail",)),
+    (_WRONG_COUNTRY, 1, Finding.CONTRADICTED, ("country", "sea")),
+    (_WRONG_PHONE, 1, Finding.CONTRADICTED, ("phone",)),
+    (_WRONG_SIGNAL, 2, Finding.CONTRADICTED, ("postcode", "script", "domain", "language")),
+    (_WRONG_NAME, 1, Finding.CONTRADICTED, ("name",)),
+    (_PHANTOM, 2, Finding.NOT_DONE, ("looked",)),
+)
+_TERM_OF = {(finding, about): i for i, (_, _, finding, abouts) in enumerate(_TERMS) for about in abouts}
 
 # Another source that leads to the same town: two that agree by chance are rare.
 _CORROBORATED = 0.7
@@ -83,16 +93,13 @@ def point_of(hypothesis: Hypothesis) -> LatLon:
 
 def evidence_score(ledger: RolloutLedger) -> float:
     """Log-odds for the point of a ledger; 0 for a bare claim."""
-    contradicted, supported = Finding.CONTRADICTED, Finding.SUPPORTED
+    times = [0] * len(_TERMS)
+    for entry in ledger.entries:
+        if (term := _TERM_OF.get((entry.finding, entry.about))) is not None:
+            times[term] += 1
     score = _GROUNDED * ledger.grounding
-    score += _SIGNAL * min(3, ledger.count(supported, *_SIGNALS))
-    score += _CITED * min(4, ledger.count(supported, "cited"))
-    score += _DETAIL * min(2, ledger.count(supported, "detail"))
-    score += _WRONG_COUNTRY * min(1, ledger.count(contradicted, "country", "sea"))
-    score += _WRONG_PHONE * min(1, ledger.count(contradicted, "phone"))
-    score += _WRONG_SIGNAL * min(2, ledger.count(contradicted, "postcode", "script", "domain", "language"))
-    score += _WRONG_NAME * min(1, ledger.count(contradicted, "name"))
-    score += _PHANTOM * min(2, ledger.count(Finding.NOT_DONE))
+    for (weight, most, _, _), n in zip(_TERMS, times, strict=True):
+        score += weight * min(most, n)
     return score
 
 
