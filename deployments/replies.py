@@ -18,6 +18,7 @@ from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
 from tts.domain.trajectory import Run
 
 SSE, NDJSON, GEOJSON, JSON = "text/event-stream", "application/x-ndjson", "application/geo+json", "application/json"
+ANSWERS, STREAMS = (JSON, GEOJSON), (SSE, NDJSON)
 NO_STORE = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Include = Literal["none", "summary", "full"]
 
@@ -46,16 +47,15 @@ class AttendedStream(StreamingResponse):
 def event_stream(
     gateway: Gateway,
     request_id: str,
-    accept: str,
+    media_type: str,
     *,
     after: int = 0,
     attended: AbstractContextManager[None],
     headers: Mapping[str, str],
 ) -> Response:
-    """The log from `after` on, as server-sent events or, if asked for, JSON lines."""
-    ndjson = NDJSON in accept and SSE not in accept
-    body = _frames(gateway, request_id, after, ndjson=ndjson)
-    return AttendedStream(body, attended, media_type=NDJSON if ndjson else SSE, headers={**NO_STORE, **headers})
+    """The log from `after` on, as one of `STREAMS`."""
+    body = _frames(gateway, request_id, after, ndjson=media_type == NDJSON)
+    return AttendedStream(body, attended, media_type=media_type, headers={**NO_STORE, **headers})
 
 
 async def _frames(gateway: Gateway, request_id: str, after: int, *, ndjson: bool) -> AsyncIterator[bytes]:
@@ -67,12 +67,8 @@ async def _frames(gateway: Gateway, request_id: str, after: int, *, ndjson: bool
                 yield b"\n" if ndjson else HEARTBEAT
 
 
-def wants_stream(accept: str) -> bool:
-    return SSE in accept or NDJSON in accept
-
-
-def reply(request_id: str, run: Run, include: str, accept: str, headers: Mapping[str, str]) -> Response:
-    """The answer as JSON or GeoJSON, or the problem that came instead of one."""
+def reply(request_id: str, run: Run, include: str, media_type: str, headers: Mapping[str, str]) -> Response:
+    """The answer as one of `ANSWERS`, or the problem that came instead of one."""
     sent = {**NO_STORE, **headers}
     if run.failure is not None or run.answer is None:
         failure = run.failure
@@ -80,7 +76,7 @@ def reply(request_id: str, run: Run, include: str, accept: str, headers: Mapping
             return problem("cancelled", 503, "the request was cancelled", headers={**sent, "Retry-After": "1"})
         retry = {"Retry-After": "1"} if failure.status == 503 else {}
         return problem(failure.code, failure.status, failure.detail, headers={**sent, **retry})
-    if GEOJSON in accept:
+    if media_type == GEOJSON:
         return Response(orjson.dumps(run.answer.geojson()), media_type=GEOJSON, headers=sent)
     told = response_of(request_id, run.answer, run, cast(Include, include))
     return Response(told.json_bytes(), media_type=JSON, headers=sent)

@@ -9,11 +9,12 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from deployments.accept import preferred
 from deployments.access_log import name_in_log
 from deployments.disconnect import while_connected
 from deployments.intake import Malformed, read_request
 from deployments.openapi import LOCATE, PROBLEMS
-from deployments.replies import JSON, event_stream, reply, wants_stream
+from deployments.replies import ANSWERS, JSON, STREAMS, event_stream, reply
 from deployments.service import Service
 from tts.api.schema import Accepted202, LocateResponse
 
@@ -34,7 +35,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
         """
         caller = await service.worker(request)
         key = _idempotency_key(request)
-        accept = request.headers.get("accept", "")
+        media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))
         alone = "respond-async" in preferences(request)
         async with gateway.arriving(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
@@ -45,7 +46,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
                 arrival=arrival,
                 key=key,
                 attended=not alone,
-                followed=alone or wants_stream(accept) or options.resume_grace_s > 0,
+                followed=alone or media_type in STREAMS or options.resume_grace_s > 0,
                 traceparent=request.headers.get("traceparent"),
             )
         id_ = started.request_id
@@ -55,11 +56,11 @@ def add_locate(app: FastAPI, service: Service) -> None:
         # whoever replays joins a request that has a reader of its own already
         joins = started.replayed and not options.resume_grace_s
         attended = nullcontext() if joins else gateway.attended(id_, options.resume_grace_s)
-        if wants_stream(accept):
-            return event_stream(gateway, id_, accept, attended=attended, headers=headers)
+        if media_type in STREAMS:
+            return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
         with attended:
             run = await while_connected(request, gateway.result(id_))
-        return reply(id_, run, options.include, accept, headers)
+        return reply(id_, run, options.include, media_type, headers)
 
     async def gone(request: Request, error: Exception) -> Response:
         return Response(status_code=499)  # nobody reads it; the access log does
@@ -69,9 +70,10 @@ def add_locate(app: FastAPI, service: Service) -> None:
 
 
 def preferences(request: Request) -> dict[str, str]:
-    """`Prefer` (RFC 7240) as name → value."""
-    words = (word.strip().partition("=") for word in request.headers.get("prefer", "").split(","))
-    return {name.strip().lower(): value.strip().strip('"') for name, _, value in words if name}
+    """`Prefer` (RFC 7240 section 2) as name → value, without parameters; of a name said twice the first counts."""
+    said = ",".join(request.headers.getlist("prefer")).split(",")
+    words = [word.partition(";")[0].strip().partition("=") for word in said]
+    return {name.strip().lower(): value.strip().strip('"') for name, _, value in reversed(words) if name}
 
 
 def _idempotency_key(request: Request) -> str | None:

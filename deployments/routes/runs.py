@@ -12,9 +12,10 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi import Path as InPath
 from starlette.responses import Response
 
+from deployments.accept import preferred
 from deployments.intake import Malformed
 from deployments.openapi import EVENTS, FILE, PROBLEMS
-from deployments.replies import GEOJSON, JSON, NO_STORE, Include, event_stream
+from deployments.replies import ANSWERS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
 from deployments.routes.locate import preferences
 from deployments.service import Service
 from tts.api.schema import Cancelled, RunStatus, status_of
@@ -24,6 +25,7 @@ RequestId = Annotated[str, InPath(pattern=r"^loc_[0-9a-f]{20}$", examples=["loc_
 Sha256 = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$")]
 PICTURE_HEADERS = {"Cache-Control": "private, max-age=3600", "Content-Security-Policy": "default-src 'none'"}
 _LAST_EVENT = re.compile(r"[0-9]{1,12}")
+_SECONDS = re.compile(r"[0-9]{1,6}")
 _LONGEST_WAIT_S = 60.0
 
 
@@ -40,7 +42,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
         headers = {**NO_STORE, "X-Request-Id": request_id}
         if told.status == "running":
             headers["Retry-After"] = "1"
-        if told.answer is not None and GEOJSON in request.headers.get("accept", ""):
+        if told.answer is not None and preferred(request.headers.getlist("accept"), ANSWERS) == GEOJSON:
             return Response(orjson.dumps(told.answer.geojson()), media_type=GEOJSON, headers=headers)
         return Response(told.json_bytes(), media_type=JSON, headers=headers)
 
@@ -50,9 +52,9 @@ def add_runs(app: FastAPI, service: Service) -> None:
         meta = await gateway.meta(request_id, service.caller(request))
         after = _last_event_id(request)
         attended = gateway.attended(request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
-        accept = request.headers.get("accept", "")
+        media_type = preferred(request.headers.getlist("accept"), STREAMS)
         return event_stream(
-            gateway, request_id, accept, after=after, attended=attended, headers={"X-Request-Id": request_id}
+            gateway, request_id, media_type, after=after, attended=attended, headers={"X-Request-Id": request_id}
         )
 
     @router.delete("", response_model=Cancelled, operation_id="cancel")
@@ -78,7 +80,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
 
 async def _wait(request: Request, service: Service, request_id: str) -> None:
     wanted = preferences(request).get("wait", "")
-    if not wanted.isdigit() or not int(wanted):
+    if not _SECONDS.fullmatch(wanted) or not int(wanted):
         return
     try:
         async with asyncio.timeout(min(_LONGEST_WAIT_S, int(wanted))):

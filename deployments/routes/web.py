@@ -7,6 +7,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
+from deployments.accept import preferred
 from deployments.api_reference import reference
 from deployments.replies import JSON
 from deployments.service import Service
@@ -56,9 +57,8 @@ def add_web(app: FastAPI, service: Service) -> None:
 
     @router.get("/", response_model=ServiceIndex, openapi_extra=_PAGE, operation_id="index")
     async def home(request: Request) -> Response:
-        """A page to use the service with; a JSON index when `Accept` asks for `application/json`. Needs no key."""
-        accept = request.headers.get("accept", "")
-        if JSON in accept and "text/html" not in accept:
+        """A page to use the service with; a JSON index when `Accept` prefers `application/json`. Needs no key."""
+        if preferred(request.headers.getlist("accept"), ("text/html", JSON)) == JSON:
             return Response(index.json_bytes(), media_type=JSON, headers={"Vary": "Accept"})
         return _sent(files[PAGE], request, {"Vary": "Accept"})
 
