@@ -6,14 +6,16 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
-from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.errors import ServerErrorMiddleware
 
 from deployments.access import Keyring
 from deployments.access_log import AccessLog
 from deployments.answer_maps import AnswerMaps
 from deployments.arrival import PhotoSource
+from deployments.cors import Cors
 from deployments.gateway import Gateway
-from deployments.http_errors import install_errors
+from deployments.head import HeadAsGet
+from deployments.http_errors import install_errors, unexpected
 from deployments.metrics import Metrics
 from deployments.openapi import install_openapi
 from deployments.photo_fetcher import PhotoFetcher
@@ -68,14 +70,21 @@ def create_app(
     add_operations(app, service)
     add_web(app, service)
     install_openapi(app, keys=args.gateway.access.mode == "keys")
-    app.add_middleware(AccessLog, metrics=metrics)
+    _add_middleware(app, args, metrics)
+    return app
+
+
+def _add_middleware(app: FastAPI, args: AppArgs, metrics: Metrics) -> None:
+    """From the inside out: also a reply to what nobody foresaw is readable for pages, has an id and is logged."""
+    app.add_middleware(ServerErrorMiddleware, handler=unexpected)
+    app.add_middleware(HeadAsGet)
     if args.gateway.cors_origins:
         app.add_middleware(
-            CORSMiddleware,
+            Cors,
             allow_origins=list(args.gateway.cors_origins),
-            allow_methods=["GET", "POST", "DELETE"],
+            allow_methods=["GET", "HEAD", "POST", "DELETE"],
             allow_headers=_ASKED,
             expose_headers=_SHOWN,
             max_age=3600,
         )
-    return app
+    app.add_middleware(AccessLog, metrics=metrics)

@@ -9,9 +9,12 @@ from typing import Any
 import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
+from deployments.head import answers_head
 from tts.api.schema import problem_of
 from tts.errors import GeoTTSError, Overloaded, RequestError
 
@@ -50,6 +53,11 @@ def problem_for(error: GeoTTSError, *, instance: str | None = None) -> Response:
     return problem(error.code, error.status, detail, instance=instance, errors=errors, headers=headers)
 
 
+async def unexpected(request: Request, error: Exception) -> Response:
+    """What nobody foresaw: the server's log has it, the caller gets none of it."""
+    return problem("internal", 500, "something went wrong here; the log has the details", instance=request.url.path)
+
+
 def install_errors(app: FastAPI) -> None:
     """Whatever is raised becomes a problem; a stack never leaves the process."""
 
@@ -60,7 +68,9 @@ def install_errors(app: FastAPI) -> None:
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
-        headers = dict(error.headers) if error.headers else None
+        headers = dict(error.headers) if error.headers else {}
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = _methods(request)
         return problem(code, error.status_code, str(error.detail), instance=request.url.path, headers=headers)
 
     async def validation(request: Request, error: Exception) -> Response:
@@ -73,10 +83,20 @@ def install_errors(app: FastAPI) -> None:
         detail = f"the request is not valid: {summary}"
         return problem("invalid-request", 422, detail, instance=request.url.path, errors=errors)
 
-    async def unexpected(request: Request, error: Exception) -> Response:
-        return problem("internal", 500, "something went wrong here; the log has the details", instance=request.url.path)
-
     app.add_exception_handler(GeoTTSError, ours)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, validation)
     app.add_exception_handler(Exception, unexpected)
+
+
+def _methods(request: Request) -> str:
+    """All that works at this path: one route may have `GET` and the next `DELETE`."""
+    there = {
+        method
+        for route in iter_route_contexts(request.app.routes)
+        if route.matches(request.scope)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
+    if "GET" in there and answers_head(request.url.path):
+        there.add("HEAD")
+    return ", ".join(sorted(there))
