@@ -85,6 +85,8 @@ _STREAMS: Json = {
     "application/x-ndjson": {"schema": {"$ref": "#/components/schemas/Event"}},
 }
 
+_GEOJSON: Json = {"application/geo+json": {"schema": {"type": "object", "description": "RFC 7946 FeatureCollection"}}}
+
 LOCATE: Json = {
     "parameters": [
         _header("Idempotency-Key", "1 to 200 visible characters; the same key and request never run twice"),
@@ -114,10 +116,7 @@ LOCATE: Json = {
     },
     "responses": {
         "200": {
-            "content": {
-                **_STREAMS,
-                "application/geo+json": {"schema": {"type": "object", "description": "RFC 7946 FeatureCollection"}},
-            },
+            "content": {**_STREAMS, **_GEOJSON},
             "headers": {
                 "X-Request-Id": {"schema": {"type": "string"}, "description": "names the request everywhere"},
                 "Idempotency-Replayed": {"schema": {"type": "string"}, "description": "`true`: it ran before"},
@@ -128,6 +127,11 @@ LOCATE: Json = {
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Accepted202"}}},
         },
     },
+}
+
+STATUS: Json = {
+    "parameters": [_header("Prefer", "`wait=20`: the reply waits up to 20 s for the end; at most 60 s")],
+    "responses": {"200": {"content": _GEOJSON}},
 }
 
 EVENTS: Json = {
@@ -159,6 +163,8 @@ PROBLEMS: dict[int | str, Json] = {
     }
     for status, words in _WORDS.items()
 }
+NOT_READY: dict[int | str, Json] = {503: {**PROBLEMS[503], "description": "Not everything answers: `checks` says what"}}
+METRICS_PROBLEMS: dict[int | str, Json] = {status: PROBLEMS[status] for status in (401, 403)}
 
 _ABOUT = """Where was this photo taken? Parallel agents with maps and search tools, verified: an answer with
 coordinates, a radius it can be trusted within, and the evidence for it.
@@ -182,6 +188,8 @@ def install_openapi(app: FastAPI, *, keys: bool) -> None:
             described = model.model_json_schema(ref_template=_REF)
             models.update({name: inner for name, inner in described.pop("$defs", {}).items() if name not in models})
             models.setdefault(model.__name__, described)
+        # a problem may say more than every problem does (RFC 9457 section 3.2): `error` under /v1, `checks` of /readyz
+        models["Problem"].pop("additionalProperties", None)
         if keys:
             components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{"key": []}]

@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 
 from deployments.http_errors import PROBLEM_TYPE
 from deployments.metrics import CONTENT_TYPE
+from deployments.openapi import METRICS_PROBLEMS, NOT_READY
 from deployments.service import Service
 from tts.api.schema import problem_of
 
@@ -20,7 +21,7 @@ def add_operations(app: FastAPI, service: Service) -> None:
         """The process is alive and its event loop runs."""
         return {"status": "ok", "version": gateway.ports.identity.version, "in_flight": gateway.in_flight}
 
-    @router.get("/readyz", operation_id="readyz")
+    @router.get("/readyz", operation_id="readyz", responses=NOT_READY)
     async def readyz() -> Response:
         """A request would be served: the run store and all behind the gateway answer. 503 with what does not."""
         checks = await service.health()
@@ -29,7 +30,7 @@ def add_operations(app: FastAPI, service: Service) -> None:
         told = problem_of("not-ready", 503, "not everything answers", instance="/readyz").jsonable()
         return JSONResponse({**told, "checks": checks}, 503, {"Retry-After": "2"}, media_type=PROBLEM_TYPE)
 
-    @router.get("/metrics", operation_id="metrics", response_class=Response)
+    @router.get("/metrics", operation_id="metrics", response_class=Response, responses=METRICS_PROBLEMS)
     async def metrics(request: Request) -> Response:
         """Prometheus text format, of this gateway replica and of all brokers. Needs a key when access does."""
         service.caller(request)

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from deployments.accept import preferred
 from deployments.intake import Malformed
-from deployments.openapi import EVENTS, FILE, PROBLEMS
+from deployments.openapi import EVENTS, FILE, PROBLEMS, STATUS
 from deployments.replies import ANSWERS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
 from deployments.routes.locate import preferences
 from deployments.service import Service
@@ -33,7 +33,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
     router = APIRouter(prefix="/locate/{request_id}", tags=["runs"], responses=PROBLEMS)
     gateway = service.gateway
 
-    @router.get("", response_model=RunStatus, operation_id="status")
+    @router.get("", response_model=RunStatus, openapi_extra=STATUS, operation_id="status")
     async def status(request: Request, request_id: RequestId) -> Response:
         """How far is it? With `Prefer: wait=20` the reply waits up to 20 s for the end."""
         meta = await gateway.meta(request_id, service.caller(request))
@@ -46,7 +46,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
             return Response(orjson.dumps(told.answer.geojson()), media_type=GEOJSON, headers=headers)
         return Response(told.json_bytes(), media_type=JSON, headers=headers)
 
-    @router.get("/events", openapi_extra=EVENTS, operation_id="events")
+    @router.get("/events", openapi_extra=EVENTS, operation_id="events", response_class=Response)
     async def events(request: Request, request_id: RequestId) -> Response:
         """The events from the start, or after `Last-Event-ID`: exactly what an uncut stream would have held."""
         meta = await gateway.meta(request_id, service.caller(request))
@@ -66,7 +66,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
         told = Cancelled(request_id=request_id, was_running=was_running, erased=erased)
         return Response(told.json_bytes(), media_type=JSON, headers=NO_STORE)
 
-    @router.get("/files/{sha256}", openapi_extra=FILE, operation_id="file")
+    @router.get("/files/{sha256}", openapi_extra=FILE, operation_id="file", response_class=Response)
     async def file(request: Request, request_id: RequestId, sha256: Sha256) -> Response:
         """A picture that an event names: the cleaned photo, or a map."""
         await gateway.meta(request_id, service.caller(request))

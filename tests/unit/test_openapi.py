@@ -5,7 +5,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from service import a_gateway, an_app
+from service import a_gateway, an_app, talking_to
 from support import golden
 
 from deployments.api_reference import reference
@@ -49,6 +49,36 @@ def test_every_operation_tells_its_problems(schema):
             if path.startswith(("/locate", "/v1")):
                 assert {"401", "404", "422", "429", "503"} <= set(operation["responses"])
                 assert "application/problem+json" in operation["responses"]["422"]["content"]
+
+
+def kinds(operation, status="200"):
+    return set(operation["responses"][status].get("content", {}))
+
+
+def test_replies_are_declared_as_they_are(schema):
+    of = {
+        path.partition("{request_id}")[2]: operations["get"]
+        for path, operations in schema["paths"].items()
+        if "get" in operations and "{request_id}" in path
+    }
+    assert kinds(of["/events"]) == {"text/event-stream", "application/x-ndjson"}
+    assert kinds(of["/files/{sha256}"]) == {"image/*"}
+    assert kinds(of[""]) == {"application/json", "application/geo+json"}
+    assert "Prefer" in {parameter["name"] for parameter in of[""]["parameters"]}
+
+
+def test_operators_see_the_problems_too(schema):
+    told = {path: schema["paths"][path]["get"] for path in ("/readyz", "/metrics")}
+    for path, status in (("/readyz", "503"), ("/metrics", "401"), ("/metrics", "403")):
+        assert kinds(told[path], status) == {"application/problem+json"}
+
+
+async def test_a_problem_that_says_more_is_still_one(schema, data_store):
+    described = {**schema["components"]["schemas"]["Problem"], "components": schema["components"]}
+    async with talking_to(an_app()) as http:
+        told = (await http.get("/v1/models/none")).json()
+    assert "error" in told
+    jsonschema.validate(told, described)
 
 
 def test_every_option_is_in_both_bodies(schema):
