@@ -60,7 +60,13 @@ def create_app(
             await photos.aclose()
 
     app = FastAPI(
-        title="GeoTTS", version=gateway.ports.identity.version, docs_url=None, redoc_url=None, lifespan=lifespan
+        title="GeoTTS",
+        version=gateway.ports.identity.version,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        # its own spans would be a second trace beside the request's, and one more for every scrape
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     install_errors(app)
     add_locate(app, service)
