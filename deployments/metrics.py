@@ -12,9 +12,20 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from deployments.broker_metrics import BrokerMetrics
+from deployments.rollout_metrics import RolloutMetrics
 from deployments.runstore import RunMeta
 from tts.domain.answer import Answer
-from tts.domain.events import Answered, Done, Event, Failed, RolloutFinished, ToolResulted
+from tts.domain.events import (
+    Answered,
+    Done,
+    Event,
+    Failed,
+    RolloutFinished,
+    RolloutStarted,
+    Text,
+    ToolResulted,
+    TurnFinished,
+)
 from tts.domain.tooling import ToolResult
 from tts.errors import ToolErrorKind
 
@@ -49,9 +60,7 @@ class Metrics:
         self._confidence = Histogram(
             "geotts_confidence", "Stated probability of being within the radius asked for.", buckets=_SHARES, registry=r
         )
-        self._rollouts = Counter("geotts_rollouts_total", "Rollouts that ended.", ("stop_reason",), registry=r)
-        self._tokens = Counter("geotts_tokens_total", "Tokens of the engine.", ("kind",), registry=r)
-        self._gpu = Counter("geotts_gpu_seconds_total", "Seconds of GPU time.", registry=r)
+        self._rollouts = RolloutMetrics(r)
         self._tools = Counter("geotts_tool_calls_total", "Tool calls.", ("tool", "outcome"), registry=r)
         self._cached = Counter(
             "geotts_tool_cache_hits_total", "Tool calls answered from a cache.", ("tool",), registry=r
@@ -77,10 +86,16 @@ class Metrics:
         return
 
     def saw(self, meta: RunMeta, event: Event) -> None:
+        if isinstance(event, Text):  # most of them are
+            return
         if isinstance(event, ToolResulted):
             self._tool(event.result)
+        elif isinstance(event, RolloutStarted):
+            self._rollouts.started(meta.request_id, event)
+        elif isinstance(event, TurnFinished):
+            self._rollouts.turned(meta.request_id, event)
         elif isinstance(event, RolloutFinished):
-            self._rollout(event)
+            self._rollouts.finished(meta.request_id, event)
         elif isinstance(event, Answered):
             self._answer.observe(event.t_s)
             self._answered(event.answer)
@@ -88,12 +103,14 @@ class Metrics:
             self._failures.labels(event.code).inc()
         elif isinstance(event, Done):
             self._requests.labels(event.stop_reason.value).inc()
+            self._rollouts.done(meta.request_id, event)
 
     def ended(self, meta: RunMeta, seconds: float) -> None:
-        return
+        self._rollouts.forget(meta.request_id)
 
     def erased(self, meta: RunMeta) -> None:
         self._erased.inc()
+        self._rollouts.forget(meta.request_id)
 
     def _tool(self, result: ToolResult) -> None:
         outcome = "ok" if result.failure is None else result.failure.kind.value
@@ -103,17 +120,6 @@ class Metrics:
         self._tool_seconds.labels(name).observe(result.elapsed_s)
         if result.cached:
             self._cached.labels(name).inc()
-
-    def _rollout(self, event: RolloutFinished) -> None:
-        self._rollouts.labels(event.stop_reason.value).inc()
-        usage = event.usage
-        for kind, count in (
-            ("prompt", usage.prompt_tokens),
-            ("completion", usage.completion_tokens),
-            ("cached", usage.cached_tokens),
-        ):
-            self._tokens.labels(kind).inc(count)
-        self._gpu.inc(usage.gpu_s)
 
     def _answered(self, answer: Answer) -> None:
         self._answers.labels(answer.level).inc()

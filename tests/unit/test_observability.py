@@ -1,21 +1,24 @@
 """What the service says about itself: metrics, the dashboard over them, logs with ids, the audit log."""
 
+import asyncio
 import json
 import logging
 import re
 from pathlib import Path
 
 import pytest
-from service import PHOTO, an_app, ports_of, samples, talking_to
+from service import PHOTO, a_gateway, an_app, ports_of, samples, talking_to
 
 from deployments.audit import AuditLog
 from deployments.gateway import Gateway
 from deployments.metrics import Metrics
 from deployments.runstore import RunMeta
-from tts.config import AppArgs
-from tts.domain.events import ToolResulted
+from tts.config import AppArgs, ScriptedEngine
+from tts.domain.answer import StopReason
+from tts.domain.events import Done, RolloutFinished, RolloutResumed, RolloutStarted, ToolResulted, TurnFinished
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolFailure, ToolResult
+from tts.domain.usage import Usage
 from tts.errors import ConfigError, ToolErrorKind
 from tts.logs import JsonFormatter
 
@@ -48,6 +51,75 @@ def test_invented_tool_names_do_not_become_labels():
         result = ToolResult(call_id="c", name=f"made_up_{i}", text="", failure=failure)
         metrics.saw(RunMeta(request_id="loc"), ToolResulted(rollout_id=0, turn=0, result=result))
     assert samples(metrics.exposition().decode())['geotts_tool_calls_total{outcome="unknown_tool",tool="unknown"}'] == 3
+
+
+def told_of(events, request_id="loc"):
+    metrics = Metrics()
+    for event in events:
+        metrics.saw(RunMeta(request_id=request_id), event)
+    return samples(metrics.exposition().decode())
+
+
+def spent(prompt, completion):
+    return Usage(prompt_tokens=prompt, completion_tokens=completion, gpu_s=completion / 100)
+
+
+CUT_OFF = [
+    RolloutStarted(rollout_id=0),
+    RolloutStarted(rollout_id=1),
+    TurnFinished(rollout_id=0, turn=0, usage=spent(100, 10)),
+    TurnFinished(rollout_id=0, turn=1, usage=spent(250, 30)),
+]
+
+
+def test_a_cancelled_request_has_cost_what_its_turns_cost_and_its_rollouts_are_cancelled():
+    seen = told_of([*CUT_OFF, Done(stop_reason=StopReason.CANCELLED)])
+    assert seen['geotts_rollouts_total{stop_reason="cancelled"}'] == 2
+    assert seen['geotts_tokens_total{kind="prompt"}'] == 250
+    assert seen['geotts_tokens_total{kind="completion"}'] == 30
+    assert seen["geotts_gpu_seconds_total"] == pytest.approx(0.3)
+
+
+def test_turns_and_the_end_of_their_rollout_are_not_counted_twice():
+    end = RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=spent(260, 35))
+    seen = told_of([*CUT_OFF, end, Done(stop_reason=StopReason.DEADLINE)])
+    assert seen['geotts_rollouts_total{stop_reason="answered"}'] == 1
+    assert seen['geotts_rollouts_total{stop_reason="deadline"}'] == 1
+    assert seen['geotts_tokens_total{kind="prompt"}'] == 260
+    assert seen['geotts_tokens_total{kind="completion"}'] == 35
+
+
+def test_a_rollout_set_back_to_an_earlier_turn_takes_nothing_back():
+    again = [
+        RolloutResumed(rollout_id=0, from_turn=0),
+        TurnFinished(rollout_id=0, turn=1, usage=spent(240, 20)),
+        RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=spent(300, 50)),
+    ]
+    assert told_of([*CUT_OFF, *again])['geotts_tokens_total{kind="completion"}'] == 50
+
+
+@pytest.mark.parametrize("leave", [lambda m, meta: m.ended(meta, 1.0), lambda m, meta: m.erased(meta)])
+def test_nothing_is_remembered_of_a_request_that_is_gone(leave):
+    metrics, meta = Metrics(), RunMeta(request_id="loc")
+    for event in CUT_OFF:
+        metrics.saw(meta, event)
+    leave(metrics, meta)
+    metrics.saw(meta, Done(stop_reason=StopReason.CANCELLED))
+    assert 'geotts_rollouts_total{stop_reason="cancelled"}' not in samples(metrics.exposition().decode())
+
+
+async def test_a_request_that_its_client_cancels_is_in_the_figures(data_store):
+    args = an_app(ScriptedEngine(turns=50, tokens_per_turn=8, turn_s=0.02))
+    gateway, metrics = a_gateway(args)
+    started = await gateway.start([PHOTO], LocateOptions(n_parallel=2), attended=False)
+    async with asyncio.timeout(20):
+        while 'geotts_tokens_total{kind="completion"} 0.0' in metrics.exposition().decode():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    await gateway.cancel(started.request_id)
+    seen = samples(metrics.exposition().decode())
+    await gateway.aclose()
+    assert seen['geotts_rollouts_total{stop_reason="cancelled"}'] == 2
+    assert seen['geotts_tokens_total{kind="completion"}'] > 0
 
 
 def test_the_dashboard_asks_for_metrics_that_exist():

@@ -1,0 +1,53 @@
+"""What rollouts cost and how they end, for Prometheus.
+
+Tokens are counted turn by turn, so that a rollout which is cut off has cost what it cost. A rollout without an end of
+its own ends with its request, for the request's reason.
+"""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter
+
+from tts.domain.events import Done, RolloutFinished, RolloutStarted, TurnFinished
+from tts.domain.usage import Usage
+
+_KINDS = ("prompt", "completion", "cached")
+_Spent = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time
+_NOTHING: _Spent = (0, 0, 0, 0.0)
+
+
+class RolloutMetrics:
+    """Remembers the rollouts under way of each request, and what was counted of them, until the request ends."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._rollouts = Counter("geotts_rollouts_total", "Rollouts that ended.", ("stop_reason",), registry=registry)
+        tokens = Counter("geotts_tokens_total", "Tokens of the engine.", ("kind",), registry=registry)
+        gpu = Counter("geotts_gpu_seconds_total", "Seconds of GPU time.", registry=registry)
+        self._counters = (*(tokens.labels(kind) for kind in _KINDS), gpu)
+        self._open: dict[str, dict[int, _Spent]] = {}
+
+    def started(self, request_id: str, event: RolloutStarted) -> None:
+        self._open.setdefault(request_id, {}).setdefault(event.rollout_id, _NOTHING)
+
+    def turned(self, request_id: str, event: TurnFinished) -> None:
+        rollouts = self._open.setdefault(request_id, {})
+        rollouts[event.rollout_id] = self._count(rollouts.get(event.rollout_id, _NOTHING), event.usage)
+
+    def finished(self, request_id: str, event: RolloutFinished) -> None:
+        self._rollouts.labels(event.stop_reason.value).inc()
+        self._count(self._open.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
+
+    def done(self, request_id: str, event: Done) -> None:
+        if rollouts := self._open.pop(request_id, None):
+            self._rollouts.labels(event.stop_reason.value).inc(len(rollouts))
+
+    def forget(self, request_id: str) -> None:
+        self._open.pop(request_id, None)
+
+    def _count(self, before: _Spent, usage: Usage) -> _Spent:
+        """Add what is new. A rollout that was set back to an earlier turn says less: nothing is new then."""
+        total = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.gpu_s)
+        for counter, old, new in zip(self._counters, before, total, strict=True):
+            if new > old:
+                counter.inc(new - old)
+        return tuple(map(max, before, total))
