@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -12,13 +14,17 @@ from opentelemetry import trace
 _OURS = ("geotts", "tts", "tools", "deployments")
 _FIELDS = ("request_id", "route", "status", "seconds", "bytes_out", "tenant")
 
+TraceOf = Callable[[str], str | None]  # the trace of a request, by the request's id
+
 
 class JsonFormatter(logging.Formatter):
-    """`at, level, logger, service, message`, what `extra` says of `_FIELDS`, and the trace that is running."""
+    """`at, level, logger, service, message`, what `extra` says of `_FIELDS`, and the trace: the one that is running, or
+    that of the request the line is about.
+    """
 
-    def __init__(self, service: str) -> None:
+    def __init__(self, service: str, trace_of: TraceOf = lambda _: None) -> None:
         super().__init__()
-        self._service = service
+        self._service, self._trace_of = service, trace_of
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -32,17 +38,23 @@ class JsonFormatter(logging.Formatter):
         current = trace.get_current_span().get_span_context()
         if current.is_valid:
             line |= {"trace_id": f"{current.trace_id:032x}", "span_id": f"{current.span_id:016x}"}
+        elif (trace_id := self._trace_of(getattr(record, "request_id", ""))) is not None:
+            line["trace_id"] = trace_id
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return orjson.dumps(line, default=str).decode()
 
 
-def configure_logs(form: Literal["text", "json"], service: str) -> None:
-    """With `json`, what this project logs at level info and above goes to stderr as JSON; text is left as it is."""
+def configure_logs(form: Literal["text", "json"], service: str, trace_of: TraceOf = lambda _: None) -> None:
+    """With `json`, what this project logs at level info and above goes to stderr as JSON; text is left as it is.
+
+    That is the process's own stderr: Serve puts a logger of its own in the place of `sys.stderr`, which would write
+    each line as the message of another, into a file that it fills in blocks.
+    """
     if form == "text":
         return
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter(service))
+    handler = logging.StreamHandler(sys.__stderr__)
+    handler.setFormatter(JsonFormatter(service, trace_of))
     for name in _OURS:
         logger = logging.getLogger(name)
         logger.handlers = [handler]

@@ -20,6 +20,7 @@ from opentelemetry.util.types import AttributeValue
 
 from tts.config import TelemetryConfig
 from tts.logs import configure_logs
+from tts.request_traces import RequestTraces
 
 _W3C = TraceContextTextMapPropagator()
 _tracer = trace.get_tracer("geotts")
@@ -28,13 +29,15 @@ _NO_SPAN = nullcontext(trace.INVALID_SPAN)
 
 def configure_telemetry(config: TelemetryConfig, service: str, exporter: SpanExporter | None = None) -> None:
     """Set up logs, and install the exporter named by the configuration, once a process. `exporter` is for tests."""
-    configure_logs(config.logs, service)
+    traces = RequestTraces()
+    configure_logs(config.logs, service, traces.trace_of)
     if config.traces == "off" and exporter is None:
         return
     provider = TracerProvider(
         resource=Resource.create({"service.name": service, "service.namespace": "geotts"}),
         sampler=ParentBasedTraceIdRatio(config.sample_ratio),
     )
+    provider.add_span_processor(traces)
     provider.add_span_processor(BatchSpanProcessor(exporter or _exporter(config)))
     trace.set_tracer_provider(provider)
 
