@@ -262,6 +262,38 @@ async def test_a_call_made_of_several_shares_each_of_them():
 
 
 @virtual_time
+async def test_not_found_from_the_cache_says_that_nobody_was_asked():
+    provider = Provider()
+    provider.error = ToolError("no such place", kind=ToolErrorKind.NOT_FOUND)
+    broker = broker_of(provider)
+    assert [(await ask(broker)).cached for _ in range(3)] == [False, True, True]
+    invalid = (await broker.call(ToolCall(id="1", name="look_up", arguments={}), context())).result
+    assert not invalid.cached
+
+
+@virtual_time
+async def test_a_split_call_is_cached_only_when_no_part_asked_anybody():
+    provider = Provider()
+
+    async def picky(arguments, context):
+        if arguments.query == "down":
+            raise ToolError("down", kind=ToolErrorKind.UNAVAILABLE)
+        if arguments.query == "nowhere":
+            raise ToolError("no", kind=ToolErrorKind.NOT_FOUND)
+        return await provider(arguments, context)
+
+    def all_or_nothing(arguments, parts, context):
+        for part in parts:
+            if isinstance(part, ToolError):
+                raise part
+        return parts[0]
+
+    broker = broker_of(picky, splitting=Splitting(SPLIT.split, all_or_nothing))
+    assert [(await ask(broker, ["Faro", "nowhere"])).cached for _ in range(2)] == [False, True]
+    assert [(await ask(broker, ["Faro", "down"])).cached for _ in range(2)] == [False, False]
+
+
+@virtual_time
 async def test_one_part_that_fails_leaves_the_others():
     provider = Provider()
 

@@ -62,12 +62,19 @@ class JoinedToolbox:
         return await self._owner.get(call.name, self._boxes[0]).call(call, context)
 
 
-def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0) -> ToolOutcome:
-    """The result of a call that failed: the model reads why."""
+def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: bool = False) -> ToolOutcome:
+    """The result of a call that failed: the model reads why. `cached`: no provider was asked for it."""
     failure = ToolFailure(kind=error.kind, detail=error.detail, retry_after_s=error.fields.get("retry_after_s"))
     text = f"Error ({error.kind.value}): {error.detail}"
     return ToolOutcome(
-        ToolResult(call_id=call.id, name=call.name, text=text, failure=failure, elapsed_s=round(elapsed_s, 4))
+        ToolResult(
+            call_id=call.id,
+            name=call.name,
+            text=text,
+            failure=failure,
+            cached=cached,
+            elapsed_s=round(elapsed_s, 4),
+        )
     )
 
 

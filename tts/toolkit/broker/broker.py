@@ -44,6 +44,15 @@ class _Found:
     source: Source
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the model is to see, whether no provider was asked for it, and since when it is known."""
+
+    made: Observation | ToolError
+    cached: bool = False
+    retrieved_at: str = ""
+
+
 class Broker:
     """The `Toolbox` port over tools that need a cache, a key or a limit.
 
@@ -83,27 +92,27 @@ class Broker:
         counter = self._counters.get(call.name)
         try:
             tool = tool_named(self._tools, call.name)
-            observation, entry, cached = await self._observe(tool, parse_arguments(tool, call), context)
+            seen = await self._observe(tool, parse_arguments(tool, call), context)
         except ToolError as error:
-            elapsed_s = time.perf_counter() - started
-            if counter is not None:
-                counter.took(elapsed_s)
-                counter.failed(error.kind)
-            return failed(call, error, elapsed_s=elapsed_s)
+            seen = _Seen(error)
         elapsed_s = time.perf_counter() - started
-        assert counter is not None
-        counter.took(elapsed_s)
+        if counter is not None:
+            counter.took(elapsed_s)
+        if isinstance(seen.made, ToolError):
+            if counter is not None:
+                counter.failed(seen.made.kind)
+            return failed(call, seen.made, elapsed_s=elapsed_s, cached=seen.cached)
         result = ToolResult(
             call_id=call.id,
             name=call.name,
-            text=observation.text,
-            facts=observation.facts,
-            images=observation.images,
-            cached=cached,
+            text=seen.made.text,
+            facts=seen.made.facts,
+            images=seen.made.images,
+            cached=seen.cached,
             elapsed_s=round(elapsed_s, 4),
-            retrieved_at=entry.retrieved_at,
+            retrieved_at=seen.retrieved_at,
         )
-        return ToolOutcome(result, observation.attachments)
+        return ToolOutcome(result, seen.made.attachments)
 
     async def forget(self, photo_sha256: str) -> int:
         """Erase every result that belongs to a photo; returns how many there were. What is being fetched for it now
@@ -130,18 +139,21 @@ class Broker:
     async def aclose(self) -> None:
         await self._guarded(self._store.aclose(), None)
 
-    async def _observe(self, tool: Tool, arguments: Arguments, context: ToolContext) -> tuple[Observation, Entry, bool]:
-        """What the model is to see, the oldest entry it rests on, and whether no provider was asked for it."""
+    async def _observe(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Seen:
         if tool.splitting is None:
             found = await self._find(tool, arguments, context)
-            return found.entry.opened(), found.entry, found.source != "call"
+            return _Seen(_opened(found), found.source != "call", found.entry.retrieved_at)
         parts: Sequence[Arguments] = tool.splitting.split(arguments)
         results = await asyncio.gather(*(self._part(tool, part, context) for part in parts))
         opened = [_opened(result) for result in results]
-        observation = tool.splitting.join(arguments, opened, context)
         found_parts = [result for result in results if isinstance(result, _Found)]
+        cached = len(found_parts) == len(results) and all(result.source != "call" for result in found_parts)
+        try:
+            observation = tool.splitting.join(arguments, opened, context)
+        except ToolError as error:
+            return _Seen(error, cached)
         oldest = min((result.entry for result in found_parts), key=lambda entry: entry.stored_at)
-        return observation, oldest, all(result.source != "call" for result in found_parts)
+        return _Seen(observation, cached, oldest.retrieved_at)
 
     async def _part(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Found | ToolError:
         try:
