@@ -52,6 +52,13 @@ def test_every_tool_is_covered_here(toolbox):
     assert {schema.name for schema in toolbox.schemas()} == set(GOOD)
 
 
+async def test_a_name_that_no_box_has_is_told_the_names_of_all(ask):
+    told = await ask("nope")
+    assert told.failure is not None
+    assert told.failure.kind is ToolErrorKind.UNKNOWN_TOOL
+    assert told.text.endswith(f"there are: {', '.join(sorted(GOOD))}")
+
+
 def test_schemas_are_what_models_expect(toolbox):
     for schema in toolbox.schemas():
         assert schema.parameters["type"] == "object"

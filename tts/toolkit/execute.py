@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -18,9 +18,15 @@ def tool_named(tools: Mapping[str, Tool], name: str) -> Tool:
     """Raises ToolError UNKNOWN_TOOL with the names there are."""
     tool = tools.get(name)
     if tool is None:
-        known = ", ".join(sorted(tools))
-        raise ToolError(f"there is no tool {name!r}; there are: {known}", kind=ToolErrorKind.UNKNOWN_TOOL)
+        raise no_such_tool(name, tools)
     return tool
+
+
+def no_such_tool(name: str, known: Iterable[str]) -> ToolError:
+    """UNKNOWN_TOOL, with the names there are."""
+    return ToolError(
+        f"there is no tool {name!r}; there are: {', '.join(sorted(known))}", kind=ToolErrorKind.UNKNOWN_TOOL
+    )
 
 
 def parse_arguments(tool: Tool, call: ToolCall) -> Arguments:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from tts.domain.tooling import ToolCall, ToolFailure, ToolResult
 from tts.errors import ToolError
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
-from tts.toolkit.execute import parse_arguments, run_tool, tool_named
+from tts.toolkit.execute import no_such_tool, parse_arguments, run_tool, tool_named
 from tts.toolkit.spec import Tool, schema_of
 
 
@@ -46,7 +46,6 @@ class JoinedToolbox:
     """Several toolboxes as one; the first that has a tool runs it."""
 
     def __init__(self, *boxes: Toolbox) -> None:
-        self._boxes = boxes
         self._owner: dict[str, Toolbox] = {}
         schemas: dict[str, ToolSchema] = {}
         for box in boxes:
@@ -59,7 +58,10 @@ class JoinedToolbox:
         return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return await self._owner.get(call.name, self._boxes[0]).call(call, context)
+        owner = self._owner.get(call.name)
+        if owner is None:  # none of the boxes knows all the names there are
+            return failed(call, no_such_tool(call.name, self._owner))
+        return await owner.call(call, context)
 
 
 def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: bool = False) -> ToolOutcome:
