@@ -1,12 +1,14 @@
 """The client of the service, over a transport that plays the server."""
 
+import json
+
 import httpx
 import pytest
 
 from tts.api.client import Client, ServerUnreachable, form_fields
 from tts.api.sse import HEARTBEAT, sse_frame
 from tts.domain.events import Accepted, Done
-from tts.domain.geo import Countries
+from tts.domain.geo import BBox, Circle, Countries, LatLon
 from tts.domain.request import LocateOptions
 from tts.errors import GeoTTSError, Overloaded, RequestError
 
@@ -100,3 +102,16 @@ def test_options_as_form_fields():
     assert fields["tools"] == '["geocode"]'
     assert '"IT"' in fields["within"]
     assert LocateOptions(seed=3) == LocateOptions.model_validate(form_fields(LocateOptions(seed=3)))
+
+
+@pytest.mark.parametrize(
+    "area",
+    [
+        BBox(south=43, west=7, north=47, east=13),
+        Circle(centre=LatLon(lat=48.85, lon=2.35), radius_km=30),
+        Countries(codes=("IT", "CH")),
+    ],
+)
+def test_an_area_is_read_from_its_field_as_it_was_written(area):
+    fields = form_fields(LocateOptions(within=area))
+    assert LocateOptions.model_validate({**fields, "within": json.loads(fields["within"])}).within == area

@@ -12,6 +12,7 @@ from deployments.bench.harness import free_port
 from tts.api.client import Client, ServerUnreachable
 from tts.api.sync_client import SyncClient
 from tts.config import ScriptedEngine
+from tts.domain.geo import Countries
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import DeadlineExceeded, NotFound, RequestError
@@ -130,6 +131,13 @@ async def test_jobs(served):
         assert (await client.cancel(one, erase=True)).erased
         with pytest.raises(NotFound):
             await client.status(one)
+
+
+async def test_where_it_must_lie_reaches_the_service(served):
+    url, _ = served
+    async with Client(url) as client:
+        run = await client.locate(PHOTO, LocateOptions(n_parallel=1, within=Countries(codes=("FR", "CH"))))
+    assert run.answer.country_code == "FR"
 
 
 async def test_refusals_say_why(served):

@@ -225,8 +225,9 @@ class _Resumed:
 
 
 def form_fields(options: LocateOptions) -> dict[str, str]:
-    """Options as form fields; defaults are left out, structures are JSON."""
-    fields: dict[str, Any] = options.model_dump(mode="json", exclude_defaults=True)
+    """Options as form fields; defaults are left out, structures are whole and JSON."""
+    asked = options.model_dump(exclude_defaults=True)
+    fields: dict[str, Any] = options.model_dump(mode="json", include=set(asked))
     return {
         name: value if isinstance(value, str) else orjson.dumps(value).decode()
         for name, value in fields.items()
