@@ -47,7 +47,7 @@ check: setup     ## formatting, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: setup     ## every benchmark but soak; writes docs/benchmarks.md
+bench: setup     ## every benchmark; writes docs/benchmarks.md
 	$(BIN)/geotts bench all --write docs/benchmarks.md
 
 serve: setup     ## the service on http://127.0.0.1:8000

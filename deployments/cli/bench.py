@@ -28,15 +28,13 @@ BENCHES = {
     "faults": "Rollout replicas killed under load",
     "api": "first event, resuming, garbage, stalled readers, many streams, forbidden addresses",
     "control": "milliseconds the service adds to its engine, and requests a second without one",
-    "all": "every benchmark but soak, one after the other; --write makes docs/benchmarks.md",
+    "all": "every benchmark, one after the other; --write makes docs/benchmarks.md",
 }
-
-_TOO_LONG = ("soak",)  # hours: run by hand
 
 
 def benches_of_all() -> tuple[str, ...]:
     """What `bench all` runs."""
-    return tuple(name for name in BENCHES if name not in ("all", *_TOO_LONG))
+    return tuple(name for name in BENCHES if name != "all")
 
 
 class _Benches(click.Group):
