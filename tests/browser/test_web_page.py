@@ -206,6 +206,18 @@ async def test_cancel_stops_the_work(data_store, tab):
         assert tab.complaints == []
 
 
+async def test_after_cancelling_with_the_keyboard_one_can_go_on_with_it(data_store, tab):
+    async with serving(an_app(SLOW)) as (url, gateway):
+        await start(tab, url)
+        await tab.until("document.querySelectorAll('.lane').length == 2")
+        assert await tab.js("document.activeElement.id") == "stop"
+        await tab.press("Enter", 13, "\r")
+        await tab.until("document.getElementById('status').textContent == 'Cancelled.'")
+        await tab.until("document.getElementById('stop').hidden")
+        assert await tab.js("document.activeElement.id") == "go"
+        await idle(gateway)
+
+
 async def test_leaving_the_page_stops_the_work(data_store, tab):
     async with serving(an_app(SLOW)) as (url, gateway):
         await start(tab, url)

@@ -30,11 +30,13 @@ function askForKey() {
 }
 
 function busy(on) {
+  const stopping = document.activeElement === byId("stop") || running?.stoppedByFocus;
   byId("go").disabled = on;
   byId("go").textContent = on ? "Working …" : "Locate";
   byId("stop").hidden = !on;
   byId("stop").disabled = false;
   if (on) byId("stop").focus();
+  else if (stopping) byId("go").focus({ preventScroll: true }); // a hidden button would drop the focus
 }
 
 function checked() {
@@ -128,6 +130,7 @@ async function cancel() {
   if (!running) return;
   const request = running;
   request.cancelled = true;
+  request.stoppedByFocus = document.activeElement === byId("stop"); // disabling the button may drop it
   byId("stop").disabled = true;
   request.live.say("Stopping …");
   setTimeout(() => request.abort.abort(), 8000); // the stream should have ended by itself
