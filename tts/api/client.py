@@ -64,6 +64,7 @@ class Client:
     ) -> None:
         self._url = url.rstrip("/")
         self._timeout_s, self._resume_s = timeout_s, resume_s
+        self._open_streams: set[_Resumed] = set()
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         timeout = httpx.Timeout(timeout_s, connect=_CONNECT_S, read=_QUIET_S)
         self._http = httpx.AsyncClient(headers=headers, timeout=timeout, transport=transport)
@@ -72,7 +73,11 @@ class Client:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._http.aclose()
+        """Cancels what is still being read: nobody can read it on."""
+        try:
+            await asyncio.gather(*(stream.stop() for stream in tuple(self._open_streams)))
+        finally:
+            await self._http.aclose()
 
     async def stream(self, photos: Photos, options: LocateOptions | None = None) -> AsyncGenerator[Event, None]:
         """Events of one request, to its end.
@@ -86,7 +91,7 @@ class Client:
         asked = options or LocateOptions()
         asked = asked.model_copy(update={"resume_grace_s": max(asked.resume_grace_s, self._resume_s)})
         sent = self._post(photos, asked, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
-        async with aclosing(_Resumed(self, sent, self._timeout_s, self._resume_s).events()) as events:
+        async with aclosing(_Resumed(self, sent).events()) as events:
             async for event in events:
                 yield event
 
@@ -104,7 +109,8 @@ class Client:
     async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
         """Events of a request that was started before, from its start or after a `seq`. Leaving does not cancel it."""
         asked = self._get_events(request_id, after)
-        async with aclosing(_Resumed(self, asked, self._timeout_s, self._resume_s, owned=False).events()) as events:
+        resumed = _Resumed(self, asked, request_id=request_id, after=after, owned=False)
+        async with aclosing(resumed.events()) as events:
             async for event in events:
                 yield event
 
@@ -155,49 +161,65 @@ class Client:
 
 
 class _Resumed:
-    """One request read over as many connections as it takes."""
+    """One request read over as many connections as it takes. One that is `owned` ends when its reader leaves."""
 
     def __init__(
-        self, client: Client, request: httpx.Request, timeout_s: float | None, resume_s: float, *, owned: bool = True
+        self, client: Client, request: httpx.Request, *, request_id: str = "", after: int = 0, owned: bool = True
     ) -> None:
         self._client, self._request, self._owned = client, request, owned
-        self._resume_s = resume_s
         self._now = asyncio.get_running_loop().time
-        self._deadline = None if timeout_s is None else self._now() + timeout_s
-        self._id = ""
-        self._last_seq = 0
-        self._done = False
+        self._deadline = None if client._timeout_s is None else self._now() + client._timeout_s
+        self._id = request_id
+        self._last_seq = after
+        self._answered = False  # the server has this request, for all we know
+        self._done = self._stopped = False
+        self._lost_at: float | None = None
+        self._pause_s = _FIRST_PAUSE_S
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        lost_at: float | None = None
-        pause_s = _FIRST_PAUSE_S
+        self._client._open_streams.add(self)
         try:
             while not self._done:
                 try:
                     async with aclosing(self._connection()) as events:
                         async for event in events:
-                            lost_at, pause_s = None, _FIRST_PAUSE_S
+                            self._lost_at, self._pause_s = None, _FIRST_PAUSE_S
                             yield event
-                except httpx.HTTPError as error:
-                    lost_at = self._now() if lost_at is None else lost_at
-                    patience_s = self._resume_s if self._id else min(self._resume_s, _ARRIVE_S)
-                    if self._now() - lost_at >= patience_s:
-                        raise self._client._unreachable(error) from error
-                    _log.info("the stream was cut after event %d: %s", self._last_seq, type(error).__name__)
-                    await asyncio.sleep(pause_s)
-                    pause_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
+                except (httpx.HTTPError, Overloaded) as error:
+                    await self._pause_after(error)
         finally:
-            if not self._done and self._owned and self._id:
-                await self._cancel()
+            self._client._open_streams.discard(self)
+            await self.stop()
+
+    async def stop(self) -> None:
+        """Cancel the request on the server if it is ours and still runs. Twice is fine."""
+        if self._owned and self._id and not self._done and not self._stopped:
+            self._stopped = True
+            await self._cancel()
+
+    async def _pause_after(self, error: httpx.HTTPError | Overloaded) -> None:
+        """Wait until it is time to connect again; raises what `error` stands for when there is no use or no time."""
+        busy = error if isinstance(error, Overloaded) else None
+        self._lost_at = self._now() if self._lost_at is None else self._lost_at
+        patience_s = self._client._resume_s if self._answered else min(self._client._resume_s, _ARRIVE_S)
+        left_s = self._lost_at + patience_s - self._now()
+        if self._stopped or left_s <= 0 or (busy and not self._answered):
+            raise busy or self._client._unreachable(error) from error
+        _log.info("the stream was cut after event %d: %s", self._last_seq, type(error).__name__)
+        wanted_s = max(self._pause_s, busy.retry_after_s if busy else 0.0)
+        await self._in_time(asyncio.sleep(min(wanted_s, left_s)))
+        self._pause_s = min(_LONGEST_PAUSE_S, 2 * self._pause_s)
 
     async def _connection(self) -> AsyncGenerator[Event, None]:
         """Events of one connection. Raises httpx.HTTPError when it is cut, also politely."""
-        request = self._client._get_events(self._id, self._last_seq) if self._id else self._request
+        request = self._client._get_events(self._id, self._last_seq) if self._answered else self._request
         response = await self._in_time(self._client._http.send(request, stream=True))
+        before = self._last_seq
         try:
             if not response.is_success:
                 raise refusal(response.status_code, await response.aread(), response.headers)
             self._id = self._id or response.headers.get("x-request-id", "")
+            self._answered = bool(self._id)
             async with aclosing(parse_sse(response.aiter_lines())) as events:
                 while (event := await self._in_time(anext(events, None))) is not None:
                     self._last_seq = event.seq
@@ -205,8 +227,18 @@ class _Resumed:
                     yield event
         finally:
             await response.aclose()
+        if not self._owned and self._last_seq == before:
+            self._done = await self._in_time(self._nothing_more())
         if not self._done:
             raise httpx.RemoteProtocolError("the stream ended before its end")
+
+    async def _nothing_more(self) -> bool:
+        """Whether a stream without events was the end: the request has ended, and its last event is known."""
+        try:
+            told = await self._client.status(self._id)
+        except ServerUnreachable as error:
+            raise httpx.RemoteProtocolError("the server went away") from error
+        return told.status != "running" and told.last_seq <= self._last_seq
 
     async def _in_time(self, waiting: Awaitable[T]) -> T:
         """The time limit is around the waiting only: nothing may be yielded inside a timeout."""

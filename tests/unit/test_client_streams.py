@@ -1,0 +1,103 @@
+"""Streams that are taken up again: where they go on, how long they are patient, and what leaving them ends."""
+
+import asyncio
+from contextlib import aclosing
+
+import httpx
+import pytest
+from service import PHOTO, an_app, idle, serving
+
+from deployments.bench.cutting import CuttingTransport
+from tts.api.client import Client
+from tts.api.sse import sse_frame
+from tts.config import ScriptedEngine
+from tts.domain.events import Accepted, Done
+from tts.domain.request import LocateOptions
+from tts.errors import Overloaded
+
+OPTIONS = LocateOptions(n_parallel=2)
+SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)
+ACCEPTED = Accepted(seq=1, request_id="loc_1", photos=(), n_parallel=2, depth="auto")
+DONE = Done(seq=2, stop_reason="answered")
+
+
+@pytest.fixture
+async def served(data_store):
+    async with serving(an_app()) as found:
+        yield found
+
+
+async def collect(events):
+    async with aclosing(events):
+        return [event async for event in events]
+
+
+async def test_events_after_a_seq_go_on_there_when_they_are_cut(served):
+    url, _ = served
+    async with Client(url) as client:
+        job = await client.submit(PHOTO, OPTIONS)
+        whole = await collect(client.events(job))
+        async with Client(url, transport=CuttingTransport([url], cuts=6, seed=1, longest=5)) as cut:
+            assert await collect(cut.events(job, after=3)) == whole[3:]
+
+
+async def test_there_is_nothing_after_the_end(served):
+    url, _ = served
+    async with Client(url) as client:
+        job = await client.submit(PHOTO, OPTIONS)
+        whole = await collect(client.events(job))
+        async with asyncio.timeout(10):
+            assert await collect(client.events(job, after=whole[-1].seq)) == []
+
+
+def playing(*replies, **options):
+    """A client whose server gives these replies to what is asked, one after the other; and what was asked."""
+    asked, left = [], list(replies)
+
+    def answer(request):
+        asked.append(request)
+        return left.pop(0) if left else httpx.Response(200, json={"request_id": "loc_1", "was_running": True})
+
+    return Client("http://geotts", transport=httpx.MockTransport(answer), **options), asked
+
+
+def frames(*events):
+    content = b"".join(sse_frame(event.seq, event.type, event.json_bytes()) for event in events)
+    return httpx.Response(200, content=content, headers={"X-Request-Id": "loc_1"})
+
+
+def busy(status, retry_after_s):
+    return httpx.Response(status, headers={"Retry-After": str(retry_after_s)})
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_busy_service_is_asked_again_for_a_stream_that_was_cut(status):
+    client, asked = playing(frames(ACCEPTED), busy(status, 0.2), busy(status, 0.2), frames(DONE))
+    began = asyncio.get_running_loop().time()
+    async with client:
+        assert await collect(client.stream(b"photo")) == [ACCEPTED, DONE]
+    assert asyncio.get_running_loop().time() - began >= 0.4
+    assert [request.method for request in asked] == ["POST", "GET", "GET", "GET"]
+
+
+async def test_a_service_that_stays_busy_is_told_when_the_patience_is_used_up():
+    client, asked = playing(frames(ACCEPTED), *[busy(503, 60)] * 2, resume_s=0.3)
+    async with client, asyncio.timeout(5):
+        with pytest.raises(Overloaded):
+            await collect(client.stream(b"photo"))
+    assert [request.method for request in asked] == ["POST", "GET", "GET", "DELETE"]
+
+
+async def test_closing_the_client_cancels_what_is_still_read(data_store):
+    async with serving(an_app(SLOW)) as (url, gateway):
+        async with Client(url) as client:
+            events = client.stream(PHOTO, OPTIONS)
+            assert (await anext(events)).type == "accepted"
+            others = client.events((job := await client.submit(PHOTO, OPTIONS)))
+            await anext(others)
+        await events.aclose()
+        await others.aclose()
+        async with Client(url) as client:
+            assert (await client.status(job)).status == "running"
+            await client.cancel(job)
+        await idle(gateway)
