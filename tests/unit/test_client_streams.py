@@ -1,6 +1,9 @@
 """Streams that are taken up again: where they go on, how long they are patient, and what leaving them ends."""
 
 import asyncio
+import os
+import signal
+import sys
 from contextlib import aclosing
 
 import httpx
@@ -10,10 +13,11 @@ from service import PHOTO, an_app, idle, serving
 from deployments.bench.cutting import CuttingTransport
 from tts.api.client import Client
 from tts.api.sse import sse_frame
+from tts.api.sync_client import SyncClient
 from tts.config import ScriptedEngine
 from tts.domain.events import Accepted, Done
 from tts.domain.request import LocateOptions
-from tts.errors import Overloaded
+from tts.errors import DeadlineExceeded, Overloaded
 
 OPTIONS = LocateOptions(n_parallel=2)
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)
@@ -93,7 +97,7 @@ async def test_closing_the_client_cancels_what_is_still_read(data_store):
         async with Client(url) as client:
             events = client.stream(PHOTO, OPTIONS)
             assert (await anext(events)).type == "accepted"
-            others = client.events((job := await client.submit(PHOTO, OPTIONS)))
+            others = client.events(job := await client.submit(PHOTO, OPTIONS))
             await anext(others)
         await events.aclose()
         await others.aclose()
@@ -101,3 +105,73 @@ async def test_closing_the_client_cancels_what_is_still_read(data_store):
             assert (await client.status(job)).status == "running"
             await client.cancel(job)
         await idle(gateway)
+
+
+@pytest.mark.parametrize("call", [
+    lambda client: client.submit(b"photo"),
+    lambda client: client.status("loc_1", wait_s=60),
+    lambda client: client.cancel("loc_1"),
+    lambda client: client.file("loc_1", "0" * 64),
+])  # fmt: skip
+async def test_every_call_has_the_time_limit(call):
+    async def never(request):
+        await asyncio.sleep(60)
+
+    async with Client("http://geotts", transport=httpx.MockTransport(never), timeout_s=0.1) as client:
+        async with asyncio.timeout(5):
+            with pytest.raises(DeadlineExceeded):
+                await call(client)
+
+
+async def test_waiting_for_the_end_is_longer_than_silence_may_be():
+    client, asked = playing(httpx.Response(200, json={"request_id": "loc_1", "status": "running"}))
+    async with client:
+        await client.status("loc_1", wait_s=60)
+    assert asked[0].extensions["timeout"]["read"] > 60
+
+
+INTERRUPTED = """
+import signal, sys
+from pathlib import Path
+from tts.api.sync_client import SyncClient
+from tts.domain.request import LocateOptions
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+url, photo, how = sys.argv[1:]
+with SyncClient(url) as client:
+    work = getattr(client, how)(Path(photo).read_bytes(), LocateOptions(n_parallel=2))
+    for event in work:
+        pass
+"""
+
+
+@pytest.mark.parametrize("how", ["stream", "locate"])
+async def test_an_interrupt_without_async_is_one_and_cancels_the_work(data_store, tmp_path, how):
+    (tmp_path / "photo.jpg").write_bytes(PHOTO)
+    async with serving(an_app(SLOW)) as (url, gateway):
+        running = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", INTERRUPTED, url, str(tmp_path / "photo.jpg"), how, stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )  # fmt: skip
+        async with asyncio.timeout(60):
+            while not gateway.in_flight:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.5)  # until the reply has begun
+            running.send_signal(signal.SIGINT)
+            _, told = await running.communicate()
+        assert told.decode().strip().endswith("KeyboardInterrupt")
+        assert "RuntimeError" not in told.decode()
+        assert told.count(b"Traceback") <= 2, told.decode()
+        assert gateway.in_flight == 0
+
+
+async def test_closing_without_async_cancels_what_is_still_read(data_store):
+    def use(url):
+        with SyncClient(url) as client:
+            events = client.stream(PHOTO, OPTIONS)
+            next(events)
+        events.close()
+
+    async with serving(an_app(SLOW)) as (url, gateway):
+        await asyncio.to_thread(use, url)
+        assert gateway.in_flight == 0

@@ -35,9 +35,10 @@ from tts.errors import DeadlineExceeded, GeoTTSError, NotFound, Overloaded, Requ
 _log = logging.getLogger("geotts.client")
 _CONNECT_S = 5.0
 _QUIET_S = 60.0  # the server sends heartbeats every 10 s
-_CANCEL_S = 3.0
+CANCEL_S = 3.0
 _ARRIVE_S = 2.0  # how long a request is sent again that has never been answered
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
+_TOO_LONG = "the request took longer than the client's timeout_s"
 _SSE = {"Accept": "text/event-stream"}
 Photos = bytes | Sequence[bytes]
 T = TypeVar("T")
@@ -117,7 +118,9 @@ class Client:
     async def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
         """How far a request is; waits up to `wait_s` (at most 60) for its end. Raises NotFound."""
         headers = {"Prefer": f"wait={round(wait_s)}"} if wait_s else {}
-        reply = await self._sent(self._http.build_request("GET", self._at(request_id), headers=headers))
+        quiet = httpx.Timeout(self._timeout_s, connect=_CONNECT_S, read=_QUIET_S + wait_s)
+        asked = self._http.build_request("GET", self._at(request_id), headers=headers, timeout=quiet)
+        reply = await self._sent(asked)
         return RunStatus.model_validate_json(reply.content)
 
     async def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
@@ -148,6 +151,13 @@ class Client:
         return f"{self._url}/locate/{request_id}"
 
     async def _sent(self, request: httpx.Request) -> httpx.Response:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._reply_to(request)
+        except TimeoutError:
+            raise DeadlineExceeded(_TOO_LONG) from None
+
+    async def _reply_to(self, request: httpx.Request) -> httpx.Response:
         try:
             reply = await self._http.send(request)
         except httpx.HTTPError as error:
@@ -246,12 +256,13 @@ class _Resumed:
             async with asyncio.timeout_at(self._deadline):
                 return await waiting
         except TimeoutError:
-            raise DeadlineExceeded("the request took longer than the client's timeout_s") from None
+            raise DeadlineExceeded(_TOO_LONG) from None
 
     async def _cancel(self) -> None:
         try:
-            async with asyncio.timeout(_CANCEL_S):
-                await self._client.cancel(self._id)
+            async with asyncio.timeout(CANCEL_S):
+                client = self._client
+                await client._reply_to(client._http.build_request("DELETE", client._at(self._id)))
         except (GeoTTSError, TimeoutError) as error:
             _log.info("the request could not be cancelled: %s", error)
 

@@ -12,17 +12,19 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
+from types import AsyncGeneratorType
 from typing import Any, Self, TypeVar
 
 import httpx
 
-from tts.api.client import Client, Photos
+from tts.api.client import CANCEL_S, Client, Photos
 from tts.api.schema import Cancelled, RunStatus
 from tts.domain.events import Event
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
 
 T = TypeVar("T")
+_END_S = CANCEL_S + 1.0  # how long work may take to end once it is interrupted: it tells the server
 
 
 class SyncClient:
@@ -40,6 +42,7 @@ class SyncClient:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="geotts client", daemon=True)
         self._thread.start()
+        self._open: set[AsyncGenerator[Event, None]] = set()
         self._client = Client(url, api_key=api_key, timeout_s=timeout_s, resume_s=resume_s, transport=transport)
 
     def __enter__(self) -> Self:
@@ -49,9 +52,12 @@ class SyncClient:
         self.close()
 
     def close(self) -> None:
-        """Close the connections and stop the thread. Twice is fine."""
+        """Cancel what is still being read, close the connections and stop the thread. Twice is fine."""
         if self._loop.is_closed():
             return
+        for events in tuple(self._open):
+            if not _running(events):
+                self._wait(events.aclose())
         self._wait(self._client.__aexit__())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -80,20 +86,41 @@ class SyncClient:
         return self._wait(self._client.file(request_id, sha256))
 
     def _iterate(self, events: AsyncGenerator[Event, None]) -> Iterator[Event]:
+        self._open.add(events)
         try:
             while (event := self._wait(_next(events))) is not None:
                 yield event
         finally:
-            self._wait(events.aclose())
+            self._open.discard(events)
+            if not self._loop.is_closed() and not _running(events):
+                self._wait(events.aclose())
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`; interrupting the wait (Ctrl-C) cancels it."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        """The result of `work`; interrupting the wait (Ctrl-C) cancels it and waits a few seconds for its end."""
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("the client is closed")
+        ended = threading.Event()
+        future = asyncio.run_coroutine_threadsafe(_telling(work, ended), self._loop)
         try:
             return future.result()
-        finally:
+        except BaseException:
             future.cancel()  # does nothing to work that has ended
+            ended.wait(_END_S)
+            raise
+
+
+async def _telling(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:
+    try:
+        return await work
+    finally:
+        ended.set()
 
 
 async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
     return await anext(events, None)
+
+
+def _running(events: AsyncGenerator[Event, None]) -> bool:
+    """Whether a call of another thread is inside."""
+    return isinstance(events, AsyncGeneratorType) and events.ag_running
