@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 
 import click
+from pydantic import ValidationError
 
 from deployments.cli.console import fail
 from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
@@ -71,9 +73,18 @@ def main() -> None:
         code = EXIT_USAGE
     except (ConfigError, DataError, RequestError) as error:
         code = fail(error.detail, EXIT_USAGE)
+    except ValidationError as error:
+        code = fail("\n".join(_wrong_fields(error)), EXIT_USAGE)
     except GeoTTSError as error:
         code = fail(_with_cause(error), EXIT_FAILED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _wrong_fields(error: ValidationError) -> Iterator[str]:
+    """One line a field. What was given is left out: it may be long, or secret."""
+    for wrong in error.errors(include_url=False, include_context=False, include_input=False):
+        name = ".".join(str(part) for part in wrong["loc"])
+        yield f"{name}: {wrong['msg']}" if name else wrong["msg"]
 
 
 def _with_cause(error: GeoTTSError) -> str:

@@ -113,6 +113,8 @@ def _assign(tree: dict[str, Any], assignment: str) -> None:
     *parents, leaf = path.split(".")
     for name in parents:
         tree = tree.setdefault(name, {})
+        if not isinstance(tree, dict):
+            raise click.BadParameter(f"{assignment!r}: {name} was given a value before", param_hint="--set")
     try:
         tree[leaf] = _yaml_scalar(raw)
     except ValueError as error:

@@ -77,7 +77,7 @@ _STDOUT = Console(highlight=False)
     "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites, whose pages tell where it was taken."
 )
 @click.option("--hint", help="What you already know.")
-@click.option("--seed", type=click.IntRange(0), help="Repeat exactly.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Repeat exactly.")
 @click.option(
     "--exif", "report_exif", is_flag=True, help="Also tell what position the file itself claims (never used)."
 )
@@ -102,6 +102,8 @@ def command(
     inputs = collect(photos)
     options = LocateOptions(**fields, exif="report" if report_exif else "ignore")
     remote = None if local else url
+    if html is not None and not html.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {str(html.parent)!r}", param_hint="--html")
     if remote is None or html is not None:
         _ensure_data(args)
     reports = HtmlReports(html, len(inputs), args) if html is not None else None
@@ -134,9 +136,19 @@ async def _run(
             failed += run.answer is None
             _tell(item, run, options, form, picture)
             if reports is not None and run.answer is not None:
-                path = await asyncio.to_thread(reports.write, item, raw, run)
-                STDERR.print(f"report: {path}", markup=False, soft_wrap=True)
+                failed += not await _reported(reports, item, raw, run)
     return 1 if failed else 0
+
+
+async def _reported(reports: HtmlReports, item: Input, raw: bytes, run: Run) -> bool:
+    """Whether the report could be written; either way it is told."""
+    try:
+        path = await asyncio.to_thread(reports.write, item, raw, run)
+    except OSError as error:
+        STDERR.print(f"the report was not written: {error}", markup=False, soft_wrap=True)
+        return False
+    STDERR.print(f"report: {path}", markup=False, soft_wrap=True)
+    return True
 
 
 async def follow(item: Input, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[bytes, Run]:

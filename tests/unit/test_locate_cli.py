@@ -93,6 +93,13 @@ def test_reports_are_numbered_when_there_are_several(photo, tmp_path):
         (("SECRETNAME.jpg", "-n", "0"), "0 is not in the range"),
         (("SECRETNAME.jpg", "--within", "Atlantis"), "Atlantis"),
         (("SECRETNAME.jpg", "--set", "engine.name=oracle"), "engine"),
+        (("SECRETNAME.jpg", "--set", "a=1", "--set", "a.b=2"), "a was given a value before"),
+        (("SECRETNAME.jpg", "--seed", "9999999999"), "--seed"),
+        (("SECRETNAME.jpg", "--stop", "garbage"), "stop: String should match"),
+        (("SECRETNAME.jpg", "--hint", "x" * 5000), "hint: String should have at most 2000"),
+        (("SECRETNAME.jpg", "--deadline", "nan"), "deadline_s: Input should be"),
+        (("SECRETNAME.jpg", "--url=http://127.0.0.1:9", "--api-key", "kéy"), "API key"),
+        (("SECRETNAME.jpg", "--html", "/nonexistent/x.html"), "no folder '/nonexistent'"),
         (("SECRETNAME.jpg", "--url", "http://127.0.0.1:9"), "did not answer"),
     ],
 )

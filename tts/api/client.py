@@ -30,7 +30,7 @@ from tts.api.sse import parse_sse
 from tts.domain.events import Event
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run, fold
-from tts.errors import DeadlineExceeded, GeoTTSError, NotFound, Overloaded, RequestError
+from tts.errors import ConfigError, DeadlineExceeded, GeoTTSError, NotFound, Overloaded, RequestError
 
 _log = logging.getLogger("geotts.client")
 _CONNECT_S = 5.0
@@ -66,6 +66,8 @@ class Client:
         self._url = url.rstrip("/")
         self._timeout_s, self._resume_s = timeout_s, resume_s
         self._open_streams: set[_Resumed] = set()
+        if api_key and not (api_key.isascii() and api_key.isprintable()):
+            raise ConfigError("the API key has characters that no key has; was it copied whole?")
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         timeout = httpx.Timeout(timeout_s, connect=_CONNECT_S, read=_QUIET_S)
         self._http = httpx.AsyncClient(headers=headers, timeout=timeout, transport=transport)
