@@ -103,8 +103,8 @@ async def _locate(url: str, photos: tuple[Path, ...], n_parallel: int, args: App
             _, run = await follow(Input(_shown(path), path), options, client.stream, quiet=False)
             if run.answer is None:
                 failed = 1
-                detail = run.failure.detail if run.failure else "no answer came"
-                STDERR.print(f"[bold red]{_shown(path)}[/]: {detail}")
+                if run.failure is None:  # which would have been told
+                    STDERR.print(f"[bold red]{_shown(path)}[/]: no answer came")
                 continue
             _STDOUT.print(answer_panel(run.answer, lambda point, span_km: map_of(args, point, span_km)))
     return failed

@@ -23,7 +23,7 @@ from tts.aio import closing
 from tts.api.client import Client
 from tts.api.schema import response_of
 from tts.config import AppArgs
-from tts.domain.events import Event
+from tts.domain.events import Event, Failed
 from tts.domain.exif import file_claim
 from tts.domain.photo import load_photo
 from tts.domain.plan import Depth
@@ -37,6 +37,7 @@ from tts.ports import Attachment, Ports
 
 Source = Callable[[bytes, LocateOptions], AsyncIterator[Event]]
 _STDOUT = Console(highlight=False)
+_DETAIL_CHARS = 2000
 
 
 @click.command()
@@ -152,7 +153,7 @@ async def _reported(reports: HtmlReports, item: Input, raw: bytes, run: Run) -> 
 
 
 async def follow(item: Input, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[bytes, Run]:
-    """Follow one photo's request on the screen; a refused photo is told and skipped."""
+    """Follow one photo's request on the screen; one that fails is told, and its `failure` says why."""
     view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
     raw, run = b"", Run()
     try:
@@ -164,10 +165,17 @@ async def follow(item: Input, options: LocateOptions, source: Source, *, quiet: 
                     if not quiet or STDERR.is_terminal:
                         view.show(event)
     except (GeoTTSError, OSError) as error:
-        detail = error.detail if isinstance(error, GeoTTSError) else str(error)
+        run = fold([_failed(error, run.last_seq + 1)], run)
+    if run.failure is not None:
         STDERR.print(f"[bold red]{clean(item.label)}:[/] ", end="")
-        STDERR.print(detail, markup=False, soft_wrap=True)
+        STDERR.print(clean(run.failure.detail, _DETAIL_CHARS), markup=False, soft_wrap=True)
     return raw, run
+
+
+def _failed(error: GeoTTSError | OSError, seq: int) -> Failed:
+    if isinstance(error, GeoTTSError):
+        return Failed(seq=seq, code=error.code, status=error.status, detail=error.detail)
+    return Failed(seq=seq, code="unreadable", status=400, detail=str(error))
 
 
 async def _local_events(ports: Ports, args: AppArgs, raw: bytes, options: LocateOptions) -> AsyncIterator[Event]:
@@ -188,8 +196,6 @@ def map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
 
 def _tell(item: Input, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None) -> None:
     if run.answer is None or run.accepted is None:
-        if run.failure is not None:
-            STDERR.print(f"[bold red]{clean(item.label)}:[/] {clean(run.failure.detail)}")
         if form == "json":
             problem = run.failure.jsonable() if run.failure else {"code": "failed"}
             click.echo(orjson.dumps({"photo": item.label, "error": problem}))

@@ -62,9 +62,10 @@ def test_a_broken_photo_is_told_and_the_others_go_on(photo):
     done = locate("broken.jpg", "SECRETNAME.jpg", "--json")
     assert done.return_value == 1
     first, second = (json.loads(line) for line in done.stdout.splitlines())
-    assert "error" in first
+    assert first["error"]["code"] == "invalid-photo"
+    assert "not a picture we read" in first["error"]["detail"]
     assert second["answer"]
-    assert "not a picture we read" in done.stderr
+    assert done.stderr.count("not a picture we read") == 1
 
 
 def test_what_the_file_claims_is_told_only_when_asked(photo):
@@ -83,6 +84,22 @@ def test_reports_are_numbered_when_there_are_several(photo, tmp_path):
     locate("SECRETNAME.jpg", "SECRETNAME.jpg", "--html", "r.html")
     assert sorted(path.name for path in tmp_path.glob("*.html")) == ["one.html", "r-1.html", "r-2.html"]
     assert (tmp_path / "one.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_report_that_can_not_be_written_is_told(photo):
+    done = locate("SECRETNAME.jpg", "SECRETNAME.jpg", "--json", "--html", "x" * 250 + ".html")
+    assert (done.return_value, done.exception) == (1, None)
+    assert done.stderr.count("the report was not written: ") == 2
+    assert len(done.stdout.splitlines()) == 2
+
+
+def test_eval_explains_wrong_use_as_well(photo):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "eval", "run", "folder", ".", "--stop", "bad"], capture_output=True, text=True,
+        check=False, env=_environment(), timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("geotts: stop: String should match")
 
 
 @pytest.mark.parametrize(
