@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
+import math
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -20,7 +22,6 @@ from tts.domain.value import Value
 from tts.errors import ConfigError, Overloaded, RequestError
 
 _VARIABLE = "GEOTTS_API_KEYS"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 
 class Unauthorized(RequestError):
@@ -76,12 +77,7 @@ class Keyring:
             return
         host = headers.get("host", "")
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        if (
-            "." in name
-            and name not in _LOOPBACK
-            and not name.endswith(".localhost")
-            and name not in config.allowed_hosts
-        ):
+        if not _is_local(name) and name not in config.allowed_hosts:
             raise Forbidden("this service answers local names only; add others to gateway.allowed_hosts")
         origin = headers.get("origin")
         if origin is None or origin in config.cors_origins or "*" in config.cors_origins:
@@ -98,6 +94,16 @@ def new_key() -> str:
 def fingerprint(key: str) -> str:
     """What is stored of a key. Plain SHA-256 suffices because keys are random, not chosen by people."""
     return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _is_local(name: str) -> bool:
+    """Whether no other site can make this name its own: no dot in it, localhost, or a loopback address in digits."""
+    if "." not in name or name.lower() == "localhost." or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _presented(headers: Headers) -> str:
@@ -131,9 +137,28 @@ def _parsed(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[str, C
         name, digest, *limits = [*words, ""] if len(words) == 1 else words
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef") or len(limits) > 2:
             raise ConfigError(f"key {number}: expected `name sha256 [requests/min [concurrent]]`")
-        try:
-            per_minute = float(limits[0]) if limits else config.requests_per_minute
-            concurrent = int(limits[1]) if len(limits) > 1 else config.max_concurrent
-        except ValueError:
-            raise ConfigError(f"key {number}: its limits are not numbers") from None
-        yield digest, Caller(name=name, requests_per_minute=per_minute, max_concurrent=concurrent)
+        if not name.isprintable():
+            raise ConfigError(f"key {number}: its name has control characters")
+        per_minute, concurrent = _limits(number, limits)
+        yield (
+            digest,
+            Caller(
+                name=name,
+                requests_per_minute=config.requests_per_minute if per_minute is None else per_minute,
+                max_concurrent=config.max_concurrent if concurrent is None else concurrent,
+            ),
+        )
+
+
+def _limits(number: int, said: Sequence[str]) -> tuple[float | None, int | None]:
+    """Requests a minute, and at once; None where the line says nothing. Raises ConfigError for limits that are none."""
+    try:
+        per_minute = float(said[0]) if said else None
+        concurrent = int(said[1]) if len(said) > 1 else None
+    except ValueError:
+        raise ConfigError(f"key {number}: its limits are not numbers") from None
+    if per_minute is not None and not (math.isfinite(per_minute) and per_minute > 0):
+        raise ConfigError(f"key {number}: its requests a minute must be a finite number above 0")
+    if concurrent is not None and concurrent < 1:
+        raise ConfigError(f"key {number}: its requests at once must be at least 1")
+    return per_minute, concurrent

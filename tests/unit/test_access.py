@@ -90,6 +90,28 @@ async def test_pages_of_other_sites_are_refused(data_store):
         assert (await http.post("/locate", **FORM, headers={"Origin": "http://localhost"})).status_code == 200
 
 
+HERE = ["localhost.:8311", "LOCALHOST.", "127.0.0.2:8311", "127.255.0.1", "[::1]:8311", "photos.localhost:8311"]
+ELSEWHERE = [
+    "127.0.0.1.evil.example",
+    "localhost.evil.example:8311",
+    "evil.example.",
+    "8.8.8.8",
+    "127.0.0.1.nip.io:8311",
+]
+
+
+@pytest.mark.parametrize("host", HERE)
+async def test_every_name_of_this_machine_is_answered(data_store, host):
+    async with talking_to(an_app()) as http:
+        assert (await http.get("/v1/models", headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.parametrize("host", ELSEWHERE)
+async def test_names_that_only_look_like_this_machine_are_not(data_store, host):
+    async with talking_to(an_app()) as http:
+        assert (await http.get("/v1/models", headers={"Host": host})).status_code == 403
+
+
 async def test_named_origins_may_call(data_store):
     page = "https://desk.example"
     async with talking_to(an_app(cors_origins=(page,))) as http:
@@ -108,6 +130,13 @@ async def test_named_origins_may_call(data_store):
         ("desk secret", "expected `name sha256"),
         ("desk", "expected `name sha256"),
         (f"desk {fingerprint('a')} many", "not numbers"),
+        (f"desk {fingerprint('a')} 0", "key 1: its requests a minute must be a finite number above 0"),
+        (f"desk {fingerprint('a')} -5", "finite number above 0"),
+        (f"desk {fingerprint('a')} nan", "finite number above 0"),
+        (f"desk {fingerprint('a')} inf", "finite number above 0"),
+        (f"\ndesk {fingerprint('a')} 60 0", "key 2: its requests at once must be at least 1"),
+        (f"desk {fingerprint('a')} 60 -1", "at least 1"),
+        (f"de\x1bsk {fingerprint('a')}", "control characters"),
         (f"desk {fingerprint('a')}\ndesk {fingerprint('b')}", "same name"),
     ],
 )
