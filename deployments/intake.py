@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import orjson
 from pydantic import ValidationError
-from starlette.datastructures import UploadFile
+from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from tts.config import GatewayConfig
 from tts.dialects import DIALECTS
+from tts.domain import geo
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
 from tts.geodata.areas import area_in_words
@@ -28,6 +30,7 @@ _MAX_FIELDS = 32
 _MAX_FIELD_BYTES = 64 * 1024
 _STRUCTURED = ("tools", "within")  # JSON inside a form field
 _COUNTRIES = Countries()
+_CHARSET = re.compile(r""";\s*charset[*\d]*\s*=\s*("[^"]*"|[^;]*)""", re.IGNORECASE)
 
 
 class UnsupportedMediaType(RequestError):
@@ -62,23 +65,33 @@ async def read_request(
         RequestError: any of its kinds, with what to change.
     """
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        return await in_time(_from_form(request, config), config)
+    if kind == "application/json":
+        return await in_time(_from_json(request, config, fetch), config)
+    raise UnsupportedMediaType("send multipart/form-data with a field `image`, or application/json")
+
+
+async def in_time(reading: Awaitable[T], config: GatewayConfig) -> T:
+    """What `reading` a body gives, the photos it fetches included, within `gateway.body_timeout_s`.
+
+    Raises:
+        BodyTimeout: it takes longer.
+        Malformed: the caller left in the middle of the body.
+    """
     try:
         async with asyncio.timeout(config.body_timeout_s):
-            if kind == "multipart/form-data":
-                return await _from_form(request, config)
-            if kind == "application/json":
-                return await _from_json(request, config, fetch)
+            return await reading
     except TimeoutError:
         raise BodyTimeout(f"the body did not arrive within {config.body_timeout_s:.0f} s") from None
     except ClientDisconnect:
         raise Malformed("the body ended early") from None
-    raise UnsupportedMediaType("send multipart/form-data with a field `image`, or application/json")
 
 
 async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOptions, list[bytes]]:
     limit = config.photo.max_bytes
     parser = MultiPartParser(
-        request.headers,
+        _without_charset(request.headers),
         _bounded(request, config.max_body_bytes),
         max_files=MAX_PHOTOS,
         max_fields=_MAX_FIELDS,
@@ -88,6 +101,8 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
     try:
         form = await parser.parse()
     except (MultiPartException, HTTPException, UnicodeDecodeError, ValueError, KeyError, AssertionError) as error:
+        if parser._current_files > MAX_PHOTOS:
+            raise _too_many(f"more than {MAX_PHOTOS}") from error
         detail = getattr(error, "message", None) or getattr(error, "detail", None) or "the multipart body is malformed"
         raise Malformed(f"multipart: {detail}") from error
     fields: dict[str, Any] = {}
@@ -106,6 +121,11 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
         for file in parser._files_to_close_on_error:  # a body that ends inside a file leaves it out of the form, open
             file.close()
     return options_from(fields), _checked(photos)
+
+
+def _without_charset(headers: Headers) -> Headers:
+    """The content type as RFC 7578 defines it, without a charset: names and texts are UTF-8 whatever else is said."""
+    return Headers({"content-type": _CHARSET.sub("", headers.get("content-type", ""))})
 
 
 async def _from_json(request: Request, config: GatewayConfig, fetch: Fetch | None) -> tuple[LocateOptions, list[bytes]]:
@@ -181,31 +201,51 @@ async def _structured(name: str, value: str) -> Any:
         raise _wrong(name, "must hold JSON") from error
 
 
-def options_from(fields: dict[str, Any]) -> LocateOptions:
-    """Raises RequestError with every wrong field; empty fields count as absent."""
+def options_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = None) -> LocateOptions:
+    """Raises RequestError with every wrong field; empty fields count as absent.
+
+    `sent_as`: what the caller calls an option, where that is not its own name.
+    """
+    names = sent_as or {}
     try:
         options = LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
-        raise refused(error) from error
-    if options.dialect is not None and options.dialect not in DIALECTS:
-        raise _wrong("dialect", f"there is none of this name; there are: {', '.join(sorted(DIALECTS))}")
+        raise refused(error, names) from error
+    for name, problem in _unknown(options):
+        raise _wrong(names.get(name, name), problem)
     return options
 
 
-def refused(error: ValidationError) -> RequestError:
-    """Every wrong field by name, in words for the caller."""
-    errors = tuple(
-        {"field": ".".join(str(part) for part in e["loc"])[:100], "problem": e["msg"][:300]} for e in error.errors()
-    )
+def _unknown(options: LocateOptions) -> Iterator[tuple[str, str]]:
+    """Options that name something of which there is none, and what there is."""
+    if options.dialect is not None and options.dialect not in DIALECTS:
+        yield "dialect", f"there is none of this name; there are: {', '.join(sorted(DIALECTS))}"
+    if isinstance(options.within, geo.Countries):
+        codes = [code for code in options.within.codes if _COUNTRIES.get(code) is None]
+        if codes:
+            yield "within", f"no country has the code {', '.join(codes[:5])} (ISO 3166-1 alpha-2, such as FR)"
+
+
+def refused(error: ValidationError, sent_as: Mapping[str, str] | None = None) -> RequestError:
+    """Every wrong field by the name that the caller knows, in words for the caller."""
+    errors = tuple({"field": _field(e["loc"], sent_as or {})[:100], "problem": e["msg"][:300]} for e in error.errors())
     summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
     return RequestError(f"the request is not valid: {summary}", errors=errors)
+
+
+def _field(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
+    return ".".join(sent_as.get(str(part), str(part)) if place == 0 else str(part) for place, part in enumerate(path))
+
+
+def _too_many(photos: str) -> RequestError:
+    return RequestError(f"{photos} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
 
 
 def _checked(photos: list[T]) -> list[T]:
     if not photos:
         raise PhotoError.because("missing", "there is no photo: send it in the field `image`")
     if len(photos) > MAX_PHOTOS:
-        raise RequestError(f"{len(photos)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+        raise _too_many(str(len(photos)))
     return photos
 
 

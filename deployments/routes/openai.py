@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import Any
 
 import orjson
@@ -15,7 +16,8 @@ from deployments.access_log import name_in_log
 from deployments.disconnect import while_connected
 from deployments.gateway import Gateway
 from deployments.http_errors import problem
-from deployments.intake import options_from, photo_from, read_json, refused
+from deployments.idempotency import idempotency_key
+from deployments.intake import Fetch, in_time, options_from, photo_from, read_json, refused
 from deployments.openapi import PROBLEMS
 from deployments.replies import JSON, NO_STORE, SSE, AttendedStream
 from deployments.service import Service
@@ -23,7 +25,7 @@ from tts.aio import closing
 from tts.api.openai import MODELS, ChatRequest, Completion
 from tts.api.sse import HEARTBEAT
 from tts.domain.events import Done, Event, Failed, parse_event
-from tts.domain.request import MAX_PHOTOS
+from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound, RequestError
 
@@ -59,23 +61,25 @@ def add_openai(app: FastAPI, service: Service) -> None:
         """Where were the images of this conversation taken? The content is the answer as JSON; what led to it is
         `reasoning_content`. Options of `/locate` go into `geotts`."""
         caller = await service.worker(request)
+        key = idempotency_key(request)
         async with gateway.arriving(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
-            asked = await _asked(request, service)
-            options = options_from(asked.fields())
-            fetch = arrival.fetching(service.fetch)
-            photos = [await photo_from({"url": url}, fetch) for url in _bounded(asked.images())]
+            reading = _read(request, service, arrival.fetching(service.fetch))
+            asked, options, photos = await in_time(reading, service.args.gateway)
             started = await gateway.start(
                 photos,
                 options,
                 arrival=arrival,
+                key=key,
                 followed=asked.stream,
                 traceparent=request.headers.get("traceparent"),
             )
         id_ = started.request_id
         made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)
-        attended = gateway.attended(id_, options.resume_grace_s)
-        headers = {**NO_STORE, "X-Request-Id": id_}
+        # whoever replays joins a request that has a reader of its own already
+        joins = started.replayed and not options.resume_grace_s
+        attended = nullcontext() if joins else gateway.attended(id_, options.resume_grace_s)
+        headers = {**NO_STORE, "X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
         if asked.stream:
             usage = asked.stream_options is not None and asked.stream_options.include_usage
             body = _chunks(gateway, id_, made, include_usage=usage)
@@ -87,12 +91,17 @@ def add_openai(app: FastAPI, service: Service) -> None:
     app.include_router(router)
 
 
-async def _asked(request: Request, service: Service) -> ChatRequest:
+async def _read(
+    request: Request, service: Service, fetch: Fetch | None
+) -> tuple[ChatRequest, LocateOptions, list[bytes]]:
+    """What is asked for, in both languages, and the photos; `fetch` gets those that are sent as a URL."""
     fields = await read_json(request, service.args.gateway)
     try:
-        return ChatRequest.model_validate(fields)
+        asked = ChatRequest.model_validate(fields)
     except ValidationError as error:
         raise refused(error) from error
+    options = options_from(asked.fields(), asked.sent_as())
+    return asked, options, [await photo_from({"url": url}, fetch) for url in _bounded(asked.images())]
 
 
 def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:

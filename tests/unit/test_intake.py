@@ -1,5 +1,6 @@
 """What is thrown at `POST /locate` besides photos: bodies, fields and names nobody sends by accident."""
 
+import asyncio
 import base64
 import io
 import json
@@ -78,6 +79,7 @@ async def test_broken_multipart_is_refused_in_words(http, name):
     assert await works(http)
 
 
+JSON = {"Content-Type": "application/json"}
 IMAGE_JSON = '{"image": {"base64": "' + base64.b64encode(PHOTO).decode() + '"}, '
 DOCUMENTS = {
     "NaN": IMAGE_JSON + '"deadline_s": NaN}',
@@ -90,6 +92,7 @@ DOCUMENTS = {
     "a circle around nowhere": IMAGE_JSON
     + '"within": {"kind": "circle", "centre": {"lat": 95, "lon": 0}, "radius_km": 1}}',
     "a country that is none": IMAGE_JSON + '"within": {"kind": "countries", "codes": ["ITALY"]}}',
+    "a country that is not there": IMAGE_JSON + '"within": {"kind": "countries", "codes": ["FR", "XX"]}}',
     "a depth of 5000 lists": "[" * 5000 + "]" * 5000,
     "half a character": '{"hint": "\\ud800"}',
     "a photo of null": '{"image": null}',
@@ -100,10 +103,64 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 async def test_strange_json_is_refused_in_words(http, name):
-    reply = await http.post("/locate", content=DOCUMENTS[name], headers={"Content-Type": "application/json"})
+    reply = await http.post("/locate", content=DOCUMENTS[name], headers=JSON)
     assert 400 <= reply.status_code < 500, reply.text
     assert reply.headers["content-type"] == "application/problem+json"
     assert await works(http)
+
+
+async def test_a_country_that_is_not_there_is_named(http):
+    reply = await http.post("/locate", content=DOCUMENTS["a country that is not there"], headers=JSON)
+    assert reply.status_code == 422
+    (error,) = reply.json()["errors"]
+    assert error["field"] == "within"
+    assert "XX" in error["problem"]
+    assert "FR," not in error["problem"]
+
+
+@pytest.mark.parametrize("photos", [9, 12])
+async def test_more_photos_than_eight_are_refused_with_the_limit_however_they_come(http, photos):
+    reply = await http.post("/locate", files=[("image", PHOTO)] * photos)
+    assert reply.status_code == 422
+    assert reply.json()["type"] == "urn:geotts:problem:invalid-request"
+    assert "at most 8 of one place" in reply.json()["detail"]
+
+
+@pytest.mark.parametrize("charset", ["charset=utf-16; boundary=B", 'boundary=B; Charset="utf-16"'])
+async def test_a_form_is_read_as_utf_8_whatever_charset_it_claims(http, charset):
+    body = part(b"n_parallel", b"1") + part(b"hint", "Zürich".encode()) + IMAGE + b"--B--\r\n"
+    headers = {"Content-Type": f"multipart/form-data; {charset}"}
+    reply = await http.post("/locate", content=body, headers=headers)
+    assert reply.status_code == 200, reply.text
+
+
+async def stuck():
+    yield b"{"
+    await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize("path", ["/locate", "/v1/chat/completions"])
+async def test_a_body_that_does_not_come_is_not_waited_for(ports, path):
+    args = ARGS.model_copy(update={"gateway": GatewayConfig(body_timeout_s=0.2)})
+    transport = httpx.ASGITransport(create_app(Gateway(args, ports), args))
+    async with asyncio.timeout(10), httpx.AsyncClient(transport=transport, base_url="http://geotts") as client:
+        reply = await client.post(path, content=stuck(), headers=JSON)
+    assert reply.status_code == 408
+    assert reply.json()["type"] == "urn:geotts:problem:body-timeout"
+
+
+@pytest.mark.parametrize("path", ["/locate", "/v1/chat/completions"])
+async def test_a_photo_that_does_not_come_is_not_waited_for(ports, path):
+    async def fetch(url, **_):
+        await asyncio.sleep(60)
+
+    args = ARGS.model_copy(update={"gateway": GatewayConfig(body_timeout_s=0.2)})
+    url = {"url": "https://slow.example/a.jpg"}
+    chat = {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": url}]}]}
+    transport = httpx.ASGITransport(create_app(Gateway(args, ports), args, fetch=fetch))
+    async with asyncio.timeout(10), httpx.AsyncClient(transport=transport, base_url="http://geotts") as client:
+        reply = await client.post(path, json={"image": url} if path == "/locate" else chat)
+    assert reply.status_code == 408
 
 
 @pytest.mark.parametrize(

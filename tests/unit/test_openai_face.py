@@ -74,3 +74,52 @@ async def test_what_is_wrong_is_told_in_openais_words(client, error, fields):
         await client.chat.completions.create(**fields)
     assert told.value.body["message"]
     assert told.value.body["code"]
+
+
+LONG = "x" * 2001
+
+
+@pytest.mark.parametrize(
+    ("sent", "named"),
+    [
+        ({"max_tokens": 10}, "max_tokens"),
+        ({"max_completion_tokens": 10}, "max_completion_tokens"),
+        ({"extra_body": {"geotts": {"max_tokens_total": 10}}}, "geotts.max_tokens_total"),
+        ({"extra_body": {"geotts": {"dialect": "klingon"}}}, "geotts.dialect"),
+        ({"seed": -1}, "seed"),
+        ({"messages": asking(LONG)}, "messages.1.content"),
+        ({"messages": asking("old") + asking(LONG)}, "messages.3.content"),
+        ({"extra_body": {"geotts": {"hint": LONG}}}, "geotts.hint"),
+    ],
+)
+async def test_what_is_wrong_is_named_as_it_was_sent(client, sent, named):
+    with pytest.raises(openai.UnprocessableEntityError) as told:
+        await client.chat.completions.create(**{"model": "geotts", "messages": asking(), **sent})
+    assert told.value.body["param"] == named
+    assert f"{named}: " in told.value.body["message"]
+
+
+async def test_the_same_key_runs_once(client):
+    key = {"Idempotency-Key": "a-key"}
+    raw = client.chat.completions.with_raw_response
+    first, second = [await raw.create(model="geotts", messages=asking(), extra_headers=key) for _ in range(2)]
+    assert [reply.headers.get("idempotency-replayed") for reply in (first, second)] == [None, "true"]
+    assert first.headers["x-request-id"] == second.headers["x-request-id"]
+    assert first.parse().choices == second.parse().choices
+    with pytest.raises(openai.UnprocessableEntityError) as told:
+        await client.chat.completions.create(model="geotts", messages=asking("there?"), extra_headers=key)
+    assert told.value.body["code"] == "idempotency-key-reused"
+    with pytest.raises(openai.BadRequestError):
+        await client.chat.completions.create(
+            model="geotts", messages=asking(), extra_headers={"Idempotency-Key": "a b"}
+        )
+
+
+async def test_a_replay_may_be_streamed_and_leaves_the_first_reader_alone(client):
+    key = {"Idempotency-Key": "another-key"}
+    ask = {"model": "geotts", "messages": asking(), "stream": True, "extra_headers": key}
+    first, second = await client.chat.completions.create(**ask), await client.chat.completions.create(**ask)
+    await anext(second)
+    await second.close()
+    content = "".join([c.choices[0].delta.content or "" async for c in first if c.choices])
+    assert json.loads(content)["n"]["asked"] >= 1

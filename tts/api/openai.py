@@ -86,10 +86,27 @@ class ChatRequest(_Open):
         """The options of `POST /locate` that this asks for. Raises NotFound for an unknown model."""
         if self.model not in MODELS:
             raise NotFound(f"there is no model {self.model[:60]!r}; there are: {', '.join(MODELS)}")
-        hint = next((m.text for m in reversed(self.messages) if m.role == "user" and m.text.strip()), None)
+        asked = self._hinting
         limit = self.max_completion_tokens or self.max_tokens
-        implied = {"depth": MODELS[self.model].value, "hint": hint, "seed": self.seed, "max_tokens_total": limit}
+        implied = {
+            "depth": MODELS[self.model].value,
+            "hint": None if asked is None else self.messages[asked].text,
+            "seed": self.seed,
+            "max_tokens_total": limit,
+        }
         return {**{name: value for name, value in implied.items() if value is not None}, **self.geotts}
+
+    def sent_as(self) -> dict[str, str]:
+        """Where in this request each option of `fields` was said, so that what is wrong is told of what was sent."""
+        limit = "max_completion_tokens" if self.max_completion_tokens else "max_tokens"
+        implied = {"depth": "model", "hint": f"messages.{self._hinting}.content", "max_tokens_total": limit}
+        return {**implied, **{name: f"geotts.{name}" for name in self.geotts}}
+
+    @property
+    def _hinting(self) -> int | None:
+        """Which message holds the hint: the last of the user that has text."""
+        said = [at for at, m in enumerate(self.messages) if m.role == "user" and m.text.strip()]
+        return said[-1] if said else None
 
 
 class Narrator:
