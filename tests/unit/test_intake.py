@@ -4,6 +4,7 @@ import asyncio
 import base64
 import io
 import json
+import re
 
 import httpx
 import pytest
@@ -116,6 +117,22 @@ async def test_a_country_that_is_not_there_is_named(http):
     assert error["field"] == "within"
     assert "XX" in error["problem"]
     assert "FR," not in error["problem"]
+
+
+@pytest.mark.parametrize("tools", ["nonsense", "geocode,nonsense", '["nonsense"]'])
+async def test_a_tool_that_is_none_is_named_beside_those_there_are(http, tools):
+    reply = await http.post("/locate", files={"image": PHOTO}, data={"tools": tools})
+    assert reply.status_code == 422
+    (error,) = reply.json()["errors"]
+    assert error["field"] == "tools"
+    assert error["problem"].startswith("there is no tool 'nonsense'; ")
+    assert {"geocode", "image_zoom", "web_search"} <= set(re.findall(r"\w+", error["problem"]))
+
+
+@pytest.mark.parametrize("tools", ["geocode", "image_zoom, read_text", "web_search", "[]", ""])
+async def test_tools_that_are_only_not_configured_here_may_be_named(http, tools):
+    reply = await http.post("/locate", files={"image": PHOTO}, data={"tools": tools, "n_parallel": "1"})
+    assert reply.status_code == 200, reply.text
 
 
 @pytest.mark.parametrize("photos", [9, 12])
