@@ -132,6 +132,8 @@ def _without_charset(headers: Headers) -> Headers:
 async def _from_json(request: Request, config: GatewayConfig, fetch: Fetch | None) -> tuple[LocateOptions, list[bytes]]:
     fields = await read_json(request, config)
     images = fields.pop(_IMAGE_FIELD, None)
+    if isinstance(within := fields.get("within"), str):
+        fields["within"] = await _structured("within", within)
     options = options_from(fields)
     sources = _checked(images if isinstance(images, list) else [images] if images else [])
     return options, [await photo_from(image, fetch) for image in sources]

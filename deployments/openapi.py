@@ -47,21 +47,12 @@ def _several(one: Json) -> Json:
 
 
 def _body(image: Json) -> Json:
-    properties = {"image": _several(image), **_OPTIONS["properties"]}
-    return {"type": "object", "required": ["image"], "properties": properties, "additionalProperties": False}
-
-
-def _form() -> Json:
-    """The body as a form: there an area may be said in words."""
-    body = _body(_FILE)
-    within = body["properties"]["within"]
+    """The options, and an area that may be said in words, too."""
+    within = _OPTIONS["properties"]["within"]
     words = {"type": "string", "examples": ["IT, FR", "41.9, 12.5, 200"]}
-    told = f"{within['description']}: as JSON, or in words ({WAYS})"
-    body["properties"] = {
-        **body["properties"],
-        "within": {**within, "anyOf": [*within["anyOf"], words], "description": told},
-    }
-    return body
+    said = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; in words: {WAYS}"}
+    properties = {"image": _several(image), **_OPTIONS["properties"], "within": {**within, **said}}
+    return {"type": "object", "required": ["image"], "properties": properties, "additionalProperties": False}
 
 
 def _header(name: str, description: str, schema: Json | None = None) -> Json:
@@ -96,7 +87,7 @@ LOCATE: Json = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {"schema": _form(), "encoding": {"image": {"contentType": "image/*"}}},
+            "multipart/form-data": {"schema": _body(_FILE), "encoding": {"image": {"contentType": "image/*"}}},
             "application/json": {
                 "schema": _body(_SOURCE),
                 "examples": {

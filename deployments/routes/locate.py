@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import nullcontext
 
 from fastapi import APIRouter, FastAPI, Request
@@ -12,13 +11,12 @@ from starlette.responses import Response
 from deployments.accept import preferred
 from deployments.access_log import name_in_log
 from deployments.disconnect import while_connected
-from deployments.intake import Malformed, read_request
+from deployments.idempotency import idempotency_key
+from deployments.intake import read_request
 from deployments.openapi import LOCATE, PROBLEMS
 from deployments.replies import ANSWERS, JSON, STREAMS, event_stream, reply
 from deployments.service import Service
 from tts.api.schema import Accepted202, LocateResponse
-
-_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 def add_locate(app: FastAPI, service: Service) -> None:
@@ -34,7 +32,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
         Key` with the same request never runs twice.
         """
         caller = await service.worker(request)
-        key = _idempotency_key(request)
+        key = idempotency_key(request)
         media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))
         alone = "respond-async" in preferences(request)
         async with gateway.arriving(caller) as arrival:
@@ -74,16 +72,6 @@ def preferences(request: Request) -> dict[str, str]:
     said = ",".join(request.headers.getlist("prefer")).split(",")
     words = [word.partition(";")[0].strip().partition("=") for word in said]
     return {name.strip().lower(): value.strip().strip('"') for name, _, value in reversed(words) if name}
-
-
-def _idempotency_key(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
-    if key is None:
-        return None
-    key = key.strip('"')
-    if not _KEY.fullmatch(key):
-        raise Malformed("Idempotency-Key must be 1 to 200 visible ASCII characters")
-    return key
 
 
 def _accepted(request_id: str, headers: dict[str, str]) -> Response:

@@ -97,6 +97,13 @@ async def test_a_form_may_say_in_words_where_the_answer_must_lie(http, within, a
     assert answer["abstained"] is abstains
 
 
+async def test_a_json_body_may_say_it_in_words_too(http):
+    image = {"base64": base64.b64encode(PHOTO).decode()}
+    for within, abstains in (("Italy, FR", False), ("IT", True)):
+        reply = await http.post("/locate", json={"image": image, "n_parallel": 1, "within": within})
+        assert reply.json()["answer"]["abstained"] is abstains
+
+
 async def test_geojson(http):
     reply = await http.post("/locate", files={"image": PHOTO}, headers={"Accept": "application/geo+json"})
     assert reply.headers["content-type"] == "application/geo+json"
@@ -159,7 +166,7 @@ async def test_wrong_bodies_are_refused_in_words(http):
         (await post(b"abc", "multipart/form-data"), 400, "multipart"),
         (await post(b"abc", "multipart/form-data; boundary=x"), 400, "multipart"),
         (await http.post("/locate", files={"photo": PHOTO}), 422, "photo"),
-        (await http.post("/locate", files=[("image", PHOTO)] * 9), 400, "multipart"),
+        (await http.post("/locate", files=[("image", PHOTO)] * 9), 422, "at most 8"),
         (await http.get("/locate"), 405, ""),
         (await http.get("/nowhere"), 404, ""),
     ]
