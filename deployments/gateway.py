@@ -133,15 +133,17 @@ class Gateway:
             started_at=now_rfc3339(),
             fetched=arrival.sent(),
         )
+        settled = False
         try:
             if meta.claim and (earlier := await self._earlier(meta, _claim(request.id, photos, options))) is not None:
-                arrival.request_id = earlier
+                arrival.request_id, settled = earlier, True
                 return Started(earlier, replayed=True)
             if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
                 raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
-        except BaseException:  # whoever waits for us may be gone: what is there of the request goes by itself
-            spawn(self._withdraw(meta), name=f"withdraw {request.id}", context=Context())
-            raise
+            settled = True
+        finally:
+            if not settled:  # whoever waits for us may be gone: what is there of the request goes by itself
+                spawn(self._withdraw(meta), name=f"withdraw {request.id}", context=Context())
         self._runner.launch(request, meta)
         arrival.launched = True
         return Started(request.id)

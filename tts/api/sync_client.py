@@ -104,10 +104,9 @@ class SyncClient:
         future = asyncio.run_coroutine_threadsafe(_telling(work, ended), self._loop)
         try:
             return future.result()
-        except BaseException:
-            future.cancel()  # does nothing to work that has ended
+        finally:  # does nothing to work that has ended
+            future.cancel()
             ended.wait(_END_S)
-            raise
 
 
 async def _telling(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:

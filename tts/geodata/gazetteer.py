@@ -158,10 +158,11 @@ class Gazetteer:
         """Of the important places that are called so, no countries, the nearest and its geodesic distance in km."""
         latitudes, namesakes = self._namesakes(name)
         reach = within_km / _DEGREE_KM  # of latitude: most namesakes lie on another one
-        near = namesakes[
-            bisect.bisect_left(latitudes, point.lat - reach) : bisect.bisect_right(latitudes, point.lat + reach)
-        ]
-        away = ((distance_km(place.point, point), rank, place) for rank, place in near)
+        south, north = (
+            bisect.bisect_left(latitudes, point.lat - reach),
+            bisect.bisect_right(latitudes, point.lat + reach),
+        )
+        away = ((distance_km(place.point, point), rank, place) for rank, place in namesakes[south:north])
         nearest = min(away, key=itemgetter(0, 1), default=None)
         return None if nearest is None or nearest[0] > within_km else (nearest[2], nearest[0])
 
