@@ -168,9 +168,7 @@ class Gazetteer:
 
     @lru_cache(maxsize=4096)  # noqa: B019
     def _namesakes(self, name: str) -> tuple[list[float], list[tuple[int, Place]]]:
-        """The places of `nearest_named` with their rank, from south to north, and their latitudes. Remembered: the
-        rollouts of a photo name few.
-        """
+        """Latitudes, and the ranked places of `nearest_named` from south to north: rollouts of a photo name few."""
         found = enumerate(match.place for match in self.search(name, limit=_NAMESAKES, fuzzy=False))
         ranked = [(rank, place) for rank, place in found if place.kind != "country"]
         ranked.sort(key=lambda pair: pair[1].point.lat)
