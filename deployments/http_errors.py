@@ -9,17 +9,17 @@ from typing import Any
 import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
 from deployments.head import answers_head
 from tts.api.schema import problem_of
-from tts.errors import GeoTTSError, Overloaded, RequestError
+from tts.errors import GeoTTSError, Overloaded
 
 PROBLEM_TYPE = "application/problem+json"
 OPENAI_PATH = "/v1/"
+_METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
 def problem(
@@ -39,7 +39,7 @@ def problem(
 
 
 def problem_for(error: GeoTTSError, *, instance: str | None = None) -> Response:
-    """Our own errors; those that are not the caller's doing keep their detail to the log."""
+    """Our own errors; what went wrong inside keeps its detail to the log."""
     headers: dict[str, str] = {}
     if isinstance(error, Overloaded):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_s)))
@@ -47,8 +47,8 @@ def problem_for(error: GeoTTSError, *, instance: str | None = None) -> Response:
         headers["Retry-After"] = "2"
     elif error.status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    ours = isinstance(error, RequestError | Overloaded) or error.status < 500
-    detail = error.detail if ours else "the request could not be served"
+    inside = error.status == HTTPStatus.INTERNAL_SERVER_ERROR
+    detail = "the request could not be served" if inside else error.detail
     errors = tuple(error.fields.get("errors", ()))
     return problem(error.code, error.status, detail, instance=instance, errors=errors, headers=headers)
 
@@ -93,9 +93,8 @@ def _methods(request: Request) -> str:
     """All that works at this path: one route may have `GET` and the next `DELETE`."""
     there = {
         method
-        for route in iter_route_contexts(request.app.routes)
-        if route.matches(request.scope)[0] is not Match.NONE
-        for method in route.methods or ()
+        for method in _METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.routes)
     }
     if "GET" in there and answers_head(request.url.path):
         there.add("HEAD")

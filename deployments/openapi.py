@@ -65,24 +65,32 @@ def _header(name: str, description: str, schema: Json | None = None) -> Json:
     }
 
 
+IDEMPOTENCY_KEY = _header("Idempotency-Key", "1 to 200 visible characters; the same key and request never run twice")
+TRACEPARENT = _header("traceparent", "W3C trace context; the request joins your trace")
+
 _STREAMS: Json = {
     "text/event-stream": {
         "schema": {
             "type": "string",
-            "description": "frames of `id` (seq), `event` (type) and `data` (an Event)",
+            "description": "frames of `id` (seq), `event` (type) and `data` (an Event); comments while it is silent",
         },
         "example": 'id: 1\nevent: accepted\ndata: {"seq": 1, "t_s": 0.0, "type": "accepted", "…": "…"}\n\n',
     },
-    "application/x-ndjson": {"schema": {"$ref": "#/components/schemas/Event"}},
+    "application/x-ndjson": {
+        "schema": {
+            "$ref": "#/components/schemas/Event",
+            "description": "one a line; empty lines while it is silent",
+        }
+    },
 }
 
 _GEOJSON: Json = {"application/geo+json": {"schema": {"type": "object", "description": "RFC 7946 FeatureCollection"}}}
 
 LOCATE: Json = {
     "parameters": [
-        _header("Idempotency-Key", "1 to 200 visible characters; the same key and request never run twice"),
+        IDEMPOTENCY_KEY,
         _header("Prefer", "`respond-async`: 202 at once, the work goes on without you"),
-        _header("traceparent", "W3C trace context; the request joins your trace"),
+        TRACEPARENT,
     ],
     "requestBody": {
         "required": True,
@@ -127,7 +135,10 @@ STATUS: Json = {
 
 EVENTS: Json = {
     "parameters": [_header("Last-Event-ID", "the `id` of the last event you have", {"type": "integer", "minimum": 0})],
-    "responses": {"200": {"description": "The events", "content": _STREAMS}},
+    "responses": {
+        "200": {"description": "The events", "content": _STREAMS},
+        "204": {"description": "You have them all: it has ended, and nothing follows that event"},
+    },
 }
 
 FILE: Json = {

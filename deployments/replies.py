@@ -15,6 +15,7 @@ from deployments.http_errors import problem
 from tts.aio import closing
 from tts.api.schema import response_of
 from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
+from tts.domain.events import Failed
 from tts.domain.trajectory import Run
 
 SSE, NDJSON, GEOJSON, JSON = "text/event-stream", "application/x-ndjson", "application/geo+json", "application/json"
@@ -71,12 +72,15 @@ def reply(request_id: str, run: Run, include: str, media_type: str, headers: Map
     """The answer as one of `ANSWERS`, or the problem that came instead of one."""
     sent = {**NO_STORE, **headers}
     if run.failure is not None or run.answer is None:
-        failure = run.failure
-        if failure is None:
-            return problem("cancelled", 503, "the request was cancelled", headers={**sent, "Retry-After": "1"})
-        retry = {"Retry-After": "1"} if failure.status == 503 else {}
-        return problem(failure.code, failure.status, failure.detail, headers={**sent, **retry})
+        return no_answer(run, f"/locate/{request_id}", sent)
     if media_type == GEOJSON:
         return Response(orjson.dumps(run.answer.geojson()), media_type=GEOJSON, headers=sent)
     told = response_of(request_id, run.answer, run, cast(Include, include))
     return Response(told.json_bytes(), media_type=JSON, headers=sent)
+
+
+def no_answer(run: Run, instance: str, headers: Mapping[str, str]) -> Response:
+    """The problem that a run without an answer ended with."""
+    failure = run.failure or Failed(code="cancelled", status=503, detail="the request was cancelled")
+    retry = {"Retry-After": "1"} if failure.status == 503 else {}
+    return problem(failure.code, failure.status, failure.detail, instance=instance, headers={**headers, **retry})

@@ -15,11 +15,10 @@ from starlette.responses import Response
 from deployments.access_log import name_in_log
 from deployments.disconnect import while_connected
 from deployments.gateway import Gateway
-from deployments.http_errors import problem
 from deployments.idempotency import idempotency_key
 from deployments.intake import Fetch, in_time, options_from, photo_from, read_json, refused
-from deployments.openapi import PROBLEMS
-from deployments.replies import JSON, NO_STORE, SSE, AttendedStream
+from deployments.openapi import IDEMPOTENCY_KEY, PROBLEMS, TRACEPARENT
+from deployments.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.service import Service
 from tts.aio import closing
 from tts.api.openai import MODELS, ChatRequest, Completion
@@ -30,6 +29,7 @@ from tts.domain.trajectory import fold
 from tts.errors import NotFound, RequestError
 
 _BODY = {
+    "parameters": [IDEMPOTENCY_KEY, TRACEPARENT],
     "requestBody": {
         "required": True,
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}}},
@@ -119,9 +119,7 @@ def _whole(made: Completion, events: list[Event], request: Request, headers: dic
     run = fold(events)
     if run.answer is not None:
         return _json(made.whole(events, run.answer), headers)
-    failure = run.failure or Failed(code="cancelled", status=503, detail="the request was cancelled")
-    headers |= {"Retry-After": "1"} if failure.status == 503 else {}
-    return problem(failure.code, failure.status, failure.detail, instance=request.url.path, headers=headers)
+    return no_answer(run, request.url.path, headers)
 
 
 async def _chunks(

@@ -48,9 +48,12 @@ def add_runs(app: FastAPI, service: Service) -> None:
 
     @router.get("/events", openapi_extra=EVENTS, operation_id="events", response_class=Response)
     async def events(request: Request, request_id: RequestId) -> Response:
-        """The events from the start, or after `Last-Event-ID`: exactly what an uncut stream would have held."""
+        """The events from the start, or after `Last-Event-ID`: exactly what an uncut stream would have held. 204 when
+        it has ended and you have them all, so that an EventSource does not come again."""
         meta = await gateway.meta(request_id, service.caller(request))
         after = _last_event_id(request)
+        if after and await gateway.is_past(request_id, after):
+            return Response(status_code=204, headers={**NO_STORE, "X-Request-Id": request_id})
         attended = gateway.attended(request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
         media_type = preferred(request.headers.getlist("accept"), STREAMS)
         return event_stream(

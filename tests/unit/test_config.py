@@ -86,6 +86,7 @@ def test_unknown_keys_are_named(tmp_path):
         ("engine: {name: gpt}", "engine"),
         ("- a list", "expected a mapping"),
         ("{", "cannot read"),
+        ("gateway: {access: {requests_per_minute: .inf}}", "gateway.access.requests_per_minute"),
         ("deployments: {rollout: {autoscale: {min_replicas: 5, max_replicas: 2}}}", "min_replicas is above"),
     ],
 )

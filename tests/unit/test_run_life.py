@@ -64,10 +64,28 @@ async def test_alone_and_polled(http):
 async def test_a_stream_resumed_anywhere_equals_the_uncut_one(http):
     where = (await http.post("/locate", **FORM, headers=ASYNC)).headers["location"]
     whole = await events_of(http, f"{where}/events")
-    for cut in range(len(whole) + 1):
+    for cut in range(len(whole)):
         assert await events_of(http, f"{where}/events", **{"Last-Event-ID": str(cut)}) == whole[cut:]
     lines = (await http.get(f"{where}/events", headers={"Accept": "application/x-ndjson"})).text.split("\n")
     assert [parse_event(line) for line in lines if line] == whole
+
+
+async def test_who_has_every_event_of_an_ended_request_need_not_come_again(http):
+    where = (await http.post("/locate", **FORM, headers=ASYNC)).headers["location"]
+    last = (await events_of(http, f"{where}/events"))[-1].seq
+    for stated in (last, last + 1, 10**11):
+        reply = await http.get(f"{where}/events", headers={"Last-Event-ID": str(stated)})
+        assert (reply.status_code, reply.content) == (204, b"")
+        assert reply.headers["x-request-id"] in where
+
+
+async def test_who_has_every_event_of_a_request_at_work_waits_for_more(slow):
+    where = (await slow.post("/locate", **FORM, headers=ASYNC)).headers["location"]
+    while not (seen := (await slow.get(where)).json()["last_seq"]):
+        await asyncio.sleep(0.01)
+    following = asyncio.create_task(events_of(slow, f"{where}/events", **{"Last-Event-ID": str(seen)}))
+    await slow.delete(where)
+    assert (await following)[-1].type == "done"
 
 
 @pytest.mark.parametrize("stated", ["x", "-1", "1.5", "9" * 13])
@@ -85,6 +103,18 @@ async def test_cancelled_is_cancelled(slow):
     assert events[-1].type == "done"
     assert events[-1].stop_reason == "cancelled"
     assert not (await slow.delete(where)).json()["was_running"]
+
+
+async def test_a_reply_without_an_answer_names_its_request(slow):
+    key = {"Idempotency-Key": "k"}
+    where = (await slow.post("/locate", **FORM, headers={**ASYNC, **key})).headers["location"]
+    waiting = asyncio.create_task(slow.post("/locate", **FORM, headers=key))
+    await asyncio.sleep(0.1)
+    await slow.delete(where)
+    reply = await waiting
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "1")
+    assert reply.json()["instance"] == where
+    assert reply.json()["type"].endswith(":cancelled")
 
 
 async def test_erased_leaves_nothing(http):
@@ -141,7 +171,8 @@ class Shaky(MemoryRunStore):
 async def test_a_request_that_was_not_accepted_gives_its_key_back(data_store):
     async with talking_to(an_app(), Shaky("open")) as http:
         key = {"Idempotency-Key": "k"}
-        assert (await http.post("/locate", **FORM, headers=key)).status_code == 503
+        refused = await http.post("/locate", **FORM, headers=key)
+        assert (refused.status_code, refused.json()["detail"]) == (503, "gone")
         again = await http.post("/locate", **FORM, headers=key)
         assert again.status_code == 200
         assert "idempotency-replayed" not in again.headers

@@ -226,12 +226,12 @@ class _Resumed:
         """Events of one connection. Raises httpx.HTTPError when it is cut, also politely."""
         request = self._client._get_events(self._id, self._last_seq) if self._answered else self._request
         response = await self._in_time(self._client._http.send(request, stream=True))
-        before = self._last_seq
         try:
             if not response.is_success:
                 raise refusal(response.status_code, await response.aread(), response.headers)
             self._id = self._id or response.headers.get("x-request-id", "")
             self._answered = bool(self._id)
+            self._done = response.status_code == 204  # nothing follows the last event we have
             async with aclosing(parse_sse(response.aiter_lines())) as events:
                 while (event := await self._in_time(anext(events, None))) is not None:
                     self._last_seq = event.seq
@@ -239,18 +239,8 @@ class _Resumed:
                     yield event
         finally:
             await response.aclose()
-        if not self._owned and self._last_seq == before:
-            self._done = await self._in_time(self._nothing_more())
         if not self._done:
             raise httpx.RemoteProtocolError("the stream ended before its end")
-
-    async def _nothing_more(self) -> bool:
-        """Whether a stream without events was the end: the request has ended, and its last event is known."""
-        try:
-            told = await self._client.status(self._id)
-        except ServerUnreachable as error:
-            raise httpx.RemoteProtocolError("the server went away") from error
-        return told.status != "running" and told.last_seq <= self._last_seq
 
     async def _in_time(self, waiting: Awaitable[T]) -> T:
         """The time limit is around the waiting only: nothing may be yielded inside a timeout."""
