@@ -17,12 +17,12 @@ from deployments.bench.harness import free_port
 
 
 @contextmanager
-def running_redis(folder: Path) -> Iterator[str]:
+def running_redis(folder: Path, port: int | None = None) -> Iterator[str]:
     """Its URL, until the block ends. Skips where the server is not installed."""
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("redis-server is not installed")
-    port = free_port()
+    port = port or free_port()
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
         try:

@@ -11,16 +11,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from deployments.runstore.following import PAGE, Bells, Page, follow
 from deployments.runstore.port import STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
@@ -28,8 +27,12 @@ from tts.aio import cancel_and_wait, heeding_cancels, spawn
 from tts.net.redis_password import run_store_password
 from tts.ports import Attachment
 
+T = TypeVar("T")
+
 _log = logging.getLogger("geotts.runstore")
 _POLL_S = 1.0
+_SILENCE_S = 5.0
+_PATIENCE_S = 20.0  # work and readers outlast an outage of this length, as long as a failover takes; nothing new begins
 _RUNNING_EXTRA_S = 3600.0  # a running request may take this long on top of its retention
 
 _OPEN = """
@@ -80,15 +83,14 @@ class RedisRunStore:
     """`url` as redis-py reads it (redis://, rediss://, unix://); `prefix` keeps installations apart."""
 
     def __init__(self, url: str, retention_s: float, *, prefix: str = "geotts") -> None:
-        retry = Retry(ExponentialBackoff(cap=0.5, base=0.02), 4)
-        lost: list[type[Exception]] = [RedisConnectionError, RedisTimeoutError]
+        # a connection that broke is made anew at once; silence is not waited for twice
+        retry = Retry(ExponentialBackoff(cap=0.5, base=0.02), 4, supported_errors=(RedisConnectionError,))
         self._redis: Redis = Redis.from_url(
             url,
             password=run_store_password(os.environ),
             retry=retry,
-            retry_on_error=lost,
             socket_connect_timeout=2.0,
-            socket_timeout=10.0,
+            socket_timeout=_SILENCE_S,
         )
         self._retention_s = max(1, round(retention_s))
         self._running_s = max(1, round(retention_s + _RUNNING_EXTRA_S))
@@ -107,7 +109,8 @@ class RedisRunStore:
 
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
         key = self._key(request_id, "log")
-        with _reachable():
+
+        async def sent() -> None:
             async with self._redis.pipeline(transaction=False) as pipe:
                 for entry in entries:
                     fields: dict[Any, Any] = {"kind": entry.kind, "payload": entry.payload}
@@ -118,15 +121,17 @@ class RedisRunStore:
                     if isinstance(outcome, RedisError) and not isinstance(outcome, ResponseError):
                         raise outcome
 
+        await _patiently(sent)
+
     async def attach(self, request_id: str, attachment: Attachment) -> None:
         keys = (self._key(request_id, "meta"), self._key(request_id, "files"))
         args = (attachment.sha256, attachment.media_type, attachment.data, self._running_s)
-        await self._script(_ATTACH, keys, args)
+        await _patiently(lambda: self._script(_ATTACH, keys, args))
 
     async def close(self, meta: RunMeta) -> None:
         id_ = meta.request_id
         keys = (self._leases(meta.tenant), *(self._key(id_, part) for part in ("meta", "log", "files")))
-        await self._script(_CLOSE, keys, (id_, self._retention_s))
+        await _patiently(lambda: self._script(_CLOSE, keys, (id_, self._retention_s)))
         await self._ring(b"w", id_)
 
     async def meta(self, request_id: str) -> RunMeta | None:
@@ -206,14 +211,20 @@ class RedisRunStore:
         self._listen()
 
         async def page(position: int) -> Page:
-            with _reachable():
-                async with self._redis.pipeline(transaction=False) as pipe:
-                    pipe.hget(self._key(request_id, "meta"), "closed")
-                    pipe.xrange(self._key(request_id, "log"), min=f"{max(position, 0) + 1}-0", count=PAGE)
-                    closed, rows = await pipe.execute()
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.hget(self._key(request_id, "meta"), "closed")
+                pipe.xrange(self._key(request_id, "log"), min=f"{max(position, 0) + 1}-0", count=PAGE)
+                closed, rows = await pipe.execute()
             return Page([_entry(row) for row in rows], final=closed != b"0")
 
-        return follow(page, self._bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
+        return follow(
+            lambda position: _patiently(lambda: page(position)),
+            self._bells,
+            request_id,
+            after=after,
+            idle_s=idle_s,
+            poll_s=_POLL_S,
+        )
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
         with _reachable():
@@ -307,6 +318,20 @@ def _reachable() -> Iterator[None]:
             yield
     except RedisError as error:
         raise StoreUnavailable(f"the run store cannot be reached: {type(error).__name__}") from error
+
+
+async def _patiently(ask: Callable[[], Awaitable[T]]) -> T:
+    """For what may be asked twice: again until there is an answer, or StoreUnavailable after `_PATIENCE_S`."""
+    now = asyncio.get_running_loop().time
+    give_up = now() + _PATIENCE_S
+    while True:
+        try:
+            with _reachable():
+                return await ask()
+        except StoreUnavailable:
+            if now() > give_up:
+                raise
+        await asyncio.sleep(_PATIENCE_S / 100)
 
 
 def _seq(entry_id: bytes) -> int:

@@ -6,10 +6,12 @@ import tracemalloc
 
 import orjson
 import pytest
+from redis.asyncio import Redis
 from redis_server import running_redis
 from support import leftover_tasks
 
-from deployments.runstore import Claim, LogEntry, MemoryRunStore, RunMeta, open_store
+from deployments.bench.harness import free_port
+from deployments.runstore import Claim, LogEntry, MemoryRunStore, RunMeta, StoreUnavailable, open_store
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
 from tts.domain.outgoing import Outgoing
@@ -270,3 +272,41 @@ async def test_it_answers(store):
 def test_other_urls_are_refused(url):
     with pytest.raises(ConfigError, match="no run store"):
         open_store(url, 1)
+
+
+async def test_work_and_readers_outlast_a_silent_redis_and_nothing_new_begins(redis_url, monkeypatch):
+    monkeypatch.setattr("deployments.runstore.redis._SILENCE_S", 0.3)
+    store = RedisRunStore(redis_url, 3600, prefix=secrets.token_hex(4))
+    meta = a_run()
+    assert await store.open(meta, lease_s=60)
+    await store.append("loc_1", entries(1))
+    async with Redis.from_url(redis_url) as other:
+        await other.execute_command("CLIENT", "PAUSE", 1200, "ALL")
+    reading = asyncio.create_task(seqs_of(store, "loc_1"))
+    writing = asyncio.create_task(store.append("loc_1", entries(2, 3)))
+    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        await store.open(a_run("loc_2"), lease_s=60)
+    await writing
+    await store.close(meta)
+    assert await reading == [1, 2, 3]
+    await store.aclose()
+
+
+async def test_work_waits_for_a_redis_that_is_started_again(tmp_path):
+    port = free_port()
+    store = RedisRunStore(f"redis://127.0.0.1:{port}/0", 3600)
+    writing = asyncio.create_task(store.append("loc_1", entries(1)))
+    with pytest.raises(StoreUnavailable):
+        await store.meta("loc_1")
+    assert not writing.done()
+    with running_redis(tmp_path, port):
+        await writing
+        await store.aclose()
+
+
+async def test_an_outage_without_end_ends_the_work(monkeypatch):
+    monkeypatch.setattr("deployments.runstore.redis._PATIENCE_S", 0.5)
+    store = RedisRunStore("redis://127.0.0.1:1/0", 3600)
+    with pytest.raises(StoreUnavailable):
+        await store.append("loc_1", entries(1))
+    await store.aclose()

@@ -81,8 +81,8 @@ async def test_who_has_every_event_of_an_ended_request_need_not_come_again(http)
 
 async def test_who_has_every_event_of_a_request_at_work_waits_for_more(slow):
     where = (await slow.post("/locate", **FORM, headers=ASYNC)).headers["location"]
-    while not (seen := (await slow.get(where)).json()["last_seq"]):
-        await asyncio.sleep(0.01)
+    seen = (await slow.get(where, headers={"Prefer": "wait=1"})).json()["last_seq"]
+    assert seen
     following = asyncio.create_task(events_of(slow, f"{where}/events", **{"Last-Event-ID": str(seen)}))
     await slow.delete(where)
     assert (await following)[-1].type == "done"

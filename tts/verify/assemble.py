@@ -134,9 +134,9 @@ def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], 
     winner = clusters[0]
     n, total = len(winner.rollouts), len(ledgers)
     firm = max(vote.ledger.grounding for vote in winner.members)
-    rests = (
-        "rests on what tools returned" if firm >= 0.5 else "rests on little" if firm > 0 else "is not tied to any tool"
-    )
+    checked = [entry for vote in winner.members for entry in vote.ledger.entries if entry.finding is Finding.SUPPORTED]
+    source = "what tools returned" if any(entry.tool for entry in checked) else "what was read in the photo"
+    rests = f"rests on {source}" if firm >= 0.5 else "rests on little" if firm > 0 else "is not tied to any tool"
     said = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where or 'this place'}"
     text = f"{said}, with {winner.support:.0%} of the weighted evidence; the point {rests}."
     if any(vote.ledger.pooled for vote in winner.members):
