@@ -33,6 +33,7 @@ from deployments.handles import (
 from deployments.http import create_app
 from deployments.metrics import Metrics
 from deployments.parts import make_agent_model, make_identity, make_local_toolbox, make_verifier, make_watch
+from deployments.photo_processes import PhotoProcesses
 from deployments.placement import ROUTER
 from deployments.ray_env import wait_for_ingress_port
 from deployments.remote_brokers import RemoteBrokers
@@ -75,7 +76,9 @@ class GatewayIngress:
         self._args = args
         self._metrics = Metrics()
         audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []
-        self._gateway = Gateway(args, ports, brokers=brokers, observers=[self._metrics, *audit])
+        self._gateway = Gateway(
+            args, ports, brokers=brokers, observers=[self._metrics, *audit], photos=PhotoProcesses(args.gateway)
+        )
         self._checks = {
             "locatability": partial(remote_call, locatability.ready),
             "tools": partial(remote_call, tools.schemas),

@@ -19,6 +19,7 @@ from deployments.admission import Admission
 from deployments.arrival import Arrival
 from deployments.brokers import Brokers
 from deployments.observer import Observer, Observers
+from deployments.photo_processes import PhotoProcesses
 from deployments.runner import ATTENDED_S, Runner
 from deployments.runstore import Claim, LogEntry, RunMeta, RunStore, StoreUnavailable, open_store
 from tts.aio import closing, spawn
@@ -64,13 +65,15 @@ class Gateway:
         store: RunStore | None = None,
         brokers: Brokers | None = None,
         observers: Sequence[Observer] = (),
+        photos: PhotoProcesses | None = None,
     ) -> None:
         self._config = args.gateway
         self._ports = ports
         self.brokers = brokers
         self._observers = Observers(observers)
         self.store: RunStore = store or open_store(args.gateway.run_store, args.gateway.retention_s)
-        self.admission = Admission(args.gateway)
+        self._photos = photos
+        self.admission = Admission(args.gateway, photos)
         self._runner = Runner(args.gateway, ports, self.store, self._observers, self.admission, brokers)
 
     @property
@@ -276,6 +279,8 @@ class Gateway:
         """Cancel what runs and let go of the store."""
         await self._runner.aclose()
         await self.store.aclose()
+        if self._photos is not None:
+            await self._photos.aclose()
 
 
 def _not_found(request_id: str) -> NotFound:

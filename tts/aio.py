@@ -289,6 +289,11 @@ class Turnstile:
         self._lock = asyncio.Lock()
         self._head_start = head_start
 
+    @property
+    def busy(self) -> bool:
+        """Whether whoever comes now has to wait."""
+        return self._lock.locked()
+
     async def __aenter__(self) -> None:
         await self._lock.acquire()
 
