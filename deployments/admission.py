@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from deployments.photo_processes import PhotoProcesses
+from deployments.photo_process import PhotoProcess
 from tts.aio import Limiter, Turnstile
 from tts.config import GatewayConfig
 from tts.domain.photo import Photo, load_photo, load_small_photo, may_be_small
@@ -15,15 +15,16 @@ from tts.errors import Overloaded
 _TYPICAL_S = 4.0
 _LONGEST_WAIT_S = 30.0
 _TO_THE_ENGINE = 8  # turns of the loop from a photo to what the rollouts ask
+_CROWD = 3  # wait already
 
 
 class Admission:
-    """Counts requests from the first byte of their body until their work has ended. Without `processes` photos are
-    decoded in threads.
+    """Counts requests from the first byte of their body until their work has ended. Without `process`
+    every small photo is decoded on the loop.
     """
 
-    def __init__(self, config: GatewayConfig, processes: PhotoProcesses | None = None) -> None:
-        self._config, self._processes = config, processes
+    def __init__(self, config: GatewayConfig, process: PhotoProcess | None = None) -> None:
+        self._config, self._process = config, process
         self._decoding = Limiter(config.max_decoding, max_queued=config.max_in_flight * 8)
         self._small = Turnstile(head_start=_TO_THE_ENGINE)
         self._mean_s = _TYPICAL_S
@@ -61,20 +62,19 @@ class Admission:
         return tuple([await self._photo(raw) for raw in raw_photos])
 
     async def _photo(self, raw: bytes) -> Photo:
-        """Whoever comes alone with a small one is served on the loop, which is quickest for one; of several each has
-        its photo decoded elsewhere while the loop works for the one before it (ADR 0014, 0015).
-        """
-        maybe_small = may_be_small(raw)
-        if maybe_small and not (self._small.busy and self._processes is not None and self._processes.at_hand()):
-            async with self._small:
-                small = load_small_photo(raw, self._config.photo)
-            if small is not None:
-                return small
+        if may_be_small(raw) and (small := await self._small_photo(raw)) is not None:
+            return small
         async with self._decoding.slot():
-            if self._processes is None:
-                return await asyncio.to_thread(load_photo, raw, self._config.photo)
-            photo = await self._processes.clean(raw)
-        if maybe_small:
+            return await asyncio.to_thread(load_photo, raw, self._config.photo)
+
+    async def _small_photo(self, raw: bytes) -> Photo | None:
+        """A few are served on the loop, which is quickest for them (ADR 0014). The photos of a crowd are decoded in the
+        process, while the loop works for those before (ADR 0015).
+        """
+        crowded = self._small.waiting >= _CROWD
+        if not (crowded and self._process is not None and self._process.ready()):
             async with self._small:
-                pass
-        return photo
+                return load_small_photo(raw, self._config.photo)
+        photo = await self._process.clean(raw)
+        async with self._small:
+            return photo

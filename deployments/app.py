@@ -33,7 +33,7 @@ from deployments.handles import (
 from deployments.http import create_app
 from deployments.metrics import Metrics
 from deployments.parts import make_agent_model, make_identity, make_local_toolbox, make_verifier, make_watch
-from deployments.photo_processes import PhotoProcesses
+from deployments.photo_process import PhotoProcess
 from deployments.placement import ROUTER
 from deployments.ray_env import wait_for_ingress_port
 from deployments.remote_brokers import RemoteBrokers
@@ -77,7 +77,11 @@ class GatewayIngress:
         self._metrics = Metrics()
         audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []
         self._gateway = Gateway(
-            args, ports, brokers=brokers, observers=[self._metrics, *audit], photos=PhotoProcesses(args.gateway)
+            args,
+            ports,
+            brokers=brokers,
+            observers=[self._metrics, *audit],
+            photo_process=PhotoProcess(args.gateway.photo),
         )
         self._checks = {
             "locatability": partial(remote_call, locatability.ready),

@@ -19,7 +19,7 @@ from deployments.admission import Admission
 from deployments.arrival import Arrival
 from deployments.brokers import Brokers
 from deployments.observer import Observer, Observers
-from deployments.photo_processes import PhotoProcesses
+from deployments.photo_process import PhotoProcess
 from deployments.runner import ATTENDED_S, Runner
 from deployments.runstore import Claim, LogEntry, RunMeta, RunStore, StoreUnavailable, open_store
 from tts.aio import closing, spawn
@@ -65,15 +65,15 @@ class Gateway:
         store: RunStore | None = None,
         brokers: Brokers | None = None,
         observers: Sequence[Observer] = (),
-        photos: PhotoProcesses | None = None,
+        photo_process: PhotoProcess | None = None,
     ) -> None:
         self._config = args.gateway
         self._ports = ports
         self.brokers = brokers
         self._observers = Observers(observers)
         self.store: RunStore = store or open_store(args.gateway.run_store, args.gateway.retention_s)
-        self._photos = photos
-        self.admission = Admission(args.gateway, photos)
+        self._photo_process = photo_process
+        self.admission = Admission(args.gateway, photo_process)
         self._runner = Runner(args.gateway, ports, self.store, self._observers, self.admission, brokers)
 
     @property
@@ -279,8 +279,8 @@ class Gateway:
         """Cancel what runs and let go of the store."""
         await self._runner.aclose()
         await self.store.aclose()
-        if self._photos is not None:
-            await self._photos.aclose()
+        if self._photo_process is not None:
+            await self._photo_process.aclose()
 
 
 def _not_found(request_id: str) -> NotFound:

@@ -288,14 +288,14 @@ class Turnstile:
     def __init__(self, *, head_start: int) -> None:
         self._lock = asyncio.Lock()
         self._head_start = head_start
-
-    @property
-    def busy(self) -> bool:
-        """Whether whoever comes now has to wait."""
-        return self._lock.locked()
+        self.waiting = 0
 
     async def __aenter__(self) -> None:
-        await self._lock.acquire()
+        self.waiting += 1
+        try:
+            await self._lock.acquire()
+        finally:
+            self.waiting -= 1
 
     async def __aexit__(self, *exc: object) -> None:
         self._open_after(self._head_start, asyncio.get_running_loop())

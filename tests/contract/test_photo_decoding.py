@@ -1,40 +1,40 @@
-"""A gateway decodes photos on its loop, in threads or in processes: to the same end."""
+"""A gateway decodes small photos on its loop or in a process: to the same end."""
 
 import asyncio
-import io
 import os
 import signal
 
 import psutil
 import pytest
+import uvloop
 from hostile import corpus
-from PIL import Image
 from support import leftover_tasks, sign_bytes
 
 from deployments.admission import Admission
-from deployments.photo_processes import PhotoProcesses
+from deployments.photo_process import PhotoProcess
 from tts.config import GatewayConfig
-from tts.domain.photo import PhotoLimits, load_photo
+from tts.domain.photo import PhotoLimits, load_photo, load_small_photo
 from tts.errors import PhotoError
 
+LIMITS = PhotoLimits()
 SMALL = [sign_bytes(word, size=(320, 240)) for word in ("Quai", "Rue", "Place", "Cours")]
 LARGE = sign_bytes("Hauptbahnhof", size=(1600, 1200))
 
 
-def said_of(photo):
-    return photo.data, photo.sha256, photo.source_sha256, photo.width, photo.height
+def told(photo):
+    return photo and (photo.data, photo.sha256, photo.source_sha256, photo.width, photo.height)
 
 
-def outcome(raw, limits=None):
+def outcome(load, *given):
     try:
-        return said_of(load_photo(raw, limits))
+        return told(load(*given))
     except PhotoError as error:
         return error.fields["reason"], error.detail, error.status
 
 
 async def outcome_of(cleaning):
     try:
-        return said_of(await cleaning)
+        return told(await cleaning)
     except PhotoError as error:
         return error.fields["reason"], error.detail, error.status
 
@@ -43,130 +43,151 @@ def children():
     return [child for child in psutil.Process().children() if "deployments.photo_worker" in child.cmdline()]
 
 
-async def at_hand(processes):
+async def ready(process):
     async with asyncio.timeout(60):
-        while not processes.at_hand():  # noqa: ASYNC110 nobody rings for it
+        while not process.ready():  # noqa: ASYNC110 nobody rings for it
             await asyncio.sleep(0.02)
 
 
 @pytest.fixture
-async def processes():
-    made = PhotoProcesses(GatewayConfig(max_decoding=1))
-    await at_hand(made)
+async def process():
+    made = PhotoProcess(LIMITS)
+    await ready(made)
     yield made
     await made.aclose()
     assert children() == []
     assert leftover_tasks() == []
 
 
-async def test_until_a_process_is_there_a_thread_decodes():
-    made = PhotoProcesses(GatewayConfig())
-    assert not made.at_hand()
-    assert await outcome_of(made.clean(LARGE)) == outcome(LARGE)
+async def test_until_it_is_there_it_decodes_nothing():
+    made = PhotoProcess(LIMITS)
+    assert not made.ready()
+    assert await made.clean(SMALL[0]) is None
     await made.aclose()
+    assert not made.ready()
     assert leftover_tasks() == []
+    assert children() == []
 
 
 @pytest.mark.filterwarnings("ignore")  # Pillow warns about what it mends
-async def test_whatever_is_sent_comes_to_the_same_end(processes):
+async def test_whatever_is_sent_comes_to_the_same_end(process):
     for raw in (b"", LARGE, *SMALL, *(item.data for item in corpus())):
-        assert processes.at_hand()
-        assert await outcome_of(processes.clean(raw)) == outcome(raw)
+        assert await outcome_of(process.clean(raw)) == outcome(load_small_photo, raw, LIMITS)
+
+
+def test_also_on_the_loop_that_serve_runs_it_on():
+    async def clean():
+        made = PhotoProcess(LIMITS)
+        await ready(made)
+        found = [await outcome_of(made.clean(raw)) for raw in SMALL]
+        await made.aclose()
+        return found
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(clean()) == [outcome(load_small_photo, raw, LIMITS) for raw in SMALL]
 
 
 async def test_its_limits_are_the_gateways():
     limits = PhotoLimits(max_pixels=320 * 240, min_side=200)
-    made = PhotoProcesses(GatewayConfig(photo=limits))
-    await at_hand(made)
-    for raw in (SMALL[0], LARGE, sign_bytes("Quai", size=(320, 190))):
-        assert await outcome_of(made.clean(raw)) == outcome(raw, limits)
+    made = PhotoProcess(limits)
+    await ready(made)
+    for raw in (SMALL[0], sign_bytes("Quai", size=(400, 300)), sign_bytes("Quai", size=(320, 190))):
+        assert await outcome_of(made.clean(raw)) == outcome(load_small_photo, raw, limits)
     await made.aclose()
 
 
-async def test_a_process_that_dies_takes_one_photo_along(processes, caplog):
+async def test_one_that_dies_takes_one_photo_along(process, caplog):
     (child,) = children()
     child.send_signal(signal.SIGSTOP)
-    cleaning = asyncio.create_task(processes.clean(LARGE))
+    cleaning = [asyncio.create_task(process.clean(raw)) for raw in SMALL]
     await asyncio.sleep(0)
     child.kill()
     with pytest.raises(PhotoError, match="decoding it failed") as refused:
-        await cleaning
+        await cleaning[0]
     assert refused.value.status == 422
-    assert "died over a photo" in caplog.text
-    await at_hand(processes)
-    assert await outcome_of(processes.clean(LARGE)) == outcome(LARGE)
+    assert await asyncio.gather(*cleaning[1:]) == [None] * 3
+    assert caplog.text.count("died over a photo") == 1
+    await ready(process)
+    assert told(await process.clean(SMALL[0])) == told(load_photo(SMALL[0]))
 
 
-async def test_one_that_dies_with_nothing_to_do_is_replaced(processes):
+async def test_one_that_dies_with_nothing_to_do_is_replaced(process):
     (child,) = children()
     child.kill()
     await asyncio.sleep(0.2)
-    assert not processes.at_hand()
-    await at_hand(processes)
+    assert not process.ready()
+    await ready(process)
     assert [again.pid for again in children()] != [child.pid]
 
 
-async def test_a_photo_that_takes_too_long_is_refused(processes, monkeypatch):
-    monkeypatch.setattr("deployments.photo_processes._LONGEST_S", 0.1)
+async def test_a_photo_that_takes_too_long_is_refused(process, monkeypatch):
+    monkeypatch.setattr("deployments.photo_process._LONGEST_S", 0.1)
     children()[0].send_signal(signal.SIGSTOP)
     with pytest.raises(PhotoError, match="decoding it failed"):
-        await processes.clean(LARGE)
+        await process.clean(SMALL[0])
 
 
-async def test_whoever_leaves_does_not_mix_up_the_answers(processes):
-    leaving = asyncio.create_task(processes.clean(LARGE))
-    await asyncio.sleep(0.001)
+async def test_whoever_leaves_does_not_mix_up_the_answers(process):
+    leaving = asyncio.create_task(process.clean(SMALL[0]))
+    await asyncio.sleep(0)
     leaving.cancel()
     with pytest.raises(asyncio.CancelledError):
         await leaving
-    assert not processes.at_hand()
-    await at_hand(processes)
-    assert await outcome_of(processes.clean(SMALL[0])) == outcome(SMALL[0])
+    assert told(await process.clean(SMALL[1])) == told(load_photo(SMALL[1]))
 
 
 async def test_it_knows_none_of_the_gateways_keys(monkeypatch):
     monkeypatch.setenv("GOOGLE_MAPS_API_KEY", "a-key")
-    made = PhotoProcesses(GatewayConfig())
-    await at_hand(made)
+    made = PhotoProcess(LIMITS)
+    await ready(made)
     assert "a-key" not in str(children()[0].environ())
     await made.aclose()
 
 
-async def test_where_none_can_be_started_threads_go_on(monkeypatch, caplog):
-    monkeypatch.setattr("sys.executable", "/nowhere/python")
-    made = PhotoProcesses(GatewayConfig())
-    for _ in range(3):
-        assert not made.at_hand()
-        assert await outcome_of(made.clean(LARGE)) == outcome(LARGE)
-    assert caplog.text.count("threads decode them") == 1
-    await made.aclose()
-
-
-async def test_one_that_cannot_read_its_limits_is_not_started_again_and_again(monkeypatch, caplog):
-    monkeypatch.setattr(PhotoLimits, "model_dump_json", lambda self: "{")
-    made = PhotoProcesses(GatewayConfig())
-    assert not made.at_hand()
+async def gives_up(made, caplog):
+    assert not made.ready()
     async with asyncio.timeout(60):
-        while "threads decode them" not in caplog.text:  # noqa: ASYNC110 nobody rings for it
+        while "the gateway decodes them" not in caplog.text:  # noqa: ASYNC110 nobody rings for it
             await asyncio.sleep(0.02)
-    assert not made.at_hand()
+    assert not made.ready()
+    await asyncio.sleep(0)
+    assert leftover_tasks() == []
     assert children() == []
     await made.aclose()
 
 
-async def test_of_several_at_once_each_gets_its_own(processes):
-    door = Admission(GatewayConfig(), processes)
-    sent = [raw for raw in (*SMALL, LARGE) for _ in range(8)]
-    cleaned = await asyncio.gather(*(door.photos([raw]) for raw in sent))
-    assert [said_of(photo) for (photo,) in cleaned] == [outcome(raw) for raw in sent]
+async def test_one_that_cannot_be_started_is_tried_once(monkeypatch, caplog):
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    await gives_up(PhotoProcess(LIMITS), caplog)
 
 
-async def test_a_small_photo_of_many_scans_is_read_too(processes):
-    out = io.BytesIO()
-    Image.open(io.BytesIO(SMALL[0])).save(out, "JPEG", progressive=True)
-    door = Admission(GatewayConfig(), processes)
-    cleaned = await asyncio.gather(*(door.photos([out.getvalue()]) for _ in range(4)))
-    assert {said_of(photo) for (photo,) in cleaned} == {outcome(out.getvalue())}
+async def test_one_that_ends_before_it_is_ready_is_tried_once(monkeypatch, caplog):
+    monkeypatch.setattr(PhotoLimits, "model_dump_json", lambda self: "{")
+    await gives_up(PhotoProcess(LIMITS), caplog)
+
+
+async def test_of_a_crowd_each_gets_its_own(process):
+    door = Admission(GatewayConfig(), process)
+    sent = [raw for raw in (*SMALL, LARGE, SMALL[0][:99]) for _ in range(8)]
+    cleaned = await asyncio.gather(*(outcome_of(_only(door, raw)) for raw in sent))
+    assert cleaned == [outcome(load_photo, raw) for raw in sent]
+
+
+async def test_a_crowd_is_served_by_the_process(process, monkeypatch):
+    here = []
+    monkeypatch.setattr("deployments.admission.load_small_photo", lambda raw, _: here.append(raw) or load_photo(raw))
+    door = Admission(GatewayConfig(), process)
+    await asyncio.gather(*(door.photos([SMALL[0]]) for _ in range(12)))
+    assert 1 <= len(here) <= 4
+    here.clear()
+    for raw in SMALL:
+        await door.photos([raw])
+    assert len(here) == len(SMALL)
+
+
+async def _only(door, raw):
+    (photo,) = await door.photos([raw])
+    return photo
 
 
 def test_it_ends_with_its_gateway():
@@ -175,8 +196,8 @@ def test_it_ends_with_its_gateway():
     if (gateway := os.fork()) == 0:
         asyncio.run(_as_a_gateway(writer))
     os.close(writer)
-    with os.fdopen(reader) as told:
-        child = psutil.Process(int(told.readline()))
+    with os.fdopen(reader) as pid:
+        child = psutil.Process(int(pid.readline()))
     assert child.is_running()
     os.kill(gateway, signal.SIGKILL)
     os.waitpid(gateway, 0)
@@ -184,7 +205,7 @@ def test_it_ends_with_its_gateway():
 
 
 async def _as_a_gateway(writer):
-    await at_hand(PhotoProcesses(GatewayConfig()))
+    await ready(PhotoProcess(LIMITS))
     os.write(writer, f"{children()[0].pid}\n".encode())
     await asyncio.sleep(60)
     os._exit(0)
