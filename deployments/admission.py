@@ -19,8 +19,8 @@ _CROWD = 3  # wait already
 
 
 class Admission:
-    """Counts requests from the first byte of their body until their work has ended. Without `process`
-    every small photo is decoded on the loop.
+    """Counts requests from the first byte of their body until their work has ended. Without `process` every small photo
+    is decoded on the loop.
     """
 
     def __init__(self, config: GatewayConfig, process: PhotoProcess | None = None) -> None:

@@ -16,7 +16,7 @@ class AccessConfig(Value):
 
     mode: Literal["off", "keys"] = Field(default="off", description="off is for loopback addresses only")
     keys_file: str | None = Field(default=None, description="one key a line: name sha256 [requests/min [concurrent]]")
-    requests_per_minute: Annotated[float, Field(gt=0)] | None = Field(
+    requests_per_minute: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         default=None, description="for keys that state no rate of their own"
     )
     burst: Annotated[int, Field(ge=1)] = 10

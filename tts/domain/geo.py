@@ -30,8 +30,8 @@ _HANDFUL = 6
 class LatLon(Value):
     """A WGS-84 position in signed degrees: lat in [-90, 90], lon normalised to [-180, 180)."""
 
-    lat: Annotated[float, Field(ge=-90, le=90)]
-    lon: Annotated[float, Field(ge=-540, le=540)]
+    lat: Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
+    lon: Annotated[float, Field(ge=-540, le=540, allow_inf_nan=False)]
 
     @model_validator(mode="after")
     def _normalise_lon(self) -> LatLon:

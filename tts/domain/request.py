@@ -39,11 +39,11 @@ class LocateOptions(Value):
         default=False,
         description="hide search results of photo sites, whose pages tell where a photo was taken",
     )
-    target_radius_km: Annotated[float, Field(gt=0, le=20000)] = Field(
+    target_radius_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] = Field(
         default=25.0, description="the precision you need: confidence is the probability of being within it"
     )
     within: Area | None = Field(default=None, description="an area the answer must lie in")
-    deadline_s: Annotated[float, Field(ge=0.1, le=3600)] | None = Field(
+    deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
         default=None, description="seconds until the best answer so far is due"
     )
     max_tokens_total: Annotated[int, Field(ge=16)] | None = None
@@ -53,7 +53,7 @@ class LocateOptions(Value):
         description="when agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p]; "
         "the server's default when absent",
     )
-    resume_grace_s: Annotated[float, Field(ge=0, le=600)] = Field(
+    resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
         default=0.0, description="how long the work goes on after the client went away"
     )
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(

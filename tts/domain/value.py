@@ -14,11 +14,9 @@ _set = object.__setattr__
 
 
 class Value(BaseModel):
-    """A frozen value. Equality is by content; `json_bytes()` is the canonical wire form; numbers are finite."""
+    """A frozen domain value. Equality is by content; `json_bytes()` is the canonical wire form."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, ser_json_bytes="base64", val_json_bytes="base64"
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic's, in a third of the time: events are numbered and folded by copies. A value has no extra and no
