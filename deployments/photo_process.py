@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from collections import deque
-from contextvars import Context
 from typing import cast
 
 import orjson
@@ -38,8 +37,7 @@ class PhotoProcess:
         if self._child is not None and self._child.lost:
             self._child = None
         if self._child is None and self._starting is None and self._wanted:
-            # it outlives the request that missed it
-            self._starting = spawn(self._start(), name="start the photo process", context=Context())
+            self._starting = spawn(self._start(), name="start the photo process")
         return self._child is not None
 
     async def clean(self, raw: bytes) -> Photo | None:
@@ -63,7 +61,7 @@ class PhotoProcess:
     async def _start(self) -> None:
         try:
             self._child = await _Child.started(self._limits)
-        except OSError as error:
+        except (OSError, TimeoutError) as error:
             _log.error("no process for photos can be started, the gateway decodes them: %s", type(error).__name__)
             self._wanted = False
         finally:
