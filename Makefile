@@ -34,8 +34,8 @@ test: setup      ## static checks and every test that needs no GPU and no networ
 	$(BIN)/python -m pytest
 	$(MAKE) test-vllm
 
+# HTTP is tested once more there, because vLLM brings an older FastAPI
 test-vllm: setup ## the vllm engine and MaskFormer on a real vLLM and torch for CPUs, where their wheels can be had
-	@# and HTTP once more, because vLLM brings an older FastAPI
 	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/real_vllm tests/unit/test_maskformer.py tests/unit/test_http*.py; \
 	else [ $$? = 3 ] && echo "tests/real_vllm SKIPPED: vLLM for CPUs cannot be had here, for the reason above"; fi
 

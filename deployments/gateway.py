@@ -35,7 +35,6 @@ from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
 _STOP_PATIENCE_S = 3.0
-_END = object()
 _OPENING_S = 1.0  # from claiming a key to the log of its request, at most
 
 
@@ -253,7 +252,9 @@ class Gateway:
     async def is_past(self, request_id: str, seq: int) -> bool:
         """Whether the log is closed and has nothing above `seq`."""
         async with closing(self.store.read(request_id, after=seq, idle_s=0.0)) as entries:
-            return await anext(entries, _END) is _END
+            async for _ in entries:
+                return False
+        return True
 
     async def result(self, request_id: str) -> Run:
         """The fold of the log, when the request is done."""

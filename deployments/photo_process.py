@@ -34,19 +34,18 @@ class PhotoProcess:
 
     def ready(self) -> bool:
         """Whether it is there; it is on its way otherwise, unless none can be started."""
-        if self._child is not None and self._child.lost:
-            self._child = None
-        if self._child is None and self._starting is None and self._wanted:
+        there = self._child is not None and not self._child.lost
+        if not there and self._starting is None and self._wanted:
             self._starting = spawn(self._start(), name="start the photo process")
-        return self._child is not None
+        return there
 
     async def clean(self, raw: bytes) -> Photo | None:
-        """As `load_small_photo`, one after the other; None also while it is not there.
+        """As `load_small_photo`, one after the other; None also when it is not there.
 
         Raises:
             PhotoError: as `load_small_photo`, or decoding it ended the process.
         """
-        if not self.ready() or self._child is None:
+        if self._child is None or self._child.lost:
             return None
         # what was begun is finished, also when nobody waits for it any more
         return await asyncio.shield(self._child.clean(raw))
@@ -61,7 +60,7 @@ class PhotoProcess:
     async def _start(self) -> None:
         try:
             self._child = await _Child.started(self._limits)
-        except (OSError, TimeoutError) as error:
+        except OSError as error:
             _log.error("no process for photos can be started, the gateway decodes them: %s", type(error).__name__)
             self._wanted = False
         finally:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -27,6 +28,7 @@ from tts.aio import cancel_and_wait, heeding_cancels, spawn
 from tts.net.redis_password import run_store_password
 from tts.ports import Attachment
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _log = logging.getLogger("geotts.runstore")
@@ -79,6 +81,34 @@ return '0'
 """
 
 
+@contextmanager
+def _reachable() -> Iterator[None]:
+    try:
+        with heeding_cancels():
+            yield
+    except RedisError as error:
+        raise StoreUnavailable(f"the run store cannot be reached: {type(error).__name__}") from error
+
+
+def _patient(ask: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """For what may be asked twice: again until there is an answer, or StoreUnavailable after `_PATIENCE_S`."""
+
+    @wraps(ask)
+    async def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+        now = asyncio.get_running_loop().time
+        give_up = now() + _PATIENCE_S
+        while True:
+            try:
+                with _reachable():
+                    return await ask(*args, **kwargs)
+            except StoreUnavailable:
+                if now() > give_up:
+                    raise
+            await asyncio.sleep(_PATIENCE_S / 100)
+
+    return asked
+
+
 class RedisRunStore:
     """`url` as redis-py reads it (redis://, rediss://, unix://); `prefix` keeps installations apart."""
 
@@ -107,31 +137,30 @@ class RedisRunStore:
         args = (id_, lease_s, limit, meta.model_dump_json(), self._running_s)
         return bool(await self._script(_OPEN, keys, args))
 
+    @_patient
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
         key = self._key(request_id, "log")
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for entry in entries:
+                fields: dict[Any, Any] = {"kind": entry.kind, "payload": entry.payload}
+                pipe.xadd(key, fields, id=f"{entry.seq}-0", nomkstream=True)
+            pipe.publish(self._bell_channel, b"w" + request_id.encode())
+            for outcome in await pipe.execute(raise_on_error=False):
+                # an id that is not above the last: sent twice by a retry, or by a gateway that was thought dead
+                if isinstance(outcome, RedisError) and not isinstance(outcome, ResponseError):
+                    raise outcome
 
-        async def sent() -> None:
-            async with self._redis.pipeline(transaction=False) as pipe:
-                for entry in entries:
-                    fields: dict[Any, Any] = {"kind": entry.kind, "payload": entry.payload}
-                    pipe.xadd(key, fields, id=f"{entry.seq}-0", nomkstream=True)
-                pipe.publish(self._bell_channel, b"w" + request_id.encode())
-                for outcome in await pipe.execute(raise_on_error=False):
-                    # an id that is not above the last: sent twice by a retry, or by a gateway that was thought dead
-                    if isinstance(outcome, RedisError) and not isinstance(outcome, ResponseError):
-                        raise outcome
-
-        await _patiently(sent)
-
+    @_patient
     async def attach(self, request_id: str, attachment: Attachment) -> None:
         keys = (self._key(request_id, "meta"), self._key(request_id, "files"))
         args = (attachment.sha256, attachment.media_type, attachment.data, self._running_s)
-        await _patiently(lambda: self._script(_ATTACH, keys, args))
+        await self._script(_ATTACH, keys, args)
 
+    @_patient
     async def close(self, meta: RunMeta) -> None:
         id_ = meta.request_id
         keys = (self._leases(meta.tenant), *(self._key(id_, part) for part in ("meta", "log", "files")))
-        await _patiently(lambda: self._script(_CLOSE, keys, (id_, self._retention_s)))
+        await self._script(_CLOSE, keys, (id_, self._retention_s))
         await self._ring(b"w", id_)
 
     async def meta(self, request_id: str) -> RunMeta | None:
@@ -210,6 +239,7 @@ class RedisRunStore:
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
         self._listen()
 
+        @_patient
         async def page(position: int) -> Page:
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.hget(self._key(request_id, "meta"), "closed")
@@ -217,14 +247,7 @@ class RedisRunStore:
                 closed, rows = await pipe.execute()
             return Page([_entry(row) for row in rows], final=closed != b"0")
 
-        return follow(
-            lambda position: _patiently(lambda: page(position)),
-            self._bells,
-            request_id,
-            after=after,
-            idle_s=idle_s,
-            poll_s=_POLL_S,
-        )
+        return follow(page, self._bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
         with _reachable():
@@ -309,29 +332,6 @@ class RedisRunStore:
 
     def _claim(self, key: str) -> str:
         return f"{self._prefix}:claim:{key}"
-
-
-@contextmanager
-def _reachable() -> Iterator[None]:
-    try:
-        with heeding_cancels():
-            yield
-    except RedisError as error:
-        raise StoreUnavailable(f"the run store cannot be reached: {type(error).__name__}") from error
-
-
-async def _patiently(ask: Callable[[], Awaitable[T]]) -> T:
-    """For what may be asked twice: again until there is an answer, or StoreUnavailable after `_PATIENCE_S`."""
-    now = asyncio.get_running_loop().time
-    give_up = now() + _PATIENCE_S
-    while True:
-        try:
-            with _reachable():
-                return await ask()
-        except StoreUnavailable:
-            if now() > give_up:
-                raise
-        await asyncio.sleep(_PATIENCE_S / 100)
 
 
 def _seq(entry_id: bytes) -> int:

@@ -4,12 +4,15 @@ import json
 
 import pytest
 from rollouts import COIMBRA, OSAKA, page, place, said
-from support import a_context, golden
+from support import a_context, golden, sign_bytes
 
+from deployments.local import local_ports
+from tts.config import AppArgs
 from tts.domain.answer import Answer, RunCount, StopReason, Timing
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Claim
 from tts.domain.request import LocateOptions
+from tts.eval.runs.solvers import LocalSolver
 from tts.ports import VerifyRequest
 from tts.verify.calibration import shipped
 from tts.verify.consensus import ConsensusVerifier
@@ -56,3 +59,13 @@ def test_the_radius_is_a_polygon_around_the_answer(verdict):
     for lon, lat in ring:
         away = distance_km(LatLon(lat=lat, lon=lon), verdict.point)
         assert away == pytest.approx(verdict.radius_km.p90, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("tools", "rests_on"), [(None, "what tools returned"), ((), "what was read in the photo")], ids=["tools", "none"]
+)
+async def test_the_explanation_says_what_the_point_rests_on(data_store, tools, rests_on):
+    solve = LocalSolver(local_ports(AppArgs()), deadline_s=60.0)
+    run = await solve("s_1", sign_bytes("Coimbra", "Baixa"), LocateOptions(n_parallel=2, seed=1, tools=tools))
+    assert f"the point rests on {rests_on}." in run.answer.explanation
+    assert any(evidence.tool for evidence in run.answer.evidence) is (tools is None)

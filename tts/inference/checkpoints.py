@@ -68,7 +68,7 @@ def write_checkpoint(folder: Path, shape: Shape, corpus: str) -> Path:
 
 def _write_tokenizer(folder: Path, corpus: str, vocabulary: int) -> dict[str, int]:
     """Train and save; returns the ids of the special tokens. Unused ids get names of their own, so that all decode."""
-    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers  # noqa: PLC0415  optional: vLLM brings it
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -22,7 +22,7 @@ def to_parquet(source: Path, target: Path) -> int:
     """
     try:
         import pyarrow as arrow  # noqa: PLC0415  optional: the `parquet` extra
-        from pyarrow import parquet  # noqa: PLC0415
+        from pyarrow import parquet  # noqa: PLC0415  optional, as above
     except ModuleNotFoundError as error:
         raise DataError("writing Parquet needs pyarrow: pip install 'geotts[parquet]'") from error
     records = read_records(source)
@@ -89,7 +89,7 @@ def _row(record: Record) -> dict[str, Any]:
 
 def records_of_parquet(path: Path) -> list[Record]:
     """The records back from a converted file: nothing was lost on the way."""
-    from pyarrow import parquet  # noqa: PLC0415
+    from pyarrow import parquet  # noqa: PLC0415  optional, as above
 
     column = parquet.read_table(path, columns=["record"]).column("record").to_pylist()
     return [Record.model_validate_json(text) for text in column]
