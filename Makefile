@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo system setup test test-vllm vllm-env check bench serve lock lock-vllm clean
+.PHONY: help demo system setup test test-vllm vllm-env quick check bench serve sbom lock lock-vllm clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *## */\t/' | expand -t 12
@@ -18,14 +18,14 @@ system:          ## install what pip cannot (as root), or say what is missing an
 
 setup: $(STAMP)  ## make .venv with the locked packages and the project in it
 
-$(STAMP): pyproject.toml requirements.lock
+$(STAMP): pyproject.toml geotts_client/pyproject.toml requirements.lock
 	@command -v $(PYTHON) >/dev/null && $(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
 	  echo "GeoTTS needs Python 3.11, 3.12 or 3.13: install it, or run 'make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)'"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo "$(PYTHON) cannot make virtual environments: install its venv module (Debian: apt-get install python3.11-venv)"; exit 1; }
 	@echo "installing packages into $(VENV) (about 1.7 GB on disk) …"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e ./geotts_client -e .
 	@touch $@
 
 test: setup      ## static checks and every test that needs no GPU and no network
@@ -33,6 +33,11 @@ test: setup      ## static checks and every test that needs no GPU and no networ
 	$(BIN)/geotts data build
 	$(BIN)/python -m pytest
 	$(MAKE) test-vllm
+
+quick: setup     ## static checks and the tests that need no cluster, browser or vLLM, two at a time
+	$(MAKE) check
+	$(BIN)/geotts data build
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit tests/contract
 
 # HTTP is tested once more there, because vLLM brings an older FastAPI
 test-vllm: setup ## the vllm engine and MaskFormer on a real vLLM and torch for CPUs, where their wheels can be had
@@ -55,12 +60,16 @@ serve: setup     ## the service on http://127.0.0.1:8000
 	$(BIN)/geotts data build
 	$(BIN)/geotts serve
 
+sbom: setup      ## sbom.cdx.json, the bill of materials of requirements.lock (CycloneDX)
+	$(BIN)/python scripts/sbom.py requirements.lock > sbom.cdx.json
+
 lock:            ## refresh requirements.lock from pyproject.toml (needs uv)
-	uv pip compile --quiet --no-header --python-version 3.11 --extra test pyproject.toml -o requirements.lock
+	uv pip compile --quiet --no-header --python-version 3.11 --extra test --generate-hashes --no-emit-package geotts-client \
+	  pyproject.toml -o requirements.lock
 
 lock-vllm:       ## refresh requirements-vllm.lock (needs uv)
-	uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --extra test pyproject.toml requirements-vllm.in \
-	  --no-emit-package torchaudio --no-emit-package torchcodec -o requirements-vllm.lock
+	uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --extra test --generate-hashes pyproject.toml \
+	  requirements-vllm.in --no-emit-package geotts-client --no-emit-package torchaudio --no-emit-package torchcodec -o requirements-vllm.lock
 
 clean:           ## remove .venv and caches, keep built data
 	rm -rf $(VENV) $(VENV)-vllm .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

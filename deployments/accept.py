@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tts.errors import RequestError
+
 _ELEMENT = re.compile(r'(?:"(?:\\.|[^"\\])*"?|[^,"])+')  # a comma inside quotes separates nothing
 _WEIGHT = re.compile(r";\s*q\s*=\s*([^;\s]*)\s*(?:;|$)", re.IGNORECASE)
 _NUMBER = re.compile(r"0(\.[0-9]{0,9})?|1(\.0{0,9})?")
@@ -27,14 +29,25 @@ class _Range(NamedTuple):
         return _UNNAMED if self.name == "*/*" else None
 
 
-def preferred(accept: Iterable[str], offered: Sequence[str]) -> str:
-    """The media type of `offered` that the lines of an `Accept` header want most; the first if they want none.
+class NotAcceptable(RequestError):
+    code = "not-acceptable"
+    status = 406
 
-    Of two that are wanted alike the one that is named more exactly wins, then the one that is offered first.
+
+def preferred(accept: Iterable[str], offered: Sequence[str]) -> str:
+    """The media type of `offered` that the lines of an `Accept` header want most; the first if there is no such header.
+
+    Of two that are wanted alike the one that is named more exactly wins, then the one that is offered first. What is no
+    media range is passed over.
+
+    Raises:
+        NotAcceptable: it wants none of them; says what there is.
     """
     ranges = [wanted for element in _ELEMENT.findall(",".join(accept)) if (wanted := _range(element))]
     found = [(_wanted(kind, ranges), kind) for kind in offered]
     (weight, _), best = max(found, key=lambda one: one[0])
+    if ranges and weight <= 0:
+        raise NotAcceptable(f"nothing that Accept asks for is offered here; there are: {', '.join(offered)}")
     return best if weight > 0 else offered[0]
 
 
@@ -50,4 +63,4 @@ def _range(element: str) -> _Range | None:
     name = element.partition(";")[0].strip().lower()
     stated = _WEIGHT.search(element)
     weight = stated.group(1) if stated else "1"
-    return _Range(name, float(weight)) if name and _NUMBER.fullmatch(weight) else None
+    return _Range(name, float(weight)) if "/" in name and _NUMBER.fullmatch(weight) else None

@@ -22,6 +22,7 @@ from tts.domain.value import Value
 from tts.errors import ConfigError, Overloaded, RequestError
 
 _VARIABLE = "GEOTTS_API_KEYS"
+_NONE_OF_ITS_OWN = "-"  # in place of a rate, before a number of requests at once
 
 
 class Unauthorized(RequestError):
@@ -45,6 +46,15 @@ class Caller(Value):
     name: str = ""
     requests_per_minute: float | None = None
     max_concurrent: int | None = None
+    max_cost_usd: float | None = None
+    max_cost_per_day_usd: float | None = None
+
+    @property
+    def requests_per_day(self) -> int | None:
+        """How many requests the money of a day pays for; None without such a limit."""
+        if self.max_cost_per_day_usd is None or self.max_cost_usd is None:
+            return None
+        return int(self.max_cost_per_day_usd / self.max_cost_usd + 1e-9)
 
 
 class Keyring:
@@ -61,6 +71,8 @@ class Keyring:
             return Caller(
                 requests_per_minute=self._config.access.requests_per_minute,
                 max_concurrent=self._config.access.max_concurrent,
+                max_cost_usd=self._config.access.max_cost_usd,
+                max_cost_per_day_usd=self._config.access.max_cost_per_day_usd,
             )
         key = _presented(headers)
         if not key:
@@ -134,9 +146,13 @@ def _parsed(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[str, C
         words = line.partition("#")[0].split()
         if not words:
             continue
-        name, digest, *limits = [*words, ""] if len(words) == 1 else words
+        name, digest, *rest = [*words, ""] if len(words) == 1 else words
+        limits = [word for word in rest if "=" not in word]
+        money = _money(number, [word for word in rest if "=" in word], config)
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef") or len(limits) > 2:
-            raise ConfigError(f"key {number}: expected `name sha256 [requests/min [concurrent]]`")
+            raise ConfigError(
+                f"key {number}: expected `name sha256 [cost=USD] [cost/day=USD] [requests/min|- [concurrent]]`"
+            )
         if not name.isprintable():
             raise ConfigError(f"key {number}: its name has control characters")
         per_minute, concurrent = _limits(number, limits)
@@ -146,14 +162,38 @@ def _parsed(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[str, C
                 name=name,
                 requests_per_minute=config.requests_per_minute if per_minute is None else per_minute,
                 max_concurrent=config.max_concurrent if concurrent is None else concurrent,
+                max_cost_usd=money["cost"],
+                max_cost_per_day_usd=money["cost/day"],
             ),
         )
+
+
+def _money(number: int, words: Sequence[str], config: AccessConfig) -> dict[str, float | None]:
+    """`cost` a request and `cost/day`, in US dollars. Raises ConfigError; a day has to pay for two requests."""
+    money: dict[str, float | None] = {"cost": config.max_cost_usd, "cost/day": config.max_cost_per_day_usd}
+    for word in words:
+        name, _, amount = word.partition("=")
+        try:
+            usd = float(amount)
+        except ValueError:
+            usd = 0.0
+        if name not in money or not (math.isfinite(usd) and usd > 0):
+            raise ConfigError(f"key {number}: {word!r} is neither cost=USD nor cost/day=USD, an amount above 0")
+        money[name] = usd
+    check_money(money["cost"], money["cost/day"], f"key {number}")
+    return money
+
+
+def check_money(request_usd: float | None, day_usd: float | None, whose: str) -> None:
+    """Raises ConfigError when a day's money cannot be shared out among requests."""
+    if day_usd is not None and (request_usd is None or day_usd < 2 * request_usd):
+        raise ConfigError(f"{whose}: a limit a day needs one a request, of at most half of it")
 
 
 def _limits(number: int, said: Sequence[str]) -> tuple[float | None, int | None]:
     """Requests a minute, and at once; None where the line says nothing. Raises ConfigError for limits that are none."""
     try:
-        per_minute = float(said[0]) if said else None
+        per_minute = float(said[0]) if said and said[0] != _NONE_OF_ITS_OWN else None
         concurrent = int(said[1]) if len(said) > 1 else None
     except ValueError:
         raise ConfigError(f"key {number}: its limits are not numbers") from None

@@ -10,15 +10,24 @@ Json = dict[str, Any]
 _METHODS = ("get", "post", "delete")
 
 
-def reference(schema: Json) -> str:
-    """The whole page as Markdown; the same schema gives the same page."""
+_GUIDES = "[operating.md](operating.md)", "[threat-model.md](threat-model.md)"
+_HERE = "`docs/operating.md` in the source", "`docs/threat-model.md` there"
+
+
+def reference(schema: Json, *, served: bool = False) -> str:
+    """The whole page as Markdown; the same schema gives the same page. `served`: it stands alone, at `/docs`."""
+    operating, threats = _HERE if served else _GUIDES
+    made = (
+        "Made from [the schema](/openapi.json). [The page](/) uses it; [is it ready?](/readyz)"
+        if served
+        else "Made from the schema at `/openapi.json`; `UPDATE_GOLDEN=1 pytest tests/unit/test_openapi.py` writes it."
+    )
     models: Json = schema["components"]["schemas"]
     lines = [
         "# HTTP API",
-        "Made from the schema at `/openapi.json`; `UPDATE_GOLDEN=1 pytest tests/unit/test_openapi.py` writes it.",
+        made,
         schema["info"]["description"],
-        "How to run it, keys, limits and metrics: [operating.md](operating.md). What happens to a photo: "
-        "[threat-model.md](threat-model.md).",
+        f"How to run it, keys, limits and metrics: {operating}. What happens to a photo: {threats}.",
     ]
     for path, operations in schema["paths"].items():
         lines += [_operation(path, method, operations[method], models) for method in _METHODS if method in operations]
@@ -45,7 +54,8 @@ def _operation(path: str, method: str, operation: Json, models: Json) -> str:
     for kind, media in content.items():
         for name, example in media.get("examples", {}).items():
             told = orjson.dumps(example["value"], option=orjson.OPT_INDENT_2).decode()
-            parts.append(f"Example, {name} (`{kind}`):\n\n```json\n{told}\n```")
+            mark = "<!-- shown only: needs the network -->\n\n" if '"url"' in told else ""  # see tests/docs_blocks.py
+            parts.append(f"Example, {name} (`{kind}`):\n\n{mark}```json\n{told}\n```")
     parts.append("\n".join(_reply(status, reply) for status, reply in sorted(operation["responses"].items())))
     return "\n\n".join(part for part in parts if part)
 
@@ -84,7 +94,7 @@ def _type(field: Json) -> str:
         return _name(field)
     for union in ("anyOf", "oneOf", "allOf"):
         if union in field:
-            return " or ".join(dict.fromkeys(_type(one) for one in field[union] if one.get("type") != "null")) or "null"
+            return " or ".join(dict.fromkeys(_type(one) for one in field[union]))
     if "const" in field:
         return f"`{field['const']}`"
     if "enum" in field:

@@ -3,9 +3,10 @@
 geotts serve                                   from the command line
 serve run ray_configs/local.yaml               from Ray's own command line
 serve.run(build(AppArgs()))                    from Python
-"""
 
-from __future__ import annotations
+Annotations here are not postponed: Ray reads that of `build` as it stands, and where it is a string it hands over the
+plain dictionary of the YAML.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,12 +19,14 @@ from ray.serve import Application
 from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.handle import DeploymentHandle
 
+from deployments import http_limits
 from deployments.audit import AuditLog
 from deployments.gateway import Gateway
 from deployments.handles import (
     JoinedTools,
     PhotoRefs,
     RemoteLocator,
+    RemoteModel,
     RemotePerception,
     RemoteRollouts,
     RemoteVerifier,
@@ -32,7 +35,15 @@ from deployments.handles import (
 )
 from deployments.http import create_app
 from deployments.metrics import Metrics
-from deployments.parts import make_agent_model, make_identity, make_local_toolbox, make_verifier, make_watch
+from deployments.parts import (
+    asking_locator,
+    make_agent_model,
+    make_identity,
+    make_local_toolbox,
+    make_router,
+    make_verifier,
+    make_watch,
+)
 from deployments.photo_process import PhotoProcess
 from deployments.placement import ROUTER
 from deployments.ray_env import wait_for_ingress_port
@@ -43,9 +54,8 @@ from deployments.scaling import POLICY
 from deployments.workers import Locatability, Rollout, Tools
 from deployments.workers import Verifier as VerifierWorker
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
-from tts.ports import Locator, Ports, Verifier
+from tts.ports import Locator, ModelClient, Ports, Verifier
 from tts.routing.locatability import FixedLocator
-from tts.routing.plan import DepthRouter
 
 
 @serve.ingress()
@@ -60,13 +70,17 @@ class GatewayIngress:
         workers: Mapping[str, DeploymentHandle[Any]],
     ) -> None:
         prepare_replica(args, "gateway")
+        http_limits.install(args.gateway.connections)
         wait_for_ingress_port(args.gateway.host)
         refs = PhotoRefs()
         brokers = RemoteBrokers(tools, args.tools)
-        rollouts, verifier = _apart(args, workers, refs) if workers else _colocated(args, locatability, tools, refs)
+        model = RemoteModel(workers["rollout"], refs) if workers else make_agent_model(args)
+        rollouts, verifier = (
+            _apart(args, workers, refs) if workers else _colocated(args, model, locatability, tools, refs)
+        )
         ports = Ports(
-            locator=_locator(args, locatability, refs),
-            router=DepthRouter(args.limits),
+            locator=asking_locator(args, _locator(args, locatability, refs), model),
+            router=make_router(args),
             rollouts=rollouts,
             verifier=verifier,
             identity=make_identity(args),
@@ -80,7 +94,7 @@ class GatewayIngress:
             args,
             ports,
             brokers=brokers,
-            observers=[self._metrics, *audit],
+            observers=[*audit, self._metrics],
             photo_process=PhotoProcess(args.gateway.photo),
         )
         self._checks = {
@@ -99,7 +113,7 @@ class GatewayIngress:
 
 def _locator(args: AppArgs, locatability: DeploymentHandle[Any], refs: PhotoRefs) -> Locator:
     """The Locatability deployment, unless there is nothing to ask it."""
-    fixed = args.routing.method == "fixed"
+    fixed = args.routing_method == "fixed"
     return FixedLocator(args.routing.fixed_score) if fixed else RemoteLocator(locatability, refs)
 
 
@@ -112,17 +126,20 @@ def _apart(
         refs,
         group_size=args.group_size or _whole_query(args),
         replicas=_replicas(args),
-        by_photo=args.placement == "photo_hash",
+        by_photo=_by_photo(args),
     )
     return rollouts, RemoteVerifier(workers["verifier"], refs)
 
 
 def _colocated(
-    args: AppArgs, locatability: DeploymentHandle[Any], tools: DeploymentHandle[Any], refs: PhotoRefs
+    args: AppArgs,
+    model: ModelClient,
+    locatability: DeploymentHandle[Any],
+    tools: DeploymentHandle[Any],
+    refs: PhotoRefs,
 ) -> tuple[LocalRollouts, Verifier]:
     """Rollouts and verifier in the gateway's process: their engine computes elsewhere."""
-    model = make_agent_model(args)
-    toolbox = JoinedTools(make_local_toolbox(RemotePerception(locatability, refs)), tools)
+    toolbox = JoinedTools(make_local_toolbox(RemotePerception(locatability, refs), args), tools, refs)
     return LocalRollouts(model, toolbox, args), make_verifier(args, model)
 
 
@@ -134,8 +151,8 @@ def build(args: AppArgs) -> Application:
     workers = {}
     if not args.colocated:
         rollout = _deployment(Rollout, d.rollout, **_placement(args)).bind(args, locatability, tools)
-        borrowed = args.verifier.kind == "model" and args.verifier.engine is None
-        verifier = _deployment(VerifierWorker, d.verifier, name="Verifier").bind(args, rollout if borrowed else None)
+        lent = rollout if args.verifier_borrows_engine else None
+        verifier = _deployment(VerifierWorker, d.verifier, name="Verifier").bind(args, lent)
         workers = {"rollout": rollout, "verifier": verifier}
     gateway = _deployment(GatewayIngress, d.gateway, name="Gateway")
     return cast(Application, gateway.bind(args, locatability, tools, workers))
@@ -188,9 +205,15 @@ def _scaling(config: DeploymentConfig, *, by_generations: bool) -> dict[str, Any
 
 
 def _placement(args: AppArgs) -> dict[str, Any]:
-    if args.placement == "load":
+    if not _by_photo(args):
         return {}
     return {"request_router_config": RequestRouterConfig(request_router_class=ROUTER)}
+
+
+def _by_photo(args: AppArgs) -> bool:
+    """Whether calls about one photo meet: also where a leader goes ahead of its siblings to fill a replica's cache."""
+    leads = args.routing_method == "leader" and args.engine.prefix_wait_s is not None and _replicas(args) > 1
+    return leads or args.placement == "photo_hash"
 
 
 def _whole_query(args: AppArgs) -> int | None:

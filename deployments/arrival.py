@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,6 +31,7 @@ class Arrival:
     request_id: str = field(default_factory=new_request_id)
     fetched: list[Outgoing] = field(default_factory=list)
     launched: bool = False
+    fetch_slot: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 
     def fetching(self, source: PhotoSource | None) -> Fetch | None:
         """`source`, recorded; None where nothing is fetched."""
@@ -37,7 +39,8 @@ class Arrival:
             return None
 
         async def fetch(url: str) -> bytes:
-            return await source(url, request_id=self.request_id, record=self._note)
+            async with self.fetch_slot():
+                return await source(url, request_id=self.request_id, record=self._note)
 
         return fetch
 

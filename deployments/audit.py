@@ -7,7 +7,7 @@ can be kept longer than the requests it tells of. An erased request leaves one l
 
 from __future__ import annotations
 
-import os
+import logging
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -18,50 +18,71 @@ from deployments.parts import remote_engines
 from deployments.runstore import RunMeta
 from tts.config import AppArgs
 from tts.domain.events import Done, Event, LeftMachine, ToolCalled, ToolResulted
-from tts.errors import ConfigError
+from tts.errors import ConfigError, GeoTTSError
+from tts.private_files import make_private
 from tts.toolkit.toolbox import now_rfc3339
 
+_log = logging.getLogger("geotts.audit")
 _STAYS_HERE = ("offline",)
 
 
+class AuditUnavailable(GeoTTSError):
+    """Nothing may be done of which no record can be kept."""
+
+    code = "audit-unavailable"
+    status = 503
+
+
 class AuditLog:
-    """An `Observer` that writes. One file a gateway; the lines are whole, also after a crash."""
+    """An `Observer` that writes. One file a gateway; the lines are whole, also after a crash. While it cannot write, no
+    request is accepted; those at work go on.
+    """
 
     def __init__(self, path: Path, args: AppArgs) -> None:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: IO[bytes] = os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab", 0)
+            make_private(path)
+            self._file: IO[bytes] = path.open("ab", 0)
         except OSError as error:
             raise ConfigError(f"gateway.audit_log cannot be written: {error.strerror}") from error
         self._tools_leave = any(provider not in _STAYS_HERE for provider in args.tools.providers)
         self._engines = remote_engines(args)
 
     def accepted(self, meta: RunMeta) -> None:
-        self._write("accepted", meta, photos=meta.photos)
-        for host in self._engines:  # said before it is, so that it is said whatever becomes of the request
-            self._write("photo_sent", meta, host=host, photos=meta.photos)
+        """Raises AuditUnavailable."""
+        try:
+            self._write("accepted", meta, photos=meta.photos)
+            for host in self._engines:  # said before it is, so that it is said whatever becomes of the request
+                self._write("photo_sent", meta, host=host, photos=meta.photos)
+        except OSError as error:
+            raise AuditUnavailable(f"the audit log cannot be written: {error.strerror}") from error
 
     def saw(self, meta: RunMeta, event: Event) -> None:
         if isinstance(event, ToolCalled) and self._tools_leave:
-            self._write("tool_called", meta, tool=event.call.name, rollout=event.rollout_id)
+            self._note("tool_called", meta, tool=event.call.name, rollout=event.rollout_id)
         elif isinstance(event, ToolResulted) and self._tools_leave and not event.result.cached:
-            self._write("tool_answered", meta, tool=event.result.name, hosts=_hosts(event), ok=event.result.ok)
+            self._note("tool_answered", meta, tool=event.result.name, hosts=_hosts(event), ok=event.result.ok)
         elif isinstance(event, LeftMachine):
             for sent in event.sent:
-                self._write("left", meta, sent_at=sent.at, host=sent.host, method=sent.method, bytes=sent.bytes_sent)
+                self._note("left", meta, sent_at=sent.at, host=sent.host, method=sent.method, bytes=sent.bytes_sent)
             if not event.complete:
-                self._write("left_unknown", meta)
+                self._note("left_unknown", meta)
         elif isinstance(event, Done):
-            self._write("ended", meta, stop_reason=event.stop_reason.value)
+            self._note("ended", meta, stop_reason=event.stop_reason.value)
 
     def ended(self, meta: RunMeta, seconds: float) -> None:
         return
 
     def erased(self, meta: RunMeta) -> None:
-        self._write("erased", meta)
+        self._note("erased", meta)
 
     def close(self) -> None:
         self._file.close()
+
+    def _note(self, what: str, meta: RunMeta, **details: Any) -> None:
+        try:
+            self._write(what, meta, **details)
+        except OSError as error:
+            _log.error("a line of the audit log is missing (%s): %s", what, error.strerror)
 
     def _write(self, what: str, meta: RunMeta, **details: Any) -> None:
         line = {"at": now_rfc3339(), "event": what, "request_id": meta.request_id, "key": meta.tenant, **details}

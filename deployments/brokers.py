@@ -36,6 +36,10 @@ class Brokers(OutgoingRecord, Protocol):
         """
         ...
 
+    async def region(self, name: str, to: str) -> bytes | None:
+        """The JPEG that is shown to search services under this name, for the address `to`; None when there is none."""
+        ...
+
     async def purge(self) -> None:
         """Let go of what is past its time. Raises NotErased when a file cannot be written."""
         ...
@@ -69,6 +73,10 @@ class LocalBrokers:
             raise _unwritable(error) from error
         except StoreError as error:
             raise NotErased(error.detail) from error
+
+    async def region(self, name: str, to: str) -> bytes | None:
+        shelf = self._tooling.catalog.shelf
+        return None if shelf is None else shelf.take(name, to)
 
     async def purge(self) -> None:
         await self._tooling.broker.purge()

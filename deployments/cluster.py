@@ -1,16 +1,11 @@
-"""Start GeoTTS on Ray: a local one-node cluster of its own, or one that is already running.
+"""Runs GeoTTS on Ray until a block ends: on a private node of its own, or on a cluster that is already running.
 
 Import this module before `ray`: it prepares the environment that Serve reads at import time.
 """
 
 from __future__ import annotations
 
-import gc
-import logging
-import os
 import time
-import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,30 +15,39 @@ from deployments.ray_env import is_free, prepare_environment, prepare_ports
 
 prepare_environment()
 
-import ray  # noqa: E402  after the environment is set
-from ray import serve  # noqa: E402
+from ray import serve  # noqa: E402  after the environment is set
 
 from deployments.app import build, build_tools  # noqa: E402
+from deployments.cluster_watch import ClusterLost, ClusterWatch  # noqa: E402
+from deployments.joined import JoinedServe  # noqa: E402
+from deployments.ray_start import abandon_ray, start_ray, stop_ray  # noqa: E402
 from tts.config import AppArgs, GatewayConfig  # noqa: E402
 from tts.errors import DataError, FatalError, boundary  # noqa: E402
 from tts.geodata.store import DataStore  # noqa: E402
 
-_OBJECT_STORE_BYTES = 200 * 2**20
-_log = logging.getLogger("geotts.ray")
 APP_NAME = "geotts"
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A running application."""
+    """A running application. `watch.check()` raises ClusterLost when what it runs on has died."""
 
     url: str
     ready_s: float
+    watch: ClusterWatch
 
 
 @contextmanager
-def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool = False) -> Iterator[Served]:
+def served(
+    args: AppArgs,
+    *,
+    ray_address: str | None = None,
+    log_to_driver: bool = False,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[Served]:
     """Run the application until the block ends. Without `ray_address` a private cluster is started on loopback.
+
+    `stopped` is asked while it starts: a KeyboardInterrupt may come where Ray or Python drops it.
 
     Raises:
         DataError: when the gazetteer has not been built.
@@ -51,7 +55,15 @@ def served(args: AppArgs, *, ray_address: str | None = None, log_to_driver: bool
     """
     if not DataStore(args.data_dir).ready:
         raise DataError("the embedded data is missing or outdated: run `geotts data build`")
-    with serving(lambda: build(args), args.gateway, ray_address=ray_address, log_to_driver=log_to_driver) as running:
+    longest_s = max(getattr(args.deployments, name).drain_s for name in type(args.deployments).model_fields)
+    with serving(
+        lambda: build(args),
+        args.gateway,
+        ray_address=ray_address,
+        log_to_driver=log_to_driver,
+        drain_s=longest_s,
+        stopped=stopped,
+    ) as running:
         yield running
 
 
@@ -62,32 +74,88 @@ def serving(
     *,
     ray_address: str | None = None,
     log_to_driver: bool = False,
+    drain_s: float = 20.0,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Served]:
-    """Run any application where the gateway's would be. Raises FatalError when it does not come up."""
+    """Run any application where the gateway's would be, and drain it for `drain_s` at most when the block ends.
+
+    Raises:
+        FatalError: it does not come up, or nobody can reach it.
+        ClusterLost: raised in the block, and then nothing is left to be stopped.
+    """
     if ray_address is None:
         prepare_ports(gateway.host, gateway.port)
     started = time.perf_counter()
-    _start_patiently(ray_address, log_to_driver=log_to_driver)
+    start_ray(ray_address, log_to_driver=log_to_driver)
+    run = _on_own_node if ray_address is None else _on_joined_cluster
+    with _taken_down(stop_ray, when_lost=abandon_ray):
+        _leave_if(stopped)
+        with run(make, gateway, drain_s, stopped) as url:
+            yield Served(url, round(time.perf_counter() - started, 2), ClusterWatch.of_this_process())
+
+
+@contextmanager
+def _taken_down(take_down: Callable[[], None], *, when_lost: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Take something down at the end, however it comes; of a cluster that is lost, only what `when_lost` does."""
+    end = take_down
     try:
-        with boundary(FatalError, "starting the service (is there memory and processor time to spare?)"):
-            serve.start(http_options={"host": gateway.host, "port": _proxy_port(gateway)})
-            try:
-                serve.run(make(), name=APP_NAME, route_prefix="/")
-            except RuntimeError as error:
-                raise FatalError(f"the application did not come up: {_what_failed() or error}") from error
-        yield Served(url=f"http://{gateway.host}:{gateway.port}", ready_s=round(time.perf_counter() - started, 2))
+        yield
+    except ClusterLost:
+        end = when_lost
+        raise
     finally:
+        end()
+
+
+@contextmanager
+def _on_own_node(
+    make: Callable[[], serve.Application], gateway: GatewayConfig, drain_s: float, stopped: Callable[[], bool]
+) -> Iterator[str]:
+    """The gateway itself listens; what ends with it is all there is."""
+    with _taken_down(_shut_down):
+        _deploy(make, gateway, _proxy_port(gateway), stopped)
+        yield f"http://{gateway.host}:{gateway.port}"
+
+
+@contextmanager
+def _on_joined_cluster(
+    make: Callable[[], serve.Application], gateway: GatewayConfig, drain_s: float, stopped: Callable[[], bool]
+) -> Iterator[str]:
+    """Serve's proxies listen, and other applications may be there."""
+    joined = JoinedServe(APP_NAME)
+    joined.refuse_second()
+    with _taken_down(lambda: joined.remove(drain_s)):
+        _deploy(make, gateway, gateway.port, stopped)
+        yield joined.url()
+
+
+def _leave_if(stopped: Callable[[], bool]) -> None:
+    """Between two steps of the start, for a KeyboardInterrupt that was dropped within one, as in a finalizer."""
+    if stopped():
+        raise KeyboardInterrupt
+
+
+def _deploy(
+    make: Callable[[], serve.Application], gateway: GatewayConfig, proxy_port: int, stopped: Callable[[], bool]
+) -> None:
+    with boundary(FatalError, "starting the service (is there memory and processor time to spare?)"):
+        serve.start(http_options={"host": gateway.host, "port": proxy_port})
+        _leave_if(stopped)
         try:
-            with boundary(FatalError, "stopping the service"):
-                serve.shutdown()  # type: ignore[no-untyped-call]
-        finally:
-            ray.shutdown()
+            serve.run(make(), name=APP_NAME, route_prefix="/")
+        except RuntimeError as error:
+            raise FatalError(f"the application did not come up: {_what_failed() or error}") from error
+
+
+def _shut_down() -> None:
+    with boundary(FatalError, "stopping the service"):
+        serve.shutdown()  # type: ignore[no-untyped-call]
 
 
 @contextmanager
 def served_tools(args: AppArgs) -> Iterator[Any]:
     """Only the Tools deployment, on a private cluster: its handle."""
-    _start_patiently(None, log_to_driver=False)
+    start_ray(None, log_to_driver=False)
     try:
         serve.start(proxy_location="Disabled")
         yield serve.run(build_tools(args), name="tools", route_prefix=None)
@@ -95,64 +163,7 @@ def served_tools(args: AppArgs) -> Iterator[Any]:
         try:
             serve.shutdown()  # type: ignore[no-untyped-call]
         finally:
-            ray.shutdown()
-
-
-def _start_patiently(address: str | None, *, log_to_driver: bool) -> None:
-    """Ray gives its node 30 s to start and has no setting for it. On a busy machine the second try is the quicker."""
-    what = "starting Ray (is there memory and processor time to spare?)"
-    try:
-        with boundary(FatalError, what):
-            _start_ray(address, log_to_driver=log_to_driver)
-        return
-    except FatalError as error:
-        if address is not None:
-            raise
-        _forget(error)
-    with boundary(FatalError, what):
-        _start_ray(address, log_to_driver=log_to_driver)
-
-
-def _forget(error: FatalError) -> None:
-    """Let go of the processes of a start that failed: Ray ends them, but neither waits for them nor lets go of them
-    before the traceback does. Python buries what is let go of when it starts its next process."""
-    ray.shutdown()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        for failure in (error, error.__cause__):
-            traceback.clear_frames(failure.__traceback__ if failure is not None else None)
-        gc.collect()
-
-
-def _start_ray(address: str | None, *, log_to_driver: bool) -> None:
-    for name in ("ray", "ray.serve", "ray._private.authentication"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    if not log_to_driver:
-        _quiet_raylet()
-    if address is not None:
-        ray.init(address, log_to_driver=log_to_driver, namespace="serve")
-        return
-    ray.init(
-        "local",
-        num_cpus=max(2, os.cpu_count() or 2),
-        include_dashboard=False,
-        object_store_memory=_OBJECT_STORE_BYTES,
-        log_to_driver=log_to_driver,
-        logging_level=logging.WARNING,
-    )
-
-
-def _quiet_raylet() -> None:
-    """Log what the raylet reports (a worker that ended, at every shutdown the controller) instead of printing it.
-
-    Ray prints these reports to stdout even with `log_to_driver=False`, and has no setting for it.
-    """
-
-    def note(data: dict[str, Any], ignore_prefix: bool = False) -> None:
-        for line in data.get("lines", ()):
-            _log.debug("%s", line)
-
-    ray._private.worker.print_to_stdstream = note
+            stop_ray()
 
 
 def _what_failed() -> str:

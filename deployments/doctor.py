@@ -13,9 +13,15 @@ from dataclasses import replace
 
 import psutil
 
-from deployments.findings import Finding
+from deployments.context_finding import context_finding
+from deployments.endpoint_terms import terms_findings
+from deployments.endpoint_watch import endpoints_of
+from deployments.findings import BUILD, Finding
+from deployments.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
+from deployments.parts import make_dialect
 from deployments.profile_doctor import endpoint_finding, vllm_finding
 from deployments.ray_env import why_not_bound
+from deployments.template_finding import template_finding
 from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
@@ -30,7 +36,7 @@ _MIN_FREE_GB = 2.0
 def examine(args: AppArgs) -> list[Finding]:
     """All findings, in the order a person would ask."""
     checks: tuple[Callable[[AppArgs], Iterator[Finding]], ...] = (
-        _python, _packages, _optional, _tesseract, _data, _machine, _ports, _engine,
+        _python, _packages, _optional, _tesseract, _data, _machine, _ports, _engine, _tools,
     )  # fmt: skip
     return [replace(found, detail=masked(found.detail)) for check in checks for found in check(args)]
 
@@ -51,7 +57,7 @@ def _packages(args: AppArgs) -> Iterator[Finding]:
     missing = [name for name, version in found.items() if version is None]
     detail = ", ".join(f"{name} {version}" for name, version in found.items() if version)
     if missing:
-        yield Finding("packages", "missing", ", ".join(missing), "the service does not start", "run `make setup`")
+        yield Finding("packages", "problem", ", ".join(missing), "the service does not start", "run `make setup`")
     else:
         yield Finding("packages", "ok", detail)
 
@@ -85,7 +91,7 @@ def _data(args: AppArgs) -> Iterator[Finding]:
         if status.state == "ready":
             yield Finding(status.name, "ok", f"{status.size_bytes / 1e6:.0f} MB in {status.path}")
         else:
-            yield Finding(status.name, "missing", status.state, "nothing can be looked up", "run `geotts data build`")
+            yield Finding(status.name, "missing", status.state, "nothing can be looked up until it is built", BUILD)
     target = next(path for path in (store.root, *store.root.parents) if path.exists())
     free = shutil.disk_usage(target).free / 1e9
     if free < _MIN_FREE_GB:
@@ -98,12 +104,19 @@ def _machine(args: AppArgs) -> Iterator[Finding]:
     memory = psutil.virtual_memory().available / 2**30
     detail = f"{os.cpu_count()} cores, {memory:.1f} GiB of memory free"
     short = memory < 3
-    yield Finding("machine", "problem" if short else "ok", detail, "the service needs 2 GiB" if short else "")
+    yield Finding(
+        "machine", "problem" if short else "ok", detail, "the service may be killed: it needs 2 GiB" if short else ""
+    )
     gpus = shutil.which("nvidia-smi") is not None
     if gpus:
         yield Finding("GPU", "ok", "nvidia-smi is there")
     else:
-        yield Finding("GPU", "off", "none seen", "the embedded engine and remote endpoints need none")
+        yield Finding(
+            "GPU",
+            "off",
+            "none seen",
+            "no model runs on this machine with vLLM; the embedded engine and remote endpoints need none",
+        )
 
 
 def _ports(args: AppArgs) -> Iterator[Finding]:
@@ -115,12 +128,19 @@ def _ports(args: AppArgs) -> Iterator[Finding]:
 
 
 def _engine(args: AppArgs) -> Iterator[Finding]:
+    for role, endpoint in endpoints_of(args).items():
+        answers = endpoint_finding(endpoint, role)
+        yield answers
+        if answers.state == "ok" and (context := context_finding(endpoint, args)) is not None:
+            yield context
+        if (lossy := template_finding(endpoint)) is not None:
+            yield lossy
+    yield from terms_findings(args)
     name = args.engine.name
+    if isinstance(args.engine, OpenAIEngine):
+        return
     if name == "clues":
         yield Finding("engine", "ok", "clues: embedded, needs no model")
-        return
-    if isinstance(args.engine, OpenAIEngine):
-        yield endpoint_finding(args.engine)
         return
     if isinstance(args.engine, VllmEngine):
         yield vllm_finding(args.engine)
@@ -131,6 +151,14 @@ def _engine(args: AppArgs) -> Iterator[Finding]:
         yield Finding("engine", "problem", error.detail)
         return
     yield Finding("engine", "ok", detail)
+
+
+def _tools(args: AppArgs) -> Iterator[Finding]:
+    for note in tools_note(args, make_dialect(args.dialect, args)):
+        yield Finding("tools", "missing", note, "the model looks things up in a gazetteer of towns", "set --providers")
+    yield from providers_without_keys(args, os.environ)
+    yield from unused_keys(args, os.environ)
+    yield from region_search_findings(args)
 
 
 def _version(package: str) -> str | None:

@@ -17,3 +17,7 @@ class Finding:
     detail: str = ""
     cost: str = ""
     mend: str = ""
+
+
+BUILD = "run `geotts data build`; `geotts locate` and `geotts serve` build it by themselves"
+"""How missing data comes to be there."""

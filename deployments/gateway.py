@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from contextvars import Context
 from dataclasses import dataclass
+from functools import partial
 
 from deployments.access import Caller, TooManyRequests
 from deployments.admission import Admission
@@ -20,21 +21,26 @@ from deployments.arrival import Arrival
 from deployments.brokers import Brokers
 from deployments.observer import Observer, Observers
 from deployments.photo_process import PhotoProcess
-from deployments.runner import ATTENDED_S, Runner
-from deployments.runstore import Claim, LogEntry, RunMeta, RunStore, StoreUnavailable, open_store
+from deployments.readers import Readers
+from deployments.runner import Runner
+from deployments.runstore import Claim, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
+from deployments.runstore.reading import event_of
+from deployments.store_probe import StoreProbe
 from tts.aio import closing, spawn
 from tts.config import AppArgs
-from tts.domain.events import parse_event
+from tts.domain.answer import StopReason
+from tts.domain.events import Done, Event, Failed
 from tts.domain.exif import file_claim
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
-from tts.errors import NotFound, RequestError
-from tts.ports import Ports
+from tts.errors import NotFound, RequestError, boundary
+from tts.ports import Ports, close_each
 from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
 _STOP_PATIENCE_S = 3.0
+_END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
 _OPENING_S = 1.0  # from claiming a key to the log of its request, at most
 
 
@@ -66,14 +72,16 @@ class Gateway:
         observers: Sequence[Observer] = (),
         photo_process: PhotoProcess | None = None,
     ) -> None:
-        self._config = args.gateway
+        self._config, self._defaults = args.gateway, args.request_defaults
         self._ports = ports
         self.brokers = brokers
         self._observers = Observers(observers)
         self.store: RunStore = store or open_store(args.gateway.run_store, args.gateway.retention_s)
+        self.store_probe = StoreProbe(self.store)
         self._photo_process = photo_process
         self.admission = Admission(args.gateway, photo_process)
         self._runner = Runner(args.gateway, ports, self.store, self._observers, self.admission, brokers)
+        self._readers = Readers(self._runner, self.store)
 
     @property
     def in_flight(self) -> int:
@@ -86,8 +94,8 @@ class Gateway:
     @asynccontextmanager
     async def arriving(self, caller: Caller) -> AsyncIterator[Arrival]:
         """Around reading and starting a request: what goes out to get its photos is told, whatever becomes of it."""
-        with self.admission.entered():
-            arrival = Arrival(caller)
+        with self.admission.entered(caller):
+            arrival = Arrival(caller, fetch_slot=partial(self.admission.fetching, caller))
             try:
                 yield arrival
             finally:
@@ -121,6 +129,7 @@ class Gateway:
         """
         arrival = arrival or Arrival()
         caller = arrival.caller
+        options = _within_means(self._defaults.fill(options), caller)
         photos = await self.admission.photos(raw_photos)
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
         request = LocateRequest(
@@ -143,11 +152,11 @@ class Gateway:
                 return Started(earlier, replayed=True)
             if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
                 raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
+            self._runner.launch(request, meta)
             settled = True
         finally:
             if not settled:  # whoever waits for us may be gone: what is there of the request goes by itself
                 spawn(self._withdraw(meta), name=f"withdraw {request.id}", context=Context())
-        self._runner.launch(request, meta)
         arrival.launched = True
         return Started(request.id)
 
@@ -188,7 +197,7 @@ class Gateway:
         try:
             async with asyncio.timeout(_STOP_PATIENCE_S):
                 while await self.store.is_open(request_id):
-                    await self._runner.end_orphan(request_id)
+                    await self._runner.end_orphan(request_id, at_once=True)
                     await asyncio.sleep(0.02)
         except TimeoutError:
             _log.warning("a request did not stop in time", extra={"request_id": request_id})
@@ -216,37 +225,52 @@ class Gateway:
             raise _not_found(request_id)
         return meta
 
-    @contextmanager
-    def attended(self, request_id: str, grace_s: float) -> Iterator[None]:
-        """While a reader is inside, the work goes on; when it leaves early, the work is cancelled after `grace_s`.
+    def attended(self, request_id: str, grace_s: float, *, joins: bool = False) -> AbstractContextManager[None]:
+        """While a reader is inside, the work goes on; when the last leaves early, it is cancelled after `grace_s`.
 
-        Leaving only starts things: a reader that is cancelled by its server gets no chance to wait for anything.
+        `joins`: a reader of a request that another began; it keeps the work alive, but the work may not be its own to
+        end.
         """
-        reader = spawn(self._attend(request_id, grace_s), name=f"attend {request_id}") if grace_s > 0 else None
-        try:
-            yield
-        finally:
-            if reader is not None:
-                reader.cancel()
-            else:
-                self._runner.stop(request_id)
-
-    async def _attend(self, request_id: str, grace_s: float) -> None:
-        while True:
-            try:
-                await self.store.attend(request_id, grace_s + ATTENDED_S)
-                pause_s = ATTENDED_S / 2
-            except StoreUnavailable:
-                pause_s = ATTENDED_S / 6
-            await asyncio.sleep(pause_s)
+        return self._readers.attended(request_id, grace_s, joins=joins)
 
     async def follow(self, request_id: str, *, after: int = 0) -> AsyncIterator[LogEntry | None]:
-        """The log from `after` on; None is a heartbeat."""
+        """The log from `after` on; None is a heartbeat. Whatever becomes of the log, the last entry is `done`."""
+        last_seq, ended = after, False
+        try:
+            with boundary(StoreUnavailable, "reading the log"):
+                async with closing(self._entries(request_id, after)) as entries:
+                    async for entry in entries:
+                        if entry is not None:
+                            last_seq, ended = entry.seq, entry.kind == "done"
+                        elif ended:  # closing it takes the store a while
+                            break
+                        yield entry
+            if ended or (last_seq and last_seq == after and await self.store.meta(request_id) is not None):
+                return
+            lost: StoreUnavailable = LogLost()
+        except StoreUnavailable as error:
+            if ended:
+                return
+            lost = error
+        failed = Failed(code=lost.code, status=lost.status, detail=lost.detail)
+        ends: tuple[Event, ...] = (failed, Done(stop_reason=StopReason.FAILED))
+        for seq, event in enumerate(ends, last_seq + 1):
+            yield LogEntry(seq, event.type, event.model_copy(update={"seq": seq}).json_bytes())
+
+    async def _entries(self, request_id: str, after: int) -> AsyncIterator[LogEntry | None]:
+        """What the store has, and an end for a request whose gateway was lost."""
         idle_s = min(self._config.heartbeat_s, self._config.lease_s)
+        failures = 0
         async with closing(self.store.read(request_id, after=after, idle_s=idle_s)) as entries:
             async for entry in entries:
-                if entry is None:
-                    await self._runner.end_orphan(request_id)
+                try:
+                    if entry is None:
+                        await self._runner.end_orphan(request_id)
+                    failures = 0
+                except StoreUnavailable:
+                    failures += 1
+                    if failures > _END_FAILURES or self._runner.is_broken(request_id):
+                        raise
                 yield entry
 
     async def is_past(self, request_id: str, seq: int) -> bool:
@@ -261,7 +285,8 @@ class Gateway:
         if (run := await self._runner.ended(request_id)) is not None:
             return run
         async with closing(self.follow(request_id)) as entries:
-            return fold([parse_event(entry.payload) async for entry in entries if entry is not None])
+            found = [event_of(entry) async for entry in entries if entry is not None]
+        return fold([event for event in found if event is not None])
 
     async def so_far(self, request_id: str) -> Run:
         """The fold of what there is now. Raises NotFound for a request that was erased meanwhile."""
@@ -271,7 +296,8 @@ class Gateway:
             async for entry in entries:
                 if entry is None:
                     break
-                events.append(parse_event(entry.payload))
+                if (event := event_of(entry)) is not None:
+                    events.append(event)
         if not events and await self.store.meta(request_id) is None:
             raise _not_found(request_id)
         return fold(events)
@@ -279,6 +305,7 @@ class Gateway:
     async def aclose(self) -> None:
         """Cancel what runs and let go of the store."""
         await self._runner.aclose()
+        await close_each(self._ports.rollouts, self._ports.verifier)
         await self.store.aclose()
         if self._photo_process is not None:
             await self._photo_process.aclose()
@@ -291,3 +318,9 @@ def _not_found(request_id: str) -> NotFound:
 def _claim(request_id: str, photos: Sequence[Photo], options: LocateOptions) -> Claim:
     content = "\n".join([*(photo.source_sha256 for photo in photos), options.model_dump_json()])
     return Claim(request_id=request_id, fingerprint=hashlib.sha256(content.encode()).hexdigest())
+
+
+def _within_means(options: LocateOptions, caller: Caller) -> LocateOptions:
+    """A request may not cost more than its key allows."""
+    bounds = [usd for usd in (options.max_cost_usd, caller.max_cost_usd) if usd is not None]
+    return options.model_copy(update={"max_cost_usd": min(bounds)}) if bounds else options

@@ -236,10 +236,13 @@ class RemoteVerifier:
 
 
 class RemoteToolbox:
-    """`Toolbox` in the Tools deployment. A broker that cannot be reached is a tool error, not a crash."""
+    """`Toolbox` in the Tools deployment. A broker that cannot be reached is a tool error, not a crash. Photos go there
+    for the tools only that send parts of them on, and for requests only that consent to it.
+    """
 
-    def __init__(self, handle: DeploymentHandle[Any], schemas: tuple[ToolSchema, ...]) -> None:
-        self._call, self._schemas = handle.call, schemas
+    def __init__(self, handle: DeploymentHandle[Any], schemas: tuple[ToolSchema, ...], refs: PhotoRefs) -> None:
+        self._call, self._schemas, self._refs = handle.call, schemas, refs
+        self._sending = frozenset(schema.name for schema in schemas if schema.sends_photo)
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         return self._schemas
@@ -247,7 +250,9 @@ class RemoteToolbox:
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         try:
             bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
-            outcome: ToolOutcome = await remote_call(self._call, call, bare)
+            pixels = call.name in self._sending and context.allow_region_search
+            photos = self._refs.of(context.photos) if pixels else []
+            outcome: ToolOutcome = await remote_call(self._call, call, bare, photos)
         except (ReplicaLost, Overloaded) as error:
             return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
         return outcome
@@ -256,12 +261,12 @@ class RemoteToolbox:
 class JoinedTools:
     """Cheap tools here and the others in the broker, joined when the broker has first said what it has."""
 
-    def __init__(self, local: Toolbox, broker: DeploymentHandle[Any]) -> None:
-        self._local, self._broker = local, broker
+    def __init__(self, local: Toolbox, broker: DeploymentHandle[Any], refs: PhotoRefs) -> None:
+        self._local, self._broker, self._refs = local, broker, refs
         self._joined: JoinedToolbox | None = None
 
     async def __call__(self) -> Toolbox:
         if self._joined is None:
             schemas: tuple[ToolSchema, ...] = await remote_call(self._broker.schemas)
-            self._joined = JoinedToolbox(self._local, RemoteToolbox(self._broker, schemas))
+            self._joined = JoinedToolbox(self._local, RemoteToolbox(self._broker, schemas, self._refs))
         return self._joined

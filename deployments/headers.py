@@ -12,6 +12,9 @@ from collections.abc import Iterable
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from deployments import http_limits
+from tts.config import ConnectionLimits
+
 _DROPPED = frozenset(
     {b"x_request_timeout_seconds", b"x_request_disconnect_disabled", b"serve_multiplexed_model_id", b"x_session_id"}
 )
@@ -51,5 +54,9 @@ def _first_name(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, byt
 
 
 def middlewares() -> list[Middleware]:
-    """What Serve calls through RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH."""
+    """What Serve calls through RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH, right before it starts an HTTP server. A
+    proxy, which does not know our configuration, gets the limits that this has by default.
+    """
+    if not http_limits.installed():
+        http_limits.install(ConnectionLimits())
     return [Middleware(DropServeHeaders)]

@@ -13,6 +13,7 @@ from deployments.access_log import AccessLog
 from deployments.answer_maps import AnswerMaps
 from deployments.arrival import PhotoSource
 from deployments.cors import Cors
+from deployments.endpoint_watch import EndpointWatch
 from deployments.gateway import Gateway
 from deployments.head import HeadAsGet
 from deployments.http_errors import install_errors, unexpected
@@ -23,6 +24,7 @@ from deployments.routes.locate import add_locate
 from deployments.routes.map import add_map
 from deployments.routes.openai import add_openai
 from deployments.routes.operations import add_operations
+from deployments.routes.regions import add_regions
 from deployments.routes.runs import add_runs
 from deployments.routes.web import add_web
 from deployments.service import Check, Service
@@ -50,11 +52,14 @@ def create_app(
     metrics.watch_queue(lambda: gateway.admission.reading, lambda: gateway.admission.working)
     photos = PhotoFetcher(args.gateway) if args.gateway.fetch_urls else None
     fetch = fetch or (photos.fetch if photos is not None else None)
-    service = Service(gateway, args, Keyring(args.gateway), metrics, checks or {}, fetch)
+    endpoints = EndpointWatch(args)
+    service = Service(gateway, args, Keyring(args.gateway), metrics, endpoints, checks or {}, fetch)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        endpoints.start()
         yield
+        await endpoints.aclose()
         await gateway.aclose()
         if photos is not None:
             await photos.aclose()
@@ -74,6 +79,8 @@ def create_app(
     add_map(app, service, AnswerMaps(args.data_dir))
     add_openai(app, service)
     add_operations(app, service)
+    if args.tools.serves_regions:
+        add_regions(app, service)
     add_web(app, service)
     install_openapi(app, keys=args.gateway.access.mode == "keys")
     _add_middleware(app, args, metrics)

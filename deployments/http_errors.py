@@ -14,11 +14,15 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from deployments.head import answers_head
-from tts.api.schema import problem_of
-from tts.errors import GeoTTSError, Overloaded
+from tts.api.schema import PROBLEM_BASE, Problem, problem_of
+from tts.errors import GeoTTSError, NotFound, Overloaded
 
 PROBLEM_TYPE = "application/problem+json"
 OPENAI_PATH = "/v1/"
+_MISSING = {
+    "request_id": "no such request: an id is loc_ and 20 hexadecimal digits",
+    "sha256": "this request has no such file",
+}
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
@@ -32,10 +36,18 @@ def problem(
     headers: dict[str, str] | None = None,
 ) -> Response:
     """Under /v1 the body also has the `error` object that OpenAI's clients look for (an extension member)."""
-    told: dict[str, Any] = problem_of(code, status, detail, instance=instance, errors=errors).jsonable()
+    return problem_reply(problem_of(code, status, detail, instance=instance, errors=errors), headers)
+
+
+def problem_reply(found: Problem, headers: dict[str, str] | None = None) -> Response:
+    """As `problem`, for one that is made."""
+    told: dict[str, Any] = found.jsonable()
+    instance, errors = found.instance, found.errors
     if instance is not None and instance.startswith(OPENAI_PATH):
-        told["error"] = {"message": detail, "type": code, "code": code, "param": errors[0]["field"] if errors else None}
-    return Response(orjson.dumps(told), status, headers, media_type=PROBLEM_TYPE)
+        code = found.type.removeprefix(PROBLEM_BASE)
+        param = errors[0]["field"] if errors else None
+        told["error"] = {"message": found.detail, "type": code, "code": code, "param": param}
+    return Response(orjson.dumps(told), found.status, headers, media_type=PROBLEM_TYPE)
 
 
 def problem_for(error: GeoTTSError, *, instance: str | None = None) -> Response:
@@ -75,6 +87,10 @@ def install_errors(app: FastAPI) -> None:
 
     async def validation(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
+        named = [str(e["loc"][1]) for e in error.errors() if e["loc"][0] == "path"]
+        if named:  # a name that nothing can have: there is nothing under it
+            missing = _MISSING.get(named[0], "there is nothing under this name")
+            return problem_for(NotFound(missing), instance=request.url.path)
         errors = tuple(
             {"field": ".".join(str(part) for part in e["loc"][1:])[:100], "problem": str(e["msg"])[:300]}
             for e in error.errors()

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -24,13 +24,17 @@ from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
 from tts.geodata.areas import area_in_words
 from tts.geodata.countries import Countries
+from tts.wrong_fields import in_words
 
 T = TypeVar("T")
 _IMAGE_FIELD = "image"
 _MAX_FIELDS = 32
 _MAX_FIELD_BYTES = 64 * 1024
+_MOST_VALUES = 20_000  # commas of a JSON body; photos have none
+_LONGEST_AREA = 2000  # characters of an area in words
 _STRUCTURED = ("tools", "within")  # JSON inside a form field
 _COUNTRIES = Countries()
+_FILE_NAME = re.compile(r"[\w ./\\:~()+-]{0,240}\.[A-Za-z0-9]{2,5}")
 _CHARSET = re.compile(r""";\s*charset[*\d]*\s*=\s*("[^"]*"|[^;]*)""", re.IGNORECASE)
 
 
@@ -111,7 +115,7 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
     try:
         for name, value in form.multi_items():
             if name == _IMAGE_FIELD:
-                photos.append(await value.read() if isinstance(value, UploadFile) else value.encode())
+                photos.append(await value.read() if isinstance(value, UploadFile) else _picture_in(value))
             elif isinstance(value, UploadFile):
                 raise _wrong(name, "is a file; only `image` may be one")
             elif name in fields:
@@ -122,6 +126,13 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
         for file in parser._files_to_close_on_error:  # a body that ends inside a file leaves it out of the form, open
             file.close()
     return options_from(fields), _checked(photos)
+
+
+def _picture_in(text: str) -> bytes:
+    """The bytes of an `image` that came as a plain field. Raises RequestError for the name of a file."""
+    if _FILE_NAME.fullmatch(text):
+        raise _wrong(_IMAGE_FIELD, "is the name of a file, not its bytes: with curl, write -F image=@photo.jpg")
+    return text.encode()
 
 
 def _without_charset(headers: Headers) -> Headers:
@@ -142,6 +153,8 @@ async def _from_json(request: Request, config: GatewayConfig, fetch: Fetch | Non
 async def read_json(request: Request, config: GatewayConfig) -> dict[str, Any]:
     """The body as a JSON object, bounded in size. Raises RequestError."""
     body = b"".join([chunk async for chunk in _bounded(request, config.max_body_bytes)])
+    if body.count(b",") > _MOST_VALUES:  # reading and refusing each of them would keep the loop for seconds
+        raise Malformed(f"the body has more than {_MOST_VALUES:,} values")
     try:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -192,6 +205,8 @@ async def _structured(name: str, value: str) -> Any:
     if name not in _STRUCTURED or not value:
         return value
     if name == "within" and not value.lstrip().startswith(("{", "[")):
+        if len(value) > _LONGEST_AREA:
+            raise _wrong(name, f"has {len(value):,} characters; an area in words has at most {_LONGEST_AREA:,}")
         try:
             return await asyncio.to_thread(area_in_words, value, _COUNTRIES)  # the names are read at the first call
         except ValueError as error:
@@ -213,7 +228,7 @@ def options_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = Non
     try:
         options = LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
-        raise refused(error, names) from error
+        raise refused(error, LocateOptions, names) from error
     for name, problem in _unknown(options):
         raise _wrong(names.get(name, name), problem)
     return options
@@ -232,9 +247,11 @@ def _unknown(options: LocateOptions) -> Iterator[tuple[str, str]]:
             yield "within", f"no country has the code {', '.join(codes[:5])} (ISO 3166-1 alpha-2, such as FR)"
 
 
-def refused(error: ValidationError, sent_as: Mapping[str, str] | None = None) -> RequestError:
-    """Every wrong field by the name that the caller knows, in words for the caller."""
-    errors = tuple({"field": _field(e["loc"], sent_as or {})[:100], "problem": e["msg"][:300]} for e in error.errors())
+def refused(error: ValidationError, model: type[BaseModel], sent_as: Mapping[str, str] | None = None) -> RequestError:
+    """Every wrong field of a `model` by the name that the caller knows, in words for the caller."""
+    errors = tuple(
+        {"field": _field(e["loc"], sent_as or {})[:100], "problem": in_words(e, model)[:300]} for e in error.errors()
+    )
     summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
     return RequestError(f"the request is not valid: {summary}", errors=errors)
 

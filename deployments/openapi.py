@@ -150,6 +150,7 @@ _WORDS = {
     401: "No known API key",
     403: "Not from this origin",
     404: "No such request, file or page; or it was erased",
+    406: "None of the forms that `Accept` asks for is offered",
     408: "The body did not arrive in time",
     413: "Too large",
     415: "Not a photo, or not a content type that is read",
@@ -158,13 +159,20 @@ _WORDS = {
     500: "Our fault; the log knows more",
     503: "Busy, or a part does not answer: `Retry-After`",
 }
-PROBLEMS: dict[int | str, Json] = {
-    status: {
-        "description": words,
-        "content": {"application/problem+json": {"schema": {"$ref": _REF.format(model="Problem")}}},
-    }
-    for status, words in _WORDS.items()
+_NOTHING_WORKED = {
+    502: "The model endpoint refuses what rollouts send it: `causes` have its words, and what to do",
+    503: "Busy, or a part does not answer: `Retry-After`. When no rollout could work, `causes` say why and what to do",
 }
+
+
+def _problems(words_of: dict[int, str]) -> dict[int | str, Json]:
+    schema = {"$ref": _REF.format(model="Problem")}
+    content = {"application/problem+json": {"schema": schema}}
+    return {status: {"description": words, "content": content} for status, words in words_of.items()}
+
+
+PROBLEMS = _problems(_WORDS)
+NOTHING_WORKED = _problems(_NOTHING_WORKED)
 NOT_READY: dict[int | str, Json] = {503: {**PROBLEMS[503], "description": "Not everything answers: `checks` says what"}}
 METRICS_PROBLEMS: dict[int | str, Json] = {status: PROBLEMS[status] for status in (401, 403)}
 

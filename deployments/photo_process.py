@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections import deque
+from contextlib import suppress
 from typing import cast
 
 import orjson
@@ -23,8 +24,14 @@ _LONGEST_S = 10.0  # for one small photo, which takes some 4 ms
 _READY_S = 60.0
 
 
+class _ProcessDied(Exception):
+    """Over this photo, or just before it was read: nobody can tell."""
+
+
 class PhotoProcess:
-    """Started when it is first missed, and again when it was lost. One that dies over a photo takes it along alone."""
+    """Started when it is first missed, and again when it was lost. One that dies over a photo takes it along alone: the
+    photo is tried in a second process, for the first may have been ended by somebody while it was idle.
+    """
 
     def __init__(self, limits: PhotoLimits) -> None:
         self._limits = limits
@@ -43,12 +50,19 @@ class PhotoProcess:
         """As `load_small_photo`, one after the other; None also when it is not there.
 
         Raises:
-            PhotoError: as `load_small_photo`, or decoding it ended the process.
+            PhotoError: as `load_small_photo`, or decoding it ended two processes.
         """
         if self._child is None or self._child.lost:
             return None
         # what was begun is finished, also when nobody waits for it any more
-        return await asyncio.shield(self._child.clean(raw))
+        with suppress(_ProcessDied):
+            return await asyncio.shield(self._child.clean(raw))
+        if not self.ready() and self._starting is not None:
+            await asyncio.wait([self._starting])
+        with suppress(_ProcessDied):
+            if self._child is not None and not self._child.lost:
+                return await asyncio.shield(self._child.clean(raw))
+        raise _damaged()
 
     async def aclose(self) -> None:
         self._wanted = False
@@ -79,6 +93,7 @@ class _Child(asyncio.Protocol):
         self._limit = self._loop.call_later(_READY_S, self._process.kill)
         self._read = bytearray()
         self._over = asyncio.Event()
+        self._too_slow = False
 
     @property
     def lost(self) -> bool:
@@ -144,14 +159,20 @@ class _Child(asyncio.Protocol):
                 answer.set_exception(ConnectionError("it ended before it was ready"))
             elif place == 0:
                 _log.error("the photo process died over a photo (exit code %d)", code)
-                answer.set_exception(
-                    PhotoError.because(PhotoProblem.DAMAGED, "the photo is damaged: decoding it failed")
-                )
+                answer.set_exception(_damaged() if self._too_slow else _ProcessDied())
             else:
                 answer.set_result(None)
 
     def _watch(self) -> None:
-        self._limit = self._loop.call_later(_LONGEST_S, self._process.kill)
+        self._limit = self._loop.call_later(_LONGEST_S, self._give_up)
+
+    def _give_up(self) -> None:
+        self._too_slow = True
+        self._process.kill()
+
+
+def _damaged() -> PhotoError:
+    return PhotoError.because(PhotoProblem.DAMAGED, "the photo is damaged: decoding it failed")
 
 
 def _launched(limits: str) -> tuple[subprocess.Popen[bytes], socket.socket]:

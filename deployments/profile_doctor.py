@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import httpx
 
-from deployments.findings import Finding
+from deployments.endpoint_models import listed_models
+from deployments.findings import BUILD, Finding
 from deployments.local import local_tools
 from deployments.parts import make_dialect
 from tts.config import AppArgs, OpenAIEngine, VllmEngine
@@ -17,7 +20,26 @@ from tts.dialects.spoken import SpokenDialect
 from tts.errors import ConfigError, DataError
 from tts.profiles import Profile
 
-_PATIENCE_S = 3.0
+
+class _Use(NamedTuple):
+    """What an endpoint is used for: what its silence costs, and which settings name it."""
+
+    cost: str
+    address: str
+    model: str
+
+
+_EVERYTHING = "every rollout fails"
+_USES = {
+    "engine": _Use(_EVERYTHING, "--endpoint", "--model"),
+    "observer": _Use(_EVERYTHING, "observer.base_url", "observer.model"),
+    "verifier engine": _Use("the consensus decides alone", "verifier.engine.base_url", "verifier.engine.model"),
+    "consistency engine": _Use(
+        "confidence is not checked against the reasoning",
+        "verifier.consistency.engine.base_url",
+        "verifier.consistency.engine.model",
+    ),
+}
 
 
 def explain(name: str, profile: Profile, args: AppArgs) -> Iterator[Finding]:
@@ -44,33 +66,51 @@ def explain(name: str, profile: Profile, args: AppArgs) -> Iterator[Finding]:
         )
     else:
         yield Finding("chat template", "ok", "the checkpoint's own" if template == "engine" else template)
+    if profile.needs_endpoint:
+        return  # whoever serves the model knows how
     model = args.engine.model if isinstance(args.engine, OpenAIEngine | VllmEngine) else ""
     yield Finding("an endpoint of your own", "off", "", "", profile.serve_command(model))
 
 
-def endpoint_finding(engine: OpenAIEngine) -> Finding:
-    """Whether the endpoint answers and has the model."""
+def endpoint_finding(engine: OpenAIEngine, role: str = "engine") -> Finding:
+    """Whether the endpoint answers and has the model. `role` is one of `endpoint_watch.endpoints_of`."""
+    what = "endpoint" if role == "engine" else f"endpoint of {role}"
+    known = next(use for name, use in _USES.items() if role.startswith(name))
     key = os.environ.get(engine.api_key_env, "")
-    url = f"{engine.base_url.rstrip('/')}/models"
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    cost, mend = "every rollout fails", "start it, or name another with --endpoint"
+    cost, mend = known.cost, f"start it, or name another with {known.address}"
+    if not _on_this_machine(engine.base_url):
+        mend = f"check its address, up to and including /v1, and your connection, or name another with {known.address}"
     try:
-        response = httpx.get(url, headers=headers, timeout=_PATIENCE_S, trust_env=False)
-        listed = [str(item["id"]) for item in response.raise_for_status().json()["data"]]
+        listed = listed_models(engine)
     except httpx.HTTPStatusError as error:
-        said = f"{engine.base_url} answered {error.response.status_code}"
-        return Finding("endpoint", "problem", said, cost, f"check the key in ${engine.api_key_env}")
+        status = error.response.status_code
+        key_is_wrong = status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+        elsewhere = "check its address, up to and including /v1, and its log"
+        about_key = f"check the key in ${engine.api_key_env}" if key else f"set its key in ${engine.api_key_env}"
+        mend = about_key if key_is_wrong else elsewhere
+        return Finding(what, "problem", f"{engine.base_url} answered {status}", cost, mend)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return Finding("endpoint", "problem", f"{engine.base_url}: {type(error).__name__}", cost, mend)
+        return Finding(what, "problem", f"{engine.base_url}: {type(error).__name__}", cost, mend)
     except (ValueError, KeyError, TypeError):
-        return Finding("endpoint", "problem", f"{engine.base_url} lists no models", cost, mend)
+        return Finding(what, "problem", f"{engine.base_url} lists no models", cost, mend)
     if engine.model and engine.model not in listed:
         there = f"it has {', '.join(listed[:5]) or 'none'}"
-        return Finding("endpoint", "problem", f"{engine.model} is not there; {there}", cost, "name one with --model")
+        return Finding(what, "problem", f"{engine.model} is not there; {there}", cost, f"name one with {known.model}")
     if not listed:
-        return Finding("endpoint", "problem", f"{engine.base_url} lists no models", cost, mend)
-    others = f", the first of {len(listed)}: name another with --model" if not engine.model and listed[1:] else ""
-    return Finding("endpoint", "ok", f"{engine.base_url} serves {engine.model or listed[0]}{others}")
+        return Finding(what, "problem", f"{engine.base_url} lists no models", cost, mend)
+    others = f", the first of {len(listed)}: name another with {known.model}" if not engine.model and listed[1:] else ""
+    return Finding(what, "ok", f"{engine.base_url} serves {engine.model or listed[0]}{others}")
+
+
+def _on_this_machine(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def no_endpoint_finding(name: str) -> Finding:
+    """For a profile whose model somebody else serves, while no endpoint is named."""
+    detail = f"none is named, and the profile {name} needs one"
+    return Finding("endpoint", "problem", detail, "the service does not start", "say --endpoint URL")
 
 
 def vllm_finding(engine: VllmEngine) -> Finding:
@@ -97,7 +137,8 @@ def _speaking(dialect: Dialect) -> str:
     boxes = {"thousand": "0 to 1000", "pixels": "pixels of the sent picture", "fraction": "fractions"}[coords]
     told = "the system text" if dialect.tools_in == "system_text" else "the chat template"
     words = "its own texts" if settings.prompt_file is None else f"texts of {settings.prompt_file}"
-    return f"{dialect.name}: {words}, tools in {told}, boxes as {boxes}, points in {dialect.datum}"
+    how = "as released, " if dialect.released else ""
+    return f"{dialect.name}: {how}{words}, tools in {told}, boxes as {boxes}, points in {dialect.datum}"
 
 
 def _limits(args: AppArgs, dialect: Dialect) -> str:
@@ -127,10 +168,17 @@ def _tools(dialect: Dialect, args: AppArgs) -> Iterator[Finding]:
     try:
         offered = {schema.name for schema in dialect.schemas(local_tools(args).toolbox.schemas())}
     except DataError as error:
-        yield Finding("tools", "problem", error.detail, "nothing can be looked up", "run `geotts data build`")
+        yield Finding("tools", "missing", error.detail, "they are not known before the data is built", BUILD)
+        return
+    except ConfigError:  # of a provider, whose finding says it
+        yield Finding("tools", "problem", "they do not start", "nothing can be looked up", "mend the providers")
         return
     missing = sorted(trained - offered)
-    there = ", ".join(sorted(offered)) or "none"
+    wanted = args.request_defaults.tools
+    shown = offered if wanted is None else offered & set(wanted)
+    there = ", ".join(sorted(shown)) or "none"
+    if len(shown) < len(offered):
+        there = f"{there} ({len(shown)} of {len(offered)}: request_defaults.tools)"
     if missing:
         cost = f"the model was trained with {', '.join(missing)} and has to do without"
         yield Finding("tools", "missing", there, cost, "configure a provider that has them (tools.providers)")

@@ -8,10 +8,14 @@ replaced replica gets it back at once.
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import time
+from pathlib import Path
 
-_TIME_WAIT_S = 65.0
+from tts.errors import FatalError
+
+_RELEASE_S = 15.0  # a killed replica's process is gone, and its socket with it, well within this
 
 
 def prepare_environment() -> None:
@@ -40,24 +44,39 @@ def prepare_ports(host: str, port: int) -> None:
     os.environ["RAY_SERVE_DEFAULT_HTTP_HOST"] = host
 
 
-def wait_for_ingress_port(host: str) -> None:
-    """Block until this node's one ingress port can be bound, at most a minute.
+def prepare_token() -> None:
+    """Give a private cluster a token of its own where the user has none: Ray would write one into the home folder, and
+    from then on every Ray of this user would want it. The environment hands it on to the processes of the cluster.
+    """
+    if "RAY_AUTH_MODE" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ or _token_file().exists():
+        return
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
-    After a crash the kernel keeps the port of broken connections for 60 s. Serve would give the port up for good after
-    one failed attempt, so a replaced gateway replica waits before it lets Serve try.
+
+def _token_file() -> Path:
+    return Path.home() / ".ray" / "auth_token"
+
+
+def wait_for_ingress_port(host: str) -> None:
+    """Block until this node's one ingress port can be bound. The replica before this one may still hold it.
+
+    Serve would give the port up for good after one failed attempt.
+
+    Raises:
+        FatalError: another process holds the port for 15 s. Serve starts the replica again.
     """
     low, high = (int(os.environ.get(f"RAY_SERVE_DIRECT_INGRESS_{end}_HTTP_PORT", "0")) for end in ("MIN", "MAX"))
     if high - low != 1:
         return
-    give_up = time.monotonic() + _TIME_WAIT_S
-    while time.monotonic() < give_up:
-        if is_free(host, low):
-            return
-        time.sleep(0.2)
+    give_up = time.monotonic() + _RELEASE_S
+    while reason := why_not_bound(host, low):
+        if time.monotonic() > give_up:
+            raise FatalError(f"port {low} of {host} is taken ({reason}): stop what uses it, or set gateway.port")
+        time.sleep(0.1)
 
 
 def is_free(host: str, port: int) -> bool:
-    """Whether the port can be bound at this moment."""
+    """Whether any program can bind the port at this moment, also one that takes no port in TIME_WAIT."""
     return not why_not_bound(host, port, closing=False)
 
 

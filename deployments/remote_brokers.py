@@ -44,6 +44,13 @@ class RemoteBrokers:
                 f"the tools did not answer, so what they kept may still be there: {error.detail}"
             ) from error
 
+    async def region(self, name: str, to: str) -> bytes | None:
+        """The replica that lends it has it; the route bounds how many are asked for at once."""
+        if not self._config.serves_regions:
+            return None
+        parts: list[bytes | None] = await remote_all(self._handle, "region", name, to, within_s=_ASKING_S)
+        return next((data for data in parts if data is not None), None)
+
     async def purge(self) -> None:
         await remote_all(self._handle, "purge", within_s=_ERASING_S)
 

@@ -10,6 +10,7 @@ import ray
 from ray._common.tls_utils import add_port_to_grpc_server
 from ray.serve._private import replica
 
+from deployments.listener import install_listener
 from tts.config import AppArgs
 from tts.telemetry import configure_telemetry
 
@@ -22,6 +23,7 @@ def prepare_replica(args: AppArgs, name: str) -> None:
     configure_telemetry(args.telemetry, name)
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
     replica.add_port_to_grpc_server = _add_port  # type: ignore[attr-defined]
+    install_listener()
 
 
 def _add_port(server: Any, address: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Literal, cast
@@ -11,11 +12,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from deployments.gateway import Gateway
-from deployments.http_errors import problem
+from deployments.http_errors import problem_reply
 from tts.aio import closing
-from tts.api.schema import response_of
+from tts.api.schema import problem_of_failure, response_of
 from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
 from tts.domain.events import Failed
+from tts.domain.geojson import answer_geojson
 from tts.domain.trajectory import Run
 
 SSE, NDJSON, GEOJSON, JSON = "text/event-stream", "application/x-ndjson", "application/geo+json", "application/json"
@@ -74,7 +76,7 @@ def reply(request_id: str, run: Run, include: str, media_type: str, headers: Map
     if run.failure is not None or run.answer is None:
         return no_answer(run, f"/locate/{request_id}", sent)
     if media_type == GEOJSON:
-        return Response(orjson.dumps(run.answer.geojson()), media_type=GEOJSON, headers=sent)
+        return Response(orjson.dumps(answer_geojson(run.answer)), media_type=GEOJSON, headers=sent)
     told = response_of(request_id, run.answer, run, cast(Include, include))
     return Response(told.json_bytes(), media_type=JSON, headers=sent)
 
@@ -82,5 +84,5 @@ def reply(request_id: str, run: Run, include: str, media_type: str, headers: Map
 def no_answer(run: Run, instance: str, headers: Mapping[str, str]) -> Response:
     """The problem that a run without an answer ended with."""
     failure = run.failure or Failed(code="cancelled", status=503, detail="the request was cancelled")
-    retry = {"Retry-After": "1"} if failure.status == 503 else {}
-    return problem(failure.code, failure.status, failure.detail, instance=instance, headers={**headers, **retry})
+    retry = {"Retry-After": str(max(1, math.ceil(failure.retry_after_s or 1.0)))} if failure.status == 503 else {}
+    return problem_reply(problem_of_failure(failure, instance=instance), {**headers, **retry})

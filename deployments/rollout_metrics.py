@@ -12,8 +12,8 @@ from tts.domain.events import Done, RolloutFinished, RolloutStarted, TurnFinishe
 from tts.domain.usage import Usage
 
 _KINDS = ("prompt", "completion", "cached")
-_Spent = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time
-_NOTHING: _Spent = (0, 0, 0, 0.0)
+_Spent = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time, then US dollars
+_NOTHING: _Spent = (0, 0, 0, 0.0, 0.0)
 
 
 class RolloutMetrics:
@@ -22,8 +22,13 @@ class RolloutMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._rollouts = Counter("geotts_rollouts_total", "Rollouts that ended.", ("stop_reason",), registry=registry)
         tokens = Counter("geotts_tokens_total", "Tokens of the engine.", ("kind",), registry=registry)
-        gpu = Counter("geotts_gpu_seconds_total", "Seconds of GPU time.", registry=registry)
-        self._counters = (*(tokens.labels(kind) for kind in _KINDS), gpu)
+        gpu = Counter(
+            "geotts_gpu_seconds_total",
+            "Seconds in which an engine in this service generated for rollouts, times the GPUs it holds.",
+            registry=registry,
+        )
+        cost = Counter("geotts_cost_usd_total", "US dollars that models cost, by their prices.", registry=registry)
+        self._counters = (*(tokens.labels(kind) for kind in _KINDS), gpu, cost)
         self._open: dict[str, dict[int, _Spent]] = {}
 
     def started(self, request_id: str, event: RolloutStarted) -> None:
@@ -46,7 +51,7 @@ class RolloutMetrics:
 
     def _count(self, before: _Spent, usage: Usage) -> _Spent:
         """Add what is new. A rollout that was set back to an earlier turn says less: nothing is new then."""
-        total = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.gpu_s)
+        total = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.gpu_s, usage.cost_usd)
         for counter, old, new in zip(self._counters, before, total, strict=True):
             if new > old:
                 counter.inc(new - old)

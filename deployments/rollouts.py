@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from deployments.parts import make_dialect
+from deployments.parts import make_dialect, make_gallery
 from tts.aio import closing
 from tts.config import AppArgs
-from tts.ports import GroupRequest, ModelClient, RolloutItem, Toolbox
+from tts.ports import GroupRequest, ModelClient, RolloutItem, Toolbox, close_each
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 
@@ -17,15 +17,21 @@ class LocalRollouts:
 
     def __init__(self, model: ModelClient, toolbox: Toolbox | Callable[[], Awaitable[Toolbox]], args: AppArgs) -> None:
         self._model, self._toolbox, self._args = model, toolbox, args
+        self._gallery = make_gallery(args)
 
     def group_size(self, n: int) -> int:
         return n
 
+    async def aclose(self) -> None:
+        """Close the engine's connections."""
+        await close_each(self._model)
+
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         toolbox = await self._toolbox() if callable(self._toolbox) else self._toolbox
-        agent = Agent(self._model, make_dialect(group.dialect, self._args), toolbox)
+        agent = Agent(self._model, make_dialect(group.dialect, self._args), toolbox, self._gallery)
         args = self._args
-        batches = run_group(agent, group, coalesce_s=args.coalesce_s, leader_first=args.engine.shares_prefix)
+        wait_s = None if group.warm else args.engine.prefix_wait_s
+        batches = run_group(agent, group, coalesce_s=args.coalesce_s, prefix_wait_s=wait_s)
         async with closing(batches) as stream:
             async for batch in stream:
                 yield batch

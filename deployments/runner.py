@@ -30,6 +30,7 @@ from tts.ports import Attachment, Ports
 
 _log = logging.getLogger("geotts.gateway")
 _UNFOLLOWED_S = 0.05
+_MOST_BROKEN = 1000
 ATTENDED_S = 3.0  # a reader says twice in this time that it is there
 
 
@@ -63,6 +64,8 @@ class Runner:
         self._observers, self._admission = observers, admission
         self._jobs: dict[str, _Job] = {}
         self._duties: list[asyncio.Task[None]] = []
+        self._broken: dict[str, StoreUnavailable] = {}  # ended here, and the store could not be told
+        self._suspects: dict[str, asyncio.Task[None]] = {}
 
     def launch(self, request: LocateRequest, meta: RunMeta) -> None:
         """Start the work of a request whose log is open.
@@ -71,8 +74,8 @@ class Runner:
         away, but whether the work ends then is ours to say.
         """
         self._ensure_duties()
+        self._observers.accepted(meta)  # it may refuse
         self._admission.started()
-        self._observers.accepted(meta)
         job = self._jobs[request.id] = _Job(request, meta, Leaving(self._ports, request.id, meta.fetched))
         job.task = spawn(self._work(job), name=f"solve {request.id}", context=Context())
         job.task.add_done_callback(lambda _: self._ended(job))
@@ -87,12 +90,22 @@ class Runner:
         return request_id in self._jobs
 
     async def ended(self, request_id: str) -> Run | None:
-        """Wait until a request has come to its end; what its log says, None when it did not end well, or not here."""
+        """Wait until a request has come to its end; what its log says, None when it did not end well, or not here.
+
+        Raises:
+            StoreUnavailable: it did not end well, and the log cannot be told.
+        """
         job = self._jobs.get(request_id)
         if job is None or job.task is None:
             return None
         await asyncio.wait([job.task])
+        if (broken := self._broken.get(request_id)) is not None:
+            raise broken
         return job.run
+
+    def is_broken(self, request_id: str) -> bool:
+        """Whether a request ended here, and the run store could not be told."""
+        return request_id in self._broken
 
     def stop(self, request_id: str) -> None:
         """Cancel without waiting; nothing when it does not run here."""
@@ -129,12 +142,12 @@ class Runner:
             told = error if isinstance(error, StoreUnavailable) else FatalError("the request failed unexpectedly")
             code = "internal" if isinstance(told, FatalError) else told.code
             failed = Failed(code=code, status=told.status, detail=told.detail)
-            await self._end(meta, job.leaving, [failed, Done(stop_reason=StopReason.FAILED)], job.last_seq)
+            await self._end_job(job, [failed, Done(stop_reason=StopReason.FAILED)])
         except asyncio.CancelledError:
-            await self._end(meta, job.leaving, [Done(stop_reason=StopReason.CANCELLED)], job.last_seq)
+            await self._end_job(job, [Done(stop_reason=StopReason.CANCELLED)])
             raise
         else:
-            await self._store.close(meta)
+            await self._close(meta, failed=job.run is not None and job.run.failure is not None)
         finally:
             if watcher is not None:
                 watcher.cancel()
@@ -171,6 +184,27 @@ class Runner:
         for event in events:
             self._observers.saw(meta, event)
 
+    async def _end_job(self, job: _Job, ends: Sequence[Event]) -> None:
+        """Without a store that can be written, a reader ends the log later: it has no lease any more."""
+        try:
+            await self._end(job.meta, job.leaving, ends, job.last_seq)
+        except StoreUnavailable as error:
+            _log.error("the end of a request was not recorded: %s", error.detail, extra={"request_id": job.request.id})
+            if len(self._broken) >= _MOST_BROKEN:
+                self._broken.pop(next(iter(self._broken)))
+            self._broken[job.request.id] = error
+
+    async def _close(self, meta: RunMeta, *, failed: bool) -> None:
+        """Of a log that has its own end already: nobody misses more if the store fails now. A request that `failed` may
+        be tried again under its key.
+        """
+        try:
+            await self._store.close(meta)
+            if meta.claim and failed:
+                await self._store.release(meta.claim, meta.request_id)
+        except StoreUnavailable as error:
+            _log.warning("a log was not closed: %s", error.detail, extra={"request_id": meta.request_id})
+
     async def _end(self, meta: RunMeta, leaving: Leaving, ends: Sequence[Event], last_seq: int) -> None:
         """Close a log that did not come to its own end. Its key is given back: the same request may be tried again."""
         left = await leaving.told()
@@ -180,15 +214,66 @@ class Runner:
         if meta.claim:
             await self._store.release(meta.claim, meta.request_id)
 
-    async def end_orphan(self, request_id: str) -> None:
-        """End a request whose gateway was lost; nothing for any other."""
-        if request_id in self._jobs or (last_seq := await self._store.orphaned(request_id)) is None:
+    async def end_orphan(self, request_id: str, *, at_once: bool = False) -> None:
+        """End a request whose gateway was lost; nothing for any other.
+
+        A gateway that lives may be late with its lease, after an outage of the store for one: unless `at_once`, it gets
+        the time in which it would renew it twice.
+        """
+        if request_id in self._jobs or await self._store.orphaned(request_id) is None:
             return
+        if at_once or not self._store.shared or request_id in self._broken:
+            await self._end_lost(request_id)
+        elif request_id not in self._suspects:
+            suspect = spawn(self._end_suspect(request_id), name=f"suspect {request_id}", context=Context())
+            self._suspects[request_id] = suspect
+            suspect.add_done_callback(lambda _: self._suspects.pop(request_id, None))
+
+    async def _end_suspect(self, request_id: str) -> None:
+        await asyncio.sleep(self._config.lease_s / 2)
+        try:
+            await self._end_lost(request_id)
+        except StoreUnavailable as error:
+            _log.warning("a request whose gateway was lost was not ended: %s", error.detail)
+
+    async def _end_lost(self, request_id: str) -> None:
+        last_seq = await self._store.orphaned(request_id)
         meta = await self._store.meta(request_id)
-        if meta is not None:
+        if last_seq is None or meta is None:
+            return
+        if await self._has_end(request_id, last_seq):
+            await self._store.close(meta)
+        else:
             lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
             leaving = Leaving(self._ports, request_id, meta.fetched, complete=False)
             await self._end(meta, leaving, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
+            self._broken.pop(request_id, None)
+
+    async def _has_end(self, request_id: str, last_seq: int) -> bool:
+        async with closing(self._store.read(request_id, after=last_seq - 1, idle_s=0.0)) as entries:
+            async for entry in entries:
+                return entry is not None and entry.kind == "done"
+        return False
+
+    async def stop_unattended(self, request_id: str) -> None:
+        """Stop the work, unless a reader at another gateway joined it: then as soon as that one has left, too."""
+        job = self._jobs.get(request_id)
+        if job is None:
+            return
+        try:
+            attended_s = await self._store.attended_s(request_id)
+        except StoreUnavailable:
+            attended_s = 0.0
+        while attended_s > 0 and request_id in self._jobs:
+            await asyncio.sleep(attended_s)
+            attended_s = await self._attended_s(request_id)
+        self.stop(request_id)
+
+    async def _attended_s(self, request_id: str) -> float:
+        try:
+            return await self._store.attended_s(request_id)
+        except StoreUnavailable:
+            return ATTENDED_S  # readers cannot say now that they are there
 
     async def _watch(self, meta: RunMeta) -> None:
         """Stop the work once nobody has read for its grace time."""
@@ -196,10 +281,7 @@ class Runner:
         left_s = meta.grace_s
         while left_s > 0:
             await asyncio.sleep(left_s)
-            try:
-                left_s = await self._store.attended_s(meta.request_id)
-            except StoreUnavailable:
-                left_s = ATTENDED_S  # readers cannot say now that they are there
+            left_s = await self._attended_s(meta.request_id)
         self.stop(meta.request_id)
 
     def _ensure_duties(self) -> None:
@@ -215,14 +297,21 @@ class Runner:
                 self.stop(request_id)
 
     async def _renew_leases(self) -> None:
+        pause_s, late = self._config.lease_s / 4, False
         while True:
-            await asyncio.sleep(self._config.lease_s / 4)
+            await asyncio.sleep(pause_s)
+            pause_s = self._config.lease_s / 4
             metas = [job.meta for job in self._jobs.values()]
             try:
                 for request_id in await self._store.renew(metas, lease_s=self._config.lease_s):
                     self.stop(request_id)
             except StoreUnavailable as error:
-                _log.warning("leases were not renewed: %s", error.detail)
+                if not late:
+                    _log.warning("leases are not renewed: %s", error.detail)
+                late = True
+                pause_s /= 4
+            else:
+                late = False
 
     async def _purge(self) -> None:
         while True:
@@ -237,5 +326,5 @@ class Runner:
         """Stop everything."""
         for request_id in list(self._jobs):
             await self.stopped(request_id)
-        for duty in self._duties:
+        for duty in (*self._duties, *self._suspects.values()):
             await cancel_and_wait(duty)

@@ -11,6 +11,7 @@ from fastapi import Request
 
 from deployments.access import Caller, Keyring, TooManyRequests
 from deployments.arrival import PhotoSource
+from deployments.endpoint_watch import EndpointWatch
 from deployments.gateway import Gateway
 from deployments.metrics import Metrics
 from tts.aio import spawn
@@ -19,17 +20,28 @@ from tts.errors import FatalError, GeoTTSError, boundary
 
 Check = Callable[[], Awaitable[object]]
 _CHECK_S = 2.0
+_OK = "ok"
 _log = logging.getLogger("geotts.gateway")
+_MINUTES_A_DAY = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Not `ready` when a check failed, or when no configured engine answers: one of several may be down."""
+
+    ready: bool
+    checks: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """`checks` are what readiness asks; `fetch` gets a photo from a URL, None where that is not allowed."""
+    """`checks` and `endpoints` are what readiness asks; `fetch` gets a photo from a URL, None where not allowed."""
 
     gateway: Gateway
     args: AppArgs
     keyring: Keyring
     metrics: Metrics
+    endpoints: EndpointWatch
     checks: Mapping[str, Check] = field(default_factory=dict)
     fetch: PhotoSource | None = None
 
@@ -38,7 +50,7 @@ class Service:
         return self.keyring.caller(request.headers)
 
     async def worker(self, request: Request) -> Caller:
-        """The caller, for a request that costs something. Raises TooManyRequests above the caller's rate."""
+        """The caller, for a request that costs something. Raises TooManyRequests above its rate or money."""
         caller = self.caller(request)
         if caller.requests_per_minute is not None:
             wait_s = await self.gateway.store.take(
@@ -48,6 +60,13 @@ class Service:
                 raise TooManyRequests(
                     f"at most {caller.requests_per_minute:g} requests a minute with this key", retry_after_s=wait_s
                 )
+        if (paid := caller.requests_per_day) is not None:
+            # half at once and half over the day: in no 24 hours more than all of it
+            wait_s = await self.gateway.store.take(
+                f"{caller.name or '-'} money", per_minute=paid / 2 / _MINUTES_A_DAY, burst=max(1, paid // 2)
+            )
+            if wait_s > 0:
+                raise TooManyRequests("the money of this key for the day is spent", retry_after_s=wait_s)
         return caller
 
     async def exposition(self) -> bytes:
@@ -60,11 +79,15 @@ class Service:
             self.metrics.brokers.snapshots = {}
         return self.metrics.exposition()
 
-    async def health(self) -> dict[str, str]:
-        """`ok` or what is wrong, for the store and for everything behind the gateway."""
-        checks: dict[str, Check] = {"store": self.gateway.store.ping, **self.checks}
-        found = await asyncio.gather(*(spawn(_checked(check), name=f"check {name}") for name, check in checks.items()))
-        return dict(zip(checks, found, strict=True))
+    async def health(self) -> Health:
+        """`ok` or what is wrong, for the store, for everything behind the gateway and for the endpoints of models."""
+        checks: dict[str, Check] = {"store": self.gateway.store_probe, **self.checks}
+        asking = [spawn(_checked(check), name=f"check {name}") for name, check in checks.items()]
+        endpoints = spawn(self.endpoints.states(), name="check endpoints")
+        found = dict(zip(checks, await asyncio.gather(*asking), strict=True))
+        told = {**found, **await endpoints}
+        ready = all(state == _OK for state in found.values()) and not self.endpoints.none_answers()
+        return Health(ready, told)
 
 
 async def _checked(check: Check) -> str:
@@ -76,4 +99,4 @@ async def _checked(check: Check) -> str:
         return f"no answer within {_CHECK_S:g} s"
     except GeoTTSError as error:
         return error.detail
-    return "ok"
+    return _OK

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from deployments.released import released_system_of, released_texts
 from tools.catalog import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
@@ -57,7 +58,14 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
     store = open_store(tools.cache)
     log = OutgoingLog(Path(tools.outgoing_log).expanduser() if tools.outgoing_log else None)
     catalog = build_catalog(
-        tools, offline, store, environment=os.environ if environment is None else environment, record=log
+        tools,
+        offline,
+        store,
+        environment=os.environ if environment is None else environment,
+        record=log,
+        system=released_system_of(args),
+        texts=released_texts(args),
+        public_url=args.gateway.public_url,
     )
     broker = Broker(
         catalog.tools,

@@ -90,7 +90,8 @@ class Rollout:
         self._coalesce_s = args.coalesce_s
         self._refs = PhotoRefs()
         self._model = make_agent_model(args)
-        toolbox = JoinedTools(make_local_toolbox(RemotePerception(locatability, self._refs)), tools)
+        local = make_local_toolbox(RemotePerception(locatability, self._refs), args)
+        toolbox = JoinedTools(local, tools, self._refs)
         self._rollouts = LocalRollouts(self._model, toolbox, args)
         self._tools = tools
         self._running = 0
@@ -148,16 +149,20 @@ class Tools:
         refuse_file_across_nodes(args, nodes=live_nodes())
         tooling = make_tooling(args)
         self._toolbox = taped(tooling.toolbox, args.tools)
+        self._refs = PhotoRefs()
         self._broker = LocalBrokers(tooling, self._toolbox, retention_s=args.gateway.retention_s, name=replica_name())
         self._running = 0
 
     async def schemas(self) -> tuple[ToolSchema, ...]:
         return self._toolbox.schemas()
 
-    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+    async def call(self, call: ToolCall, context: ToolContext, photo_refs: Sequence[Any] = ()) -> ToolOutcome:
+        """`photo_refs`: the photos, for the tools that send parts of them to somebody else."""
         self._running += 1
         try:
             with span("broker", parent=context.request.traceparent, tool=call.name):
+                if photo_refs:
+                    context = replace(context, photos=await self._refs.fetch(photo_refs))
                 return await self._toolbox.call(call, context)
         finally:
             self._running -= 1
@@ -177,6 +182,10 @@ class Tools:
     async def outgoing(self, request_id: str) -> tuple[Outgoing, ...]:
         """What left the machine for a request through this replica."""
         return await self._broker.about(request_id)
+
+    async def region(self, name: str, to: str) -> bytes | None:
+        """The picture that is lent under this name here."""
+        return await self._broker.region(name, to)
 
     async def note(self, sent: Sequence[Outgoing]) -> None:
         """Write down what was sent by others than tools."""

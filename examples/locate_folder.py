@@ -1,6 +1,6 @@
 """Locate a folder of photos as jobs that survive this program: run it again and nothing is done twice.
 
-python examples/locate_folder.py FOLDER [http://127.0.0.1:8000] > found.jsonl
+python examples/locate_folder.py examples http://127.0.0.1:8000 > found.jsonl
 """
 
 import hashlib
@@ -9,17 +9,18 @@ import sys
 import time
 from pathlib import Path
 
-from tts.api.sync_client import SyncClient
-from tts.domain.request import LocateOptions
-from tts.errors import Overloaded
+from geotts_client import GeoTTSError, LocateOptions, Overloaded, SyncClient
 
 OPTIONS = LocateOptions(n_parallel=2, deadline_s=60, include="none")
 
 
 def main(folder: str, url: str = "http://127.0.0.1:8000") -> None:
+    paths = sorted(Path(folder).glob("*.jpg"))
+    if not paths:
+        sys.exit(f"there is no *.jpg in {folder}")
     with SyncClient(url) as client:
         jobs = {}
-        for path in sorted(Path(folder).glob("*.jpg")):
+        for path in paths:
             photo = path.read_bytes()
             while path not in jobs:
                 try:
@@ -36,4 +37,10 @@ def main(folder: str, url: str = "http://127.0.0.1:8000") -> None:
             print(json.dumps(found))
 
 
-main(*sys.argv[1:])
+if len(sys.argv) not in (2, 3):
+    print("usage: python examples/locate_folder.py FOLDER [URL]", file=sys.stderr)
+    sys.exit(2)
+try:
+    main(*sys.argv[1:])
+except (GeoTTSError, OSError) as error:  # no service, a refusal, a file that cannot be read
+    sys.exit(str(error))

@@ -1,6 +1,6 @@
 """Follow one photo live, from the first event to the answer.
 
-python examples/locate_stream.py photo.jpg [http://127.0.0.1:8000]
+python examples/locate_stream.py photo.jpg http://127.0.0.1:8000
 """
 
 import asyncio
@@ -8,12 +8,11 @@ import sys
 from contextlib import aclosing
 from pathlib import Path
 
-from tts.api.client import Client
-from tts.domain.events import Answered, Hypothesised, Routed, ToolCalled
-from tts.domain.request import LocateOptions
+from geotts_client import Client, GeoTTSError, LocateOptions
+from geotts_client.events import Answered, Hypothesised, Routed, ToolCalled
 
 
-async def main(photo: bytes, url: str = "http://127.0.0.1:8000") -> None:
+async def main(photo: Path, url: str = "http://127.0.0.1:8000") -> None:
     options = LocateOptions(n_parallel=4, target_radius_km=25)
     async with Client(url) as client, aclosing(client.stream(photo, options)) as events:
         async for event in events:  # a cut connection is resumed; leaving this loop early cancels the work
@@ -31,4 +30,10 @@ async def main(photo: bytes, url: str = "http://127.0.0.1:8000") -> None:
                     print(f"          {'+' if item.supports else '-'} {item.claim}")
 
 
-asyncio.run(main(Path(sys.argv[1]).read_bytes(), *sys.argv[2:]))
+if len(sys.argv) not in (2, 3):
+    print("usage: python examples/locate_stream.py photo.jpg [URL]", file=sys.stderr)
+    sys.exit(2)
+try:
+    asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:]))
+except (GeoTTSError, OSError) as error:  # no service, a refusal, no such file
+    sys.exit(str(error))

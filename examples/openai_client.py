@@ -1,6 +1,6 @@
 """The same service through OpenAI's client: the content is the answer as JSON. Needs `pip install openai`.
 
-python examples/openai_client.py photo.jpg [http://127.0.0.1:8000]
+python examples/openai_client.py photo.jpg http://127.0.0.1:8000
 """
 
 import base64
@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from openai import OpenAI
+from openai import OpenAI, OpenAIError
 
 
 def main(path: str, url: str = "http://127.0.0.1:8000") -> None:
@@ -31,7 +31,18 @@ def main(path: str, url: str = "http://127.0.0.1:8000") -> None:
         print(getattr(delta, "reasoning_content", None) or "", end="", flush=True)
         content += delta.content or ""
     answer = json.loads(content)
-    print(f"\n\n{answer['city']} {answer['country']}: {answer['lat']}, {answer['lon']}")
+    named = ", ".join(name for name in (answer["place"], answer["city"], answer["region"], answer["country"]) if name)
+    if answer["abstained"]:
+        print(f"\n\nNot known: nothing supports a point{f'; all that is supported is {named}' if named else ''}.")
+        return
+    radius_km = answer["radius_km"]["p90"]
+    print(f"\n\n{named}: {answer['lat']:.5f}, {answer['lon']:.5f}, nine in ten within {radius_km:.0f} km")
 
 
-main(*sys.argv[1:])
+if len(sys.argv) not in (2, 3):
+    print("usage: python examples/openai_client.py photo.jpg [URL]", file=sys.stderr)
+    sys.exit(2)
+try:
+    main(*sys.argv[1:])
+except (OpenAIError, OSError) as error:  # no service, a refusal, no such file
+    sys.exit(str(error))

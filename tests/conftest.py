@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
+import platform
+import secrets
 import signal
 import socket
 from pathlib import Path
@@ -20,10 +23,19 @@ from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.store import DataStore
 
+os.environ["GEOTTS_ENDPOINT_MEMORY"] = "off"  # ports are used again: no test learns from another
+os.environ["GEOTTS_CALIBRATIONS"] = "/nonexistent/geotts-calibrations"  # those of whoever runs the tests are not used
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
 
+_M_ARENA_MAX = -8
+if platform.libc_ver()[0] == "glibc":  # it keeps freed memory by thread: gigabytes after some thousand event loops
+    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
+
 _LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
+
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray reads or writes the one in the home folder
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as jobs in a shell's background inherit it, and hand it on
     signal.signal(signal.SIGINT, signal.default_int_handler)

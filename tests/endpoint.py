@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +39,8 @@ class Endpoint:
     streaming: int = 0
     hung_up: int = 0
     connections: int = 0
+    pages: dict[str, Any] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
 
 
 def chunk(content: str | None = None, finish: str | None = None, **delta: Any) -> dict[str, Any]:
@@ -45,7 +48,8 @@ def chunk(content: str | None = None, finish: str | None = None, **delta: Any) -
     return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said, "finish_reason": finish}]}
 
 
-def usage(prompt: int = 100, completion: int = 10, cached: int | None = None) -> dict[str, Any]:
+def usage(prompt: int | None = None, completion: int = 10, cached: int | None = None) -> dict[str, Any]:
+    """The chunk with the usage; without `prompt` the endpoint counts what it was sent, a token four bytes."""
     details = {} if cached is None else {"prompt_tokens_details": {"cached_tokens": cached}}
     return {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": completion, **details}}
 
@@ -58,8 +62,12 @@ def saying(text: str, *more: Any, finish: str = "stop") -> list[Any]:
 
 
 @asynccontextmanager
-async def serving(play: Play) -> AsyncIterator[Endpoint]:
-    """Run the endpoint until the block ends; connections that are still open then are dropped."""
+async def serving(play: Play, pages: dict[str, Any] | None = None, port: int = 0) -> AsyncIterator[Endpoint]:
+    """Run the endpoint until the block ends; connections that are still open then are dropped.
+
+    `pages` are what other paths than chat completions answer: a `Reply`, JSON, or a function of the body that gives
+    one of them; any other path is not there.
+    """
     handlers: set[asyncio.Task[Any]] = set()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -78,9 +86,10 @@ async def serving(play: Play) -> AsyncIterator[Endpoint]:
             with suppress(ConnectionError):
                 await writer.wait_closed()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    server = await asyncio.start_server(handle, "127.0.0.1", port)
     port = server.sockets[0].getsockname()[1]
-    endpoint = Endpoint(url=f"http://127.0.0.1:{port}/v1", play=play)
+    known = {"/v1/models": {"data": [{"id": "listed-model"}]}} if pages is None else pages
+    endpoint = Endpoint(url=f"http://127.0.0.1:{port}/v1", play=play, pages=known)
     try:
         yield endpoint
     finally:
@@ -91,6 +100,28 @@ async def serving(play: Play) -> AsyncIterator[Endpoint]:
         await server.wait_closed()
 
 
+@contextmanager
+def serving_in_a_thread(play: Play, pages: dict[str, Any] | None = None) -> Iterator[Endpoint]:
+    """The endpoint for a block that is not async."""
+    loop, started, stop, found = asyncio.new_event_loop(), threading.Event(), asyncio.Event(), []
+
+    async def run() -> None:
+        async with serving(play, pages) as endpoint:
+            found.append(endpoint)
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
+    thread.start()
+    assert started.wait(10)
+    try:
+        yield found[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
 async def _one(endpoint: Endpoint, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
     """Answer one request; False when the connection is over."""
     head = await _head(reader)
@@ -98,8 +129,12 @@ async def _one(endpoint: Endpoint, reader: asyncio.StreamReader, writer: asyncio
         return False
     path, headers = head
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    if path.endswith("/models"):
-        await _reply(writer, Reply(body={"data": [{"id": "listed-model"}]}))
+    if not path.endswith("/chat/completions"):
+        endpoint.asked.append(path)
+        page = endpoint.pages.get(path, Reply(404, {"error": "not found"}))
+        if callable(page):
+            page = page(json.loads(body))
+        await _reply(writer, page if isinstance(page, Reply) else Reply(body=page))
         return True
     request = json.loads(body)
     endpoint.bodies.append(request)
@@ -110,9 +145,20 @@ async def _one(endpoint: Endpoint, reader: asyncio.StreamReader, writer: asyncio
         return True
     endpoint.streaming += 1
     try:
-        return await _stream(endpoint, played, reader, writer)
+        return await _stream(endpoint, _counted(played, request), reader, writer)
     finally:
         endpoint.streaming -= 1
+
+
+def _counted(steps: Iterable[Any], request: dict[str, Any]) -> Iterator[Any]:
+    """The steps; a usage without a number of prompt tokens gets one."""
+    for step in steps:
+        counts = step.get("usage") if isinstance(step, dict) else None
+        if counts and counts.get("prompt_tokens", 0) is None:
+            tokens = len(json.dumps(request["messages"])) // 4
+            yield {**step, "usage": {**counts, "prompt_tokens": tokens}}
+        else:
+            yield step
 
 
 async def _head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]] | None:

@@ -22,13 +22,20 @@ _LEVELS = {"CountryIdentification": "Japan", "RegionalGuess": "Hokkaido", "Preci
 
 # profile → its turns; a turn is a text, or the steps of a stream
 TURNS: dict[str, tuple[str | list[Any], ...]] = {
-    "generic": (
-        saying("A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": _SEARCH}]), finish="tool_calls"),
-        '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}',
-    ),
+    **{
+        preset: (
+            saying("A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": _SEARCH}]), finish="tool_calls"),
+            '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}',
+        )
+        for preset in ("generic", "hosted", "small")
+    },
     "thinking_with_map": (
         "Hypothesis: China, Anhui.\n" + _call("amap_keyword_search", query="Hefei"),
         '{"lat": 31.8186, "lon": 117.2346, "city": "Hefei", "country": "China"}',
+    ),
+    "geovista": (
+        "<think>Closer.</think>\n" + _call("image_zoom_in_tool", bbox_2d=[10, 10, 200, 200]),
+        "<think>Sure.</think>\n<answer>Otaru, Hokkaido, Japan</answer>",
     ),
     "reverse": (
         "<think>Closer.</think>\n" + _call("image_zoom_in_tool", bbox_2d=[100, 100, 500, 500]),
@@ -53,12 +60,18 @@ TURNS: dict[str, tuple[str | list[Any], ...]] = {
 }
 
 
+def verifies(body: dict[str, Any]) -> bool:
+    """Whether a request is the published verifier's: whole trajectories, with their calls, in its first message."""
+    spoken = any(message["role"] == "assistant" for message in body["messages"])
+    return not spoken and "Hefei" in json.dumps(body["messages"])
+
+
 def play_of(profile: str) -> Play:
     """The turn that the conversation has come to."""
 
     def play(body: dict[str, Any], number: int) -> list[Any]:
         said = sum(message["role"] == "assistant" for message in body["messages"])
-        turn = TURNS[profile][said]
+        turn = TURNS[profile][-1 if verifies(body) else said]
         return saying(turn) if isinstance(turn, str) else turn
 
     return play

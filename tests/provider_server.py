@@ -13,7 +13,7 @@ from rude_server import Reply, RudeServer, Seen, as_json, rude_server
 
 from tools.catalog import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
-from tts.config import ToolsConfig
+from tts.config import RegionSearchConfig, ToolsConfig
 from tts.net.secret import Scrubber
 from tts.toolkit.broker.store import MemoryStore
 
@@ -25,7 +25,12 @@ KEYS = {
     "TAVILY_API_KEY": "tavily-secret-key-1",
     "YDC_API_KEY": "ydc-secret-key-1",
     "BRAVE_API_KEY": "brave-secret-key-1",
+    "OPENCAGE_API_KEY": "opencage-secret-key-1",
+    "GOOGLE_VISION_API_KEY": "vision-secret-key-1",
+    "SERPAPI_API_KEY": "serpapi-secret-key-1",
+    "GEOTTS_UPLOAD_SECRET": "Bearer upload-secret-1",
 }
+PUBLIC_URL = "https://photos.example"
 
 
 def samples(provider: str) -> dict[str, Any]:
@@ -51,7 +56,9 @@ def answering(*providers: str) -> Any:
     return answer
 
 
-def config_for(server: RudeServer, *providers: str, **settings: Any) -> ToolsConfig:
+def config_for(
+    server: RudeServer, *providers: str, region_search: RegionSearchConfig | None = None, **settings: Any
+) -> ToolsConfig:
     """Every named provider at this server, in a hurry."""
     urls = {kind: server.url for kind in ("nominatim", "photon", "overpass")}
     urls["tiles"] = server.url + "/{z}/{x}/{y}.png"
@@ -61,11 +68,19 @@ def config_for(server: RudeServer, *providers: str, **settings: Any) -> ToolsCon
         for name in providers
         if name != "offline"
     }
-    return ToolsConfig(providers=providers, settings=each)
+    return ToolsConfig(providers=providers, settings=each, region_search=region_search or RegionSearchConfig())
 
 
 @asynccontextmanager
-async def provided(*providers: str, gazetteer: Any, countries: Any, answer: Any = None, **settings: Any) -> Any:
+async def provided(
+    *providers: str,
+    gazetteer: Any,
+    countries: Any,
+    answer: Any = None,
+    record: Any = None,
+    system: str = "",
+    **settings: Any,
+) -> Any:
     """(server, catalog) with the providers set up against a local server that answers their samples."""
     async with rude_server(answer or answering(*(name for name in providers if name != "offline"))) as server:
         places = OfflinePlaces(gazetteer, countries)
@@ -75,6 +90,9 @@ async def provided(*providers: str, gazetteer: Any, countries: Any, answer: Any 
             MemoryStore(),
             environment=KEYS,
             scrubber=Scrubber(),
+            record=record,
+            public_url=PUBLIC_URL,
+            system=system,
         )
         try:
             yield server, catalog

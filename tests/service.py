@@ -12,6 +12,7 @@ import httpx
 import uvicorn
 from support import sign_bytes
 
+from deployments import http_limits
 from deployments.gateway import Gateway
 from deployments.http import create_app
 from deployments.local import LocalTools, local_ports
@@ -42,10 +43,16 @@ def ports_of(args: AppArgs) -> Ports:
     return _PORTS[key]
 
 
-def a_gateway(args: AppArgs, store: RunStore | None = None, ports: Ports | None = None) -> tuple[Gateway, Metrics]:
+def a_gateway(
+    args: AppArgs, store: RunStore | None = None, ports: Ports | None = None, tools: LocalTools | None = None
+) -> tuple[Gateway, Metrics]:
+    """With `tools` the rollouts use them and the gateway asks their brokers."""
     metrics = Metrics()
+    if tools is not None:
+        ports = replace(local_ports(args, tools), outgoing=tools.brokers)
     ports = ports or ports_of(args.model_copy(update={"gateway": GatewayConfig()}))
-    return Gateway(args, ports, store=store, observers=[metrics]), metrics
+    brokers = None if tools is None else tools.brokers
+    return Gateway(args, ports, store=store, brokers=brokers, observers=[metrics]), metrics
 
 
 @asynccontextmanager
@@ -79,12 +86,17 @@ async def talking_to(args: AppArgs, store: RunStore | None = None, **headers: st
 
 @asynccontextmanager
 async def serving(
-    args: AppArgs, store: RunStore | None = None, ports: Ports | None = None, **options: Any
+    args: AppArgs,
+    store: RunStore | None = None,
+    ports: Ports | None = None,
+    tools: LocalTools | None = None,
+    **options: Any,
 ) -> AsyncIterator[tuple[str, Gateway]]:
     """A real server on a free port: its URL and its gateway."""
-    gateway, metrics = a_gateway(args, store, ports)
+    gateway, metrics = a_gateway(args, store, ports, tools)
     app = create_app(gateway, args, metrics=metrics, **options)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=1, ws="none"))
+    http_limits.install(args.gateway.connections)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=1))
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve())
         try:
@@ -94,6 +106,7 @@ async def serving(
             yield f"http://127.0.0.1:{port}", gateway
         finally:
             server.should_exit = True
+            await serving  # before a failure reaches the group, which would end the server with its sockets open
 
 
 async def idle(gateway: Gateway) -> None:

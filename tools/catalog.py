@@ -6,28 +6,62 @@ and the next one the rest. A key that is missing is said at start, by the name o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+import httpx
+
 from tools.maps import MapsProvider, Style, maps_tools
 from tools.places import CountryProvider, PlacesProvider, places_tools
-from tools.providers import amap, brave, google, osm, searxng, serper, tavily, tiles, ydc
+from tools.providers import (
+    amap,
+    brave,
+    google,
+    google_vision,
+    opencage,
+    osm,
+    searxng,
+    serpapi_lens,
+    serper,
+    serper_lens,
+    tavily,
+    tiles,
+    ydc,
+)
+from tools.providers.reverse_files import ReverseFilesSearch
+from tools.providers.reverse_tape import ReverseTapeSearch
 from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
 from tools.providers.tape import TapeSearch
+from tools.regions.maker import Regions, make_regions
+from tools.regions.shelf import RegionShelf
+from tools.regions.tool import region_search_tool
+from tools.released.catalog import ANY_REPLY, Sources, released_broker_tools
+from tools.released.reverse import pages as reverse_pages
+from tools.released.reverse.lens import LensSource, LensStandIn, LiveLens
+from tools.released.sources.amap import AmapService, AmapSource, AmapStandIn
+from tools.released.sources.maps import AmapMaps, GoogleMaps, MapSource, NoMaps, StandInMaps
+from tools.released.sources.pages import PageSource, PagesStandIn, TavilyPages
+from tools.released.sources.serper import SerperService, SerperSource, SerperStandIn
 from tools.web import WebProvider, image_search_tool, web_search_tool
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
+from tts.config.region_search import REGION_PROVIDERS
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
+from tts.eval.photo_table import read_photo_table
 from tts.net.client import SafeClient
 from tts.net.policy import FetchPolicy
 from tts.net.secret import Scrubber, Secret
 from tts.net.url_secrets import secrets_in
+from tts.ports import ToolSchema
 from tts.toolkit.broker.outlet import Judge, KeyPlace, Manners, Outlet
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore
+from tts.toolkit.reverse_cache.as_tape import as_tape
+from tts.toolkit.reverse_cache.evaluation import has_files, read_files
+from tts.toolkit.reverse_cache.tables import has_tables, read_tables
 from tts.toolkit.spec import Tool
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse import import_reverse
@@ -43,8 +77,20 @@ _KEYS: Mapping[ProviderName, tuple[str, KeyPlace]] = {
     "tavily": ("TAVILY_API_KEY", tavily.KEY_PLACE),
     "ydc": ("YDC_API_KEY", ydc.KEY_PLACE),
     "brave": ("BRAVE_API_KEY", brave.KEY_PLACE),
+    "opencage": ("OPENCAGE_API_KEY", opencage.KEY_PLACE),
+    "serper_lens": ("SERPER_API_KEY", serper_lens.KEY_PLACE),
+    "google_vision": ("GOOGLE_VISION_API_KEY", google_vision.KEY_PLACE),
+    "serpapi_lens": ("SERPAPI_API_KEY", serpapi_lens.KEY_PLACE),
 }
-_JUDGES: Mapping[ProviderName, Judge] = {"serper": serper.judge, "tavily": tavily.judge}
+KEY_VARIABLES: Mapping[ProviderName, str] = {name: variable for name, (variable, _) in _KEYS.items()}
+"""The environment variable in which each provider looks for its keys, where the configuration names no other."""
+_JUDGES: Mapping[ProviderName, Judge] = {
+    "serper": serper.judge,
+    "tavily": tavily.judge,
+    "serper_lens": serper.judge,
+    "google_vision": google_vision.judge,
+    "serpapi_lens": serpapi_lens.judge,
+}
 _HTTPS, _HTTP = 443, 80
 
 
@@ -59,9 +105,10 @@ class Offline:
 
 @dataclass(slots=True)
 class Catalog:
-    """What `build_catalog` made. `aclose()` closes every connection."""
+    """What `build_catalog` made. `aclose()` closes every connection. `shelf`: pictures that services may fetch here."""
 
     tools: list[Tool]
+    shelf: RegionShelf | None = None
     outlets: dict[str, Outlet] = field(default_factory=dict)
     clients: list[SafeClient] = field(default_factory=list)
 
@@ -81,24 +128,37 @@ def build_catalog(
     environment: Mapping[str, str],
     record: Callable[[Outgoing], None] | None = None,
     scrubber: Scrubber | None = None,
+    system: str = "",
+    texts: Sequence[ToolSchema] = (),
+    transport: httpx.AsyncBaseTransport | None = None,
+    public_url: str | None = None,
 ) -> Catalog:
-    """Tools for the configured providers.
+    """Tools for the configured providers, and those of a released `system` beside them. `texts` are its schemas.
+    `transport` stands in for the network, `public_url` is where search services reach the gateway.
 
     Raises:
         ConfigError: a key or a URL that a provider needs is missing.
     """
     catalog = Catalog(tools=[])
-    maker = _Maker(config, store, environment, record, scrubber or Scrubber(), catalog)
+    maker = _Maker(config, store, environment, record, scrubber or Scrubber(), catalog, transport)
     places = _chosen(config, maker.places, RoutedPlaces, offline)
     catalog.tools += places_tools(places or offline.places, offline.countries)
     maps = _chosen(config, maker.maps, RoutedMaps, offline)
     if maps is not None:
         catalog.tools += maps_tools(maps)
+    regions = maker.regions(public_url)
     if "tape" in config.providers:
         catalog.tools.append(image_search_tool(maker.tape()))
+    elif regions is not None:
+        catalog.tools.append(region_search_tool(regions.search))
+        catalog.shelf = regions.shelf
     web = [found for name in config.providers if (found := maker.web(name)) is not None]
     if web:
         catalog.tools.append(web_search_tool(web[0] if len(web) == 1 else WebInTurn(web)))
+    if system:
+        world = places or offline.places
+        sources = maker.sources(world, maps, web, regions, any_reply=system in ANY_REPLY)
+        catalog.tools += released_broker_tools(system, sources, texts)
     return catalog
 
 
@@ -129,6 +189,7 @@ class _Maker:
     record: Callable[[Outgoing], None] | None
     scrubber: Scrubber
     catalog: Catalog
+    transport: httpx.AsyncBaseTransport | None = None
 
     def places(self, name: ProviderName, offline: Offline) -> PlacesProvider | None:
         settings = self._settings(name)
@@ -141,6 +202,9 @@ class _Maker:
         if name == "serper":
             base = settings.base_url or serper.BASE_URL
             return serper.SerperPlaces(self._outlet("serper", serper.MANNERS), offline.places, base)
+        if name == "opencage":
+            base = settings.base_url or opencage.BASE_URL
+            return opencage.OpenCagePlaces(self._outlet("opencage", opencage.MANNERS), base)
         if name == "osm":
             return osm.OsmPlaces(
                 self._outlet("osm", osm.MANNERS),
@@ -185,11 +249,90 @@ class _Maker:
             return searxng.Searxng(self._outlet("searxng", searxng.MANNERS), base)
         return None
 
-    def tape(self) -> TapeSearch:
-        path = self._settings("tape").path
-        if path is None:
+    def regions(self, public_url: str | None) -> Regions | None:
+        """Live region search; None where the operator does not allow it, and beside a tape, which then answers."""
+        if "tape" in self.config.providers:
+            return None
+        return make_regions(
+            self.config,
+            self._outlet,
+            self._store_client,
+            public_url=public_url,
+            environment=self.environment,
+            scrubber=self.scrubber,
+            record=self.record,
+        )
+
+    def _store_client(self, url: str) -> SafeClient:
+        """For the store that pictures are put into: it may be private, as the operator named it."""
+        policy = FetchPolicy(allow_hosts=_named_hosts(ProviderSettings(base_url=url)), max_redirects=0)
+        client = SafeClient(policy, scrubber=self.scrubber, record=self.record, transport=self.transport)
+        self.catalog.clients.append(client)
+        for secret in secrets_in(url):
+            self.scrubber.learn(Secret(secret))
+        return client
+
+    def sources(
+        self,
+        places: PlacesProvider,
+        maps: MapsProvider | None,
+        web: Sequence[WebProvider],
+        regions: Regions | None,
+        *,
+        any_reply: bool,
+    ) -> Sources:
+        """Of released tools: the service that their name says where it is configured, else a stand-in of its form."""
+        have = self.config.providers
+        pages = web[0] if web else None
+        amap_source: AmapSource = AmapStandIn(places)
+        serper_source: SerperSource = SerperStandIn(places, pages)
+        page_source: PageSource | None = None if pages is None else PagesStandIn(pages)
+        amap_maps = StandInMaps(maps or NoMaps(), "GCJ-02")
+        google_maps: MapSource = StandInMaps(maps or NoMaps(), "WGS-84")
+        china: MapSource = amap_maps
+        if "amap" in have:
+            outlet, base = self._outlet("amap", amap.MANNERS), self._settings("amap").base_url or amap.BASE_URL
+            amap_source = AmapService(outlet, base, any_reply=any_reply)
+            china = AmapMaps(outlet, base, amap_maps)
+        if "serper" in have:
+            outlet, base = self._outlet("serper", serper.MANNERS), self._settings("serper").base_url or serper.BASE_URL
+            serper_source = SerperService(outlet, base, any_reply=any_reply)
+        if "tavily" in have:
+            outlet, base = self._outlet("tavily", tavily.MANNERS), self._settings("tavily").base_url or tavily.BASE_URL
+            page_source = TavilyPages(outlet, base)
+        if "google" in have:
+            google_maps = GoogleMaps(self._outlet("google", google.MANNERS), self._settings("google").base_url)
+        tape = self.tape() if "tape" in have else None
+        lens: LensSource | None = None if regions is None else LiveLens(regions.search)
+        return Sources(
+            amap_source,
+            serper_source,
+            china,
+            google_maps,
+            page_source,
+            lens=lens if tape is None else LensStandIn(tape),
+            reverse_pages=self._reverse_pages(pages),
+            recorded=tape.cache if isinstance(tape, ReverseTapeSearch) else None,
+        )
+
+    def _reverse_pages(self, pages: WebProvider | None) -> reverse_pages.PageSource | None:
+        if "tavily" in self.config.providers:
+            outlet, base = self._outlet("tavily", tavily.MANNERS), self._settings("tavily").base_url
+            return reverse_pages.TavilyPages(outlet, base or tavily.BASE_URL)
+        return None if pages is None else reverse_pages.PagesStandIn(pages)
+
+    def tape(self) -> TapeSearch | ReverseTapeSearch | ReverseFilesSearch:
+        settings = self._settings("tape")
+        if settings.path is None:
             raise ConfigError("tape needs tools.settings.tape.path: a tape file, or a folder in the REVERSE layout")
-        file = Path(path).expanduser()
+        file = Path(settings.path).expanduser()
+        paths = read_photo_table(Path(settings.photos).expanduser()) if settings.photos is not None else {}
+        if has_files(file) and not has_tables(file):
+            return ReverseFilesSearch(read_files(file), paths)
+        if settings.matching == "reverse":
+            return ReverseTapeSearch(read_tables(file, paths))
+        if has_tables(file):
+            return TapeSearch(as_tape(read_tables(file, paths)))
         return TapeSearch(import_reverse(file) if file.is_dir() else SearchTape.of(read_tape(file).rows))
 
     def _settings(self, name: ProviderName) -> ProviderSettings:
@@ -203,7 +346,7 @@ class _Maker:
         settings = self._settings(name)
         own = settings.model_dump(include={"per_s", "burst", "max_running", "timeout_s", "retries"}, exclude_none=True)
         policy = FetchPolicy(allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or manners.timeout_s)
-        client = SafeClient(policy, scrubber=self.scrubber, record=self.record)
+        client = SafeClient(policy, scrubber=self.scrubber, record=self.record, transport=self.transport)
         self.catalog.clients.append(client)
         for url in (settings.base_url or "", *settings.urls.values()):
             for secret in secrets_in(url):
@@ -223,11 +366,27 @@ class _Maker:
     def _keys(self, name: ProviderName, settings: ProviderSettings) -> list[Secret]:
         if name not in _KEYS:
             return []
-        variable = settings.key_env or _KEYS[name][0]
+        variable = _variable(name, settings)
         keys = [key.strip() for key in self.environment.get(variable, "").split(",") if key.strip()]
         if not keys:
             raise ConfigError(f"the provider {name} needs its key in the environment variable {variable}")
         return [Secret(key) for key in keys]
+
+
+def _variable(name: ProviderName, settings: ProviderSettings) -> str:
+    return settings.key_env or KEY_VARIABLES[name]
+
+
+def missing_keys(config: ToolsConfig, environment: Mapping[str, str]) -> list[tuple[ProviderName, str]]:
+    """Each configured provider whose key is not in the environment, with the variable that should have it.
+
+    Those that may not be sent parts of photos are not asked and need none.
+    """
+    asked = [name for name in config.providers if name in _KEYS]
+    if not config.region_search.allowed or "tape" in config.providers:
+        asked = [name for name in asked if name not in REGION_PROVIDERS]
+    named = [(name, _variable(name, config.settings.get(name) or ProviderSettings())) for name in asked]
+    return [(name, variable) for name, variable in named if not environment.get(variable, "").strip(", ")]
 
 
 def _named_hosts(settings: ProviderSettings) -> frozenset[str]:

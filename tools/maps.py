@@ -12,7 +12,6 @@ from tools.places import PointArguments
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ImageRef, ViewFact
-from tts.geodata.datum import to_wgs84
 from tts.ports import Attachment, ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
@@ -64,7 +63,7 @@ def maps_tools(provider: MapsProvider) -> list[Tool]:
         async def show(arguments: MapArguments, context: ToolContext) -> Observation:
             point = arguments.point()
             made = await provider.picture(
-                to_wgs84(point) if context.native_datum else point,
+                point,
                 style=style,
                 zoom=arguments.zoom,
                 width=_SIDE_PX,

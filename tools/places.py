@@ -7,11 +7,11 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
-from tts.domain.geo import Area, Countries, LatLon
+from tts.domain.geo import Area, Countries, LatLon, lies_in
 from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.geodata.datum import as_wgs84, to_wgs84
+from tts.geodata.datum import as_wgs84
 from tts.ports import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
@@ -88,8 +88,8 @@ _LIMIT = 5
 def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[Tool]:
     """The six place tools served by one provider, countries by another.
 
-    Positions are shown in WGS-84, converted here and nowhere else, unless the model speaks the provider's own datum
-    (`ToolContext.native_datum`).
+    A provider declares its datum in its facts; positions are shown in WGS-84, converted here and nowhere else. A
+    dialect declares the datum its model speaks and turns points at its own border.
     """
 
     async def keyword(arguments: SearchArguments, context: ToolContext) -> Observation:
@@ -115,11 +115,11 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
         return _found(arguments.address, arguments.country, _shown(places, context), with_points=True)
 
     async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
-        places = await provider.reverse(_true_point(arguments, context), limit=3, context=context.request)
-        return _found(str(arguments.point()), None, _native([*places], context), with_points=True)
+        places = await provider.reverse(arguments.point(), limit=3, context=context.request)
+        return _found(str(arguments.point()), None, _in_wgs84([*places]), with_points=True)
 
     async def country_at(arguments: PointArguments, context: ToolContext) -> Observation:
-        fact = await countries.country_at(_true_point(arguments, context))
+        fact = await countries.country_at(arguments.point())
         text = (
             f"{fact.point} is at sea." if fact.at_sea else f"{fact.point} is in {fact.country} ({fact.country_code})."
         )
@@ -156,19 +156,12 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
     ]
 
 
-def _true_point(arguments: PointArguments, context: ToolContext) -> LatLon:
-    """The point in WGS-84. A model that speaks native datums writes GCJ-02 in mainland China."""
-    return to_wgs84(arguments.point()) if context.native_datum else arguments.point()
-
-
 def _shown(places: Sequence[PlaceFact], context: ToolContext) -> list[PlaceFact]:
-    return _native(_inside(places, context.within), context)
+    return _in_wgs84(_inside(places, context.within))
 
 
-def _native(places: list[PlaceFact], context: ToolContext) -> list[PlaceFact]:
-    """Points in WGS-84, or as they came for a model that was trained on them."""
-    if context.native_datum:
-        return places
+def _in_wgs84(places: list[PlaceFact]) -> list[PlaceFact]:
+    """Points as every model of ours reads them, whatever datum the provider declared."""
     return [
         place
         if place.datum == "WGS-84" or place.point is None
@@ -178,12 +171,17 @@ def _native(places: list[PlaceFact], context: ToolContext) -> list[PlaceFact]:
 
 
 def _inside(places: Sequence[PlaceFact], within: Area | None) -> list[PlaceFact]:
-    """Drop places outside the area the caller asked for."""
+    """Places inside the area the caller asked for, where there are any. A name that is only known outside is found
+    there: that is how an agent learns that the photo contradicts the area."""
     if within is None:
         return list(places)
+    return [place for place in places if _lies_inside(place, within)] or list(places)
+
+
+def _lies_inside(place: PlaceFact, within: Area) -> bool:
     if isinstance(within, Countries):
-        return [place for place in places if place.country_code in within.codes]
-    return [place for place in places if place.point is None or within.contains(as_wgs84(place.point, place.datum))]
+        return place.country_code in within.codes
+    return place.point is None or lies_in(as_wgs84(place.point, place.datum), within)
 
 
 def _found(query: str, country: str | None, places: Sequence[PlaceFact], *, with_points: bool) -> Observation:

@@ -38,7 +38,7 @@ def read_text_tool(perception: Perception) -> Tool:
         facts = tuple(
             TextFact(
                 text=line.text,
-                box=line.box,
+                box=line.box.of_photo(box.photo),
                 script=line.script,
                 language=line.language or arguments.language,
                 confidence=line.confidence,

@@ -6,8 +6,8 @@ through in the order of the queries. Hosts of photographs, whose pages tell wher
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -21,8 +21,9 @@ from tts.ports import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Splitting, Tool, ToolSpec
 
 _RESULTS_A_QUERY = 5
-_IMAGE_RESULTS = 10
-_SPARE = 5  # asked for beyond what is shown, so that hiding some leaves enough
+IMAGE_RESULTS = 10
+IMAGE_SEARCH_TEXT = "Find pictures on the web that look like a region of the photo; returns title, source and url."
+SPARE_RESULTS = 5  # asked for beyond what is shown, so that hiding some leaves enough
 
 
 class WebProvider(Protocol):
@@ -35,6 +36,15 @@ class WebProvider(Protocol):
     def needs_network(self) -> bool: ...
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]: ...
+
+
+@runtime_checkable
+class PhotoWebProvider(Protocol):
+    """A web provider whose results depend on the photo, such as searches that were recorded for it."""
+
+    async def search_of_photo(
+        self, photo_sha256: str, query: str, *, limit: int, context: RequestContext
+    ) -> Sequence[WebFact]: ...
 
 
 class ImageSearchProvider(Protocol):
@@ -72,7 +82,7 @@ def web_search_tool(provider: WebProvider) -> Tool:
     async def search(arguments: WebSearchArguments, context: ToolContext) -> Observation:
         """One query: the broker splits lists. All results are kept, what is shown of them is decided by `join`."""
         (query,) = arguments.queries()
-        hits = await provider.search(query, limit=_RESULTS_A_QUERY + _SPARE, context=context.request)
+        hits = await _hits(provider, query, context)
         if not hits:
             raise ToolError(f"nothing was found for {query!r}", kind=ToolErrorKind.NOT_FOUND)
         return Observation(text="", facts=tuple(hit.model_copy(update={"query": query}) for hit in hits))
@@ -82,6 +92,7 @@ def web_search_tool(provider: WebProvider) -> Tool:
         "Search the web by text; returns title, snippet and url of the best hits.",
         provider=provider.name,
         needs_network=provider.needs_network,
+        of_photo=isinstance(provider, PhotoWebProvider),
         ttl_s=86400.0,
     )
     splitting: Splitting[WebSearchArguments] = Splitting(
@@ -90,16 +101,44 @@ def web_search_tool(provider: WebProvider) -> Tool:
     return FunctionTool(spec, WebSearchArguments, search, splitting)
 
 
+async def _hits(provider: WebProvider, query: str, context: ToolContext) -> Sequence[WebFact]:
+    limit, photos = _RESULTS_A_QUERY + SPARE_RESULTS, context.photo_hashes()
+    if isinstance(provider, PhotoWebProvider) and photos:
+        return await provider.search_of_photo(photos[0], query, limit=limit, context=context.request)
+    return await provider.search(query, limit=limit, context=context.request)
+
+
 def image_search_tool(provider: ImageSearchProvider) -> Tool:
-    async def search(arguments: ImageSearchArguments, context: ToolContext) -> Observation:
+    """`image_search` that answers from what was recorded; `tools.regions` has the one over live services."""
+
+    async def search(arguments: ImageSearchArguments, box: Box, context: ToolContext) -> Sequence[WebFact]:
+        photo = context.photo_hashes()[box.photo]
+        limit = IMAGE_RESULTS + SPARE_RESULTS
+        return await provider.search_image(photo, box, goal=arguments.goal, limit=limit, context=context.request)
+
+    spec = ToolSpec(
+        "image_search",
+        IMAGE_SEARCH_TEXT,
+        provider=provider.name,
+        needs_network=provider.needs_network,
+        of_photo=True,
+        ttl_s=86400.0,
+    )
+    return search_of_regions(spec, search)
+
+
+def search_of_regions(
+    spec: ToolSpec, search: Callable[[ImageSearchArguments, Box, ToolContext], Awaitable[Sequence[WebFact]]]
+) -> Tool:
+    """A tool that looks for pictures like a region; `search` gets it as a box of a photo that there is."""
+
+    async def run(arguments: ImageSearchArguments, context: ToolContext) -> Observation:
         photos = context.photo_hashes()
         if arguments.photo >= len(photos):
             raise ToolError(f"there are only {len(photos)} photos", kind=ToolErrorKind.INVALID_ARGUMENTS)
         left, top, right, bottom = arguments.bbox
         box = Box(x0=left, y0=top, x1=right, y1=bottom, photo=arguments.photo)
-        found = await provider.search_image(
-            photos[arguments.photo], box, goal=arguments.goal, limit=_IMAGE_RESULTS + _SPARE, context=context.request
-        )
+        found = await search(arguments, box, context)
         if not found:
             raise ToolError("no picture like this region was found", kind=ToolErrorKind.NOT_FOUND)
         return Observation(text="", facts=tuple(found))
@@ -107,31 +146,23 @@ def image_search_tool(provider: ImageSearchProvider) -> Tool:
     def join(
         arguments: ImageSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
     ) -> Observation:
-        return _numbered(parts, _IMAGE_RESULTS, context)
+        return numbered(parts, IMAGE_RESULTS, context)
 
-    spec = ToolSpec(
-        "image_search",
-        "Find pictures on the web that look like a region of the photo; returns title, source and url.",
-        provider=provider.name,
-        needs_network=provider.needs_network,
-        of_photo=True,
-        ttl_s=86400.0,
-    )
-    return FunctionTool(spec, ImageSearchArguments, search, Splitting(split=lambda arguments: [arguments], join=join))
+    return FunctionTool(spec, ImageSearchArguments, run, Splitting(split=lambda arguments: [arguments], join=join))
 
 
 def _joined(
     arguments: WebSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
 ) -> Observation:
-    return _numbered(parts, _RESULTS_A_QUERY, context)
+    return numbered(parts, _RESULTS_A_QUERY, context)
 
 
-def _numbered(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:
+def numbered(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:
     """The best of each part, counted through. A failed part leaves its siblings; of all failed, the first speaks."""
     facts: list[WebFact] = []
     for part in parts:
         hits = [fact for fact in part.facts if isinstance(fact, WebFact)] if isinstance(part, Observation) else []
-        shown = [hit for hit in hits if not (context.hide_photo_hosts and is_photo_host(hit.url))][:limit]
+        shown = [hit for hit in hits if not (context.hide_photo_hosts and tells_of_photo(hit))][:limit]
         facts += [hit.model_copy(update={"number": len(facts) + i}) for i, hit in enumerate(shown, 1)]
     if facts:
         return Observation(text="\n\n".join(_entry(fact) for fact in facts), facts=tuple(facts))
@@ -139,6 +170,11 @@ def _numbered(parts: Sequence[Observation | ToolError], limit: int, context: Too
         if isinstance(part, ToolError):
             raise part
     raise ToolError("nothing was found", kind=ToolErrorKind.NOT_FOUND)
+
+
+def tells_of_photo(hit: WebFact) -> bool:
+    """Whether a page is of a site of photos, or shows this very picture: with it a photo is looked up, not found."""
+    return hit.same_picture or is_photo_host(hit.url)
 
 
 def _entry(fact: WebFact) -> str:

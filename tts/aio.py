@@ -35,6 +35,20 @@ def spawn(work: Coroutine[Any, Any, T], *, name: str, context: Context | None = 
     return task
 
 
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[Callable[[], Awaitable[T]]]:
+    """Do `work` while the block runs: what is given waits for it, as often as it is called. It ends with the block."""
+    task = spawn(work, name="beside")
+
+    async def result() -> T:
+        return await asyncio.shield(task)
+
+    try:
+        yield result
+    finally:
+        await cancel_and_wait(task)
+
+
 async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
     """Cancel `task` and wait for it; its own outcome is dropped, ours (a cancellation) is not."""
     task.cancel()
@@ -42,6 +56,17 @@ async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
         await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.debug("cancelled task %s ended with %r", task.get_name(), error)
+
+
+async def to_its_end(work: Coroutine[Any, Any, T], *, name: str) -> T:
+    """Do `work` whatever becomes of the caller: a cancellation of it comes through when the work has ended."""
+    task = spawn(work, name=name)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if not task.done():
+            await asyncio.wait([task])
+        raise
 
 
 @contextmanager

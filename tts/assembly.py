@@ -9,6 +9,7 @@ from tts.domain.exif import FileClaim
 from tts.domain.geo import distance_km
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
+from tts.ensemble.failures import failure_warnings
 from tts.ports import Identity
 
 
@@ -26,8 +27,6 @@ def answer_from(
     usage = sum((trajectory.usage for trajectory in run.trajectories), Usage())
     answered = sum(trajectory.answer is not None for trajectory in run.trajectories)
     route = _route(run, usage)
-    failures = [t for t in run.trajectories if t.stop_reason is StopReason.FAILED]
-    warnings = [f"rollout {t.rollout_id} failed: {t.error}" for t in failures]
     return Answer(
         **{name: value for name, value in verdict if name != "warnings"},
         n=RunCount(
@@ -43,7 +42,7 @@ def answer_from(
         usage=usage,
         timing=Timing(**marks),
         file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
-        warnings=(*verdict.warnings, *warnings),
+        warnings=(*identity.notes, *verdict.warnings, *failure_warnings(run)),
         provenance=Provenance(
             photo_sha256=tuple(photo.sha256 for photo in run.accepted.photos),
             source_sha256=tuple(photo.source_sha256 for photo in run.accepted.photos),
@@ -99,7 +98,9 @@ def _undone(run: Run) -> list[str]:
     cut = [(t, _CUT[t.stop_reason]) for t in run.trajectories if t.stop_reason in _CUT]
     undone = [f"rollout {t.rollout_id} stopped after {t.usage.turns} turns: {why}" for t, why in cut]
     if (missing := planned - len(run.trajectories)) > 0:
-        undone.append(f"{missing} planned rollouts never started")
+        enough = all(t.stop_reason is StopReason.ANSWERED for t in run.trajectories)
+        why = "were not started: the first ones agree" if enough and len(run.trajectories) > 1 else "never started"
+        undone.append(f"{missing} planned rollouts {why}")
     return undone
 
 

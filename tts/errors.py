@@ -5,6 +5,8 @@
     │   ├── PhotoError         the bytes are not a photo we accept
     │   └── NotFound           no such request, file or dialect
     ├── Overloaded             try again after `retry_after_s` (429 or 503)
+    ├── RolloutsFailed         no rollout could work: engine, tools or replicas failed (503)
+    │   └── UpstreamRefused    the endpoint refuses what it is sent (502)
     ├── DeadlineExceeded       the time given to one port call ran out
     ├── ConfigError            the configuration contradicts itself or names something that is missing
     ├── DataError              a data file is missing, corrupt or of another version
@@ -27,31 +29,18 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Self
 
+from geotts_client.errors import ConfigError as ConfigError
+from geotts_client.errors import DeadlineExceeded as DeadlineExceeded
+from geotts_client.errors import GeoTTSError as GeoTTSError
+from geotts_client.errors import NotFound as NotFound
+from geotts_client.errors import Overloaded as Overloaded
+from geotts_client.errors import RequestError as RequestError
+from geotts_client.errors import RolloutsFailed as RolloutsFailed
+from geotts_client.errors import ServerUnreachable as ServerUnreachable
+from geotts_client.errors import UpstreamRefused as UpstreamRefused
+from geotts_client.tooling import ToolErrorKind as ToolErrorKind
+
 _log = logging.getLogger(__name__)
-
-
-class GeoTTSError(Exception):
-    """Root of the tree. `detail` is safe to show to the caller: no secrets, no paths, no stack."""
-
-    code: str = "internal"
-    status: int = 500
-
-    def __init__(self, detail: str = "", **fields: Any) -> None:
-        super().__init__(detail)
-        self.detail = detail
-        self.fields = fields
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (type(self), self.detail, self.fields))
-
-
-def _rebuild(cls: type[GeoTTSError], detail: str, fields: dict[str, Any]) -> GeoTTSError:
-    return cls(detail, **fields)
-
-
-class RequestError(GeoTTSError):
-    code = "invalid-request"
-    status = 422
 
 
 class PhotoError(RequestError):
@@ -70,35 +59,13 @@ class PhotoError(RequestError):
         return (type(self).because, (self.fields.get("reason", ""), self.detail, self.status))
 
 
-class NotFound(RequestError):
-    code = "not-found"
-    status = 404
-
-
-class Overloaded(GeoTTSError):
-    code = "overloaded"
-    status = 503
-
-    def __init__(self, detail: str = "the service is busy", *, retry_after_s: float = 1.0, **fields: Any) -> None:
-        super().__init__(detail, retry_after_s=retry_after_s, **fields)
-        self.retry_after_s = retry_after_s
-
-
-class DeadlineExceeded(GeoTTSError):
-    code = "deadline-exceeded"
-    status = 504
-
-
-class ConfigError(GeoTTSError):
-    code = "config"
-
-
 class DataError(GeoTTSError):
     code = "data"
 
 
 class RolloutError(GeoTTSError):
     code = "rollout"
+    status = 503
 
 
 class ModelError(RolloutError):
@@ -117,21 +84,6 @@ class ToolCrashed(RolloutError):
 
 class FatalError(GeoTTSError):
     code = "fatal"
-
-
-class ToolErrorKind(StrEnum):
-    """Why a tool could not answer; shown to the model and counted in metrics."""
-
-    INVALID_ARGUMENTS = "invalid_arguments"
-    UNKNOWN_TOOL = "unknown_tool"
-    NOT_ALLOWED = "not_allowed"
-    NOT_FOUND = "not_found"
-    TIMEOUT = "timeout"
-    UNAVAILABLE = "unavailable"
-    RATE_LIMITED = "rate_limited"
-    QUOTA = "quota"
-    BLOCKED = "blocked"
-    BUDGET = "budget"
 
 
 class ToolError(GeoTTSError):

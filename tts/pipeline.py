@@ -2,10 +2,13 @@
 
     accepted → route → N rollouts in groups, side by side, watched → verify → (escalate) → answer → what left → done
 
+For an engine that sees, the first rollout leads: it starts at once, and the photo is rated beside it.
+
 `solve` takes ports, so it runs the same in this process (command line, tests, evaluation) and over Ray Serve. Whatever
 fails on the way, it yields exactly one `answer` or `error`, then `done`, with `seq` strictly increasing; closing it
 stops everything it started. With a deadline the caller gets the best answer so far: the time is divided so that
-rollouts end before it and the verifier still has its share.
+rollouts end before it and the verifier still has its share. When no rollout came to a hypothesis because none could
+work, that is an error, never an abstention: an abstention is a finding about the photo.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
 
-from tts.aio import Deadline, Send, closing, stream
+from tts.aio import Deadline, Send, beside, closing, stream
 from tts.assembly import answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import (
@@ -31,13 +34,15 @@ from tts.domain.events import (
     VerifierText,
 )
 from tts.domain.outgoing import Outgoing
-from tts.domain.plan import Plan
+from tts.domain.plan import Depth, Locatability, Plan
 from tts.domain.request import LocateRequest, RequestContext
 from tts.domain.stopping import StopPolicy
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
-from tts.ensemble.ensemble import Ensemble, Sink
+from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
+from tts.ensemble.failures import why_nothing_worked
+from tts.ensemble.leader import LeaderRule, leading_point
 from tts.ensemble.watch import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.leaving import Leaving
@@ -48,6 +53,7 @@ from tts.verify.fallback import fallback_verdict
 _VERIFIER_SHARE = 0.1
 _VERIFIER_MAX_S = 20.0
 _GRACE_S = 0.1
+_UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is known of the photo yet"))
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
 Item = Event | Attachment
@@ -96,33 +102,78 @@ class Solution:
             self._parent = traceparent()
             await self._emit(self._accepted())
             try:
-                routing = await self._route()
-                plan = self._ports.router.plan(self._options, routing)
-                await self._emit(Routed(locatability=routing.locatability, plan=plan))
-                verdict, stop = await self._think(plan, routing)
+                verdict, stop = await self._think()
                 await self._emit(Answered(answer=self._answer(verdict, stop)))
             except GeoTTSError as error:
-                await self._emit(Failed(code=error.code, status=error.status, detail=error.detail))
+                await self._emit(_failed(error))
             if (left := await self._leaving.told()) is not None:
                 await self._emit(left)
             await self._emit(Done(stop_reason=stop))
 
-    async def _think(self, plan: Plan, routing: Routing) -> tuple[Verdict, StopReason]:
+    async def _think(self) -> tuple[Verdict, StopReason]:
         """Roll out and verify, and once more a little harder as long as that is called for and affordable."""
         ensemble = self._ensemble()
+        plan, routing, cut = await (self._led if self._ports.watch.leader else self._routed)(ensemble)
         while True:
-            cut = await self._roll_out(ensemble, plan, routing)
+            if (failed := why_nothing_worked(self._run, self._ports.identity.endpoint)) is not None:
+                raise failed
             verdict = await self._verify(routing)
             harder = self._harder(ensemble, plan, verdict) if cut is not StopReason.DEADLINE else None
             if harder is None:
                 return verdict, cut if cut in _REQUEST_STOPS else self._why_ended()
             plan, why = harder
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
+            cut = await self._roll_out(ensemble, plan, routing)
+
+    async def _routed(self, ensemble: Ensemble) -> tuple[Plan, Routing, StopReason | None]:
+        """Rate the photos, plan, and roll out."""
+        routing = await self._route()
+        plan = await self._decide(routing)
+        return plan, routing, await self._roll_out(ensemble, plan, routing)
+
+    async def _led(self, ensemble: Ensemble) -> tuple[Plan, Routing, StopReason | None]:
+        """Roll out from the first moment; the photos are rated beside the leader, and planned for when they are."""
+        opening = self._ports.router.opening(self._options)
+        planned: list[tuple[Plan, Routing]] = []
+        automatic = self._options.depth is Depth.AUTO and opening.n_planned > 1
+
+        async def join(routing: Routing) -> Planned:
+            planned.append((await self._decide(routing, opening), routing))
+            return Planned(self._group(planned[0][0], routing), planned[0][0].n_planned)
+
+        group = self._group(opening, _UNRATED)
+        settings = self._ports.watch
+        width = settings.width if automatic else "full"
+        async with beside(self._rated()) as rating:
+            company = Beside(
+                rate=rating,
+                join=join,
+                rule=LeaderRule(width, self._options.target_radius_km, settings.prefix_wait_s),
+                planned=None if automatic else Planned(group, opening.n_planned),
+            )
+            cut = await ensemble.lead(group, company, self._until(group))
+            if not planned:
+                await join(await rating() if automatic and cut is not StopReason.DEADLINE else _UNRATED)
+        self._mark("rollouts_s")
+        return *planned[0], cut
+
+    async def _rated(self) -> Routing:
+        """What the photos are rated; unrated where that fails, as rollouts have begun without it."""
+        try:
+            async with asyncio.timeout(max(0.05, self._deadline.remaining_s() - self._verifier_s)):
+                return await self._route()
+        except (TimeoutError, GeoTTSError):
+            return _UNRATED
+
+    async def _decide(self, routing: Routing, opened: Plan | None = None) -> Plan:
+        plan = self._ports.router.plan(self._options, routing, opened=opened)
+        await self._emit(Routed(locatability=routing.locatability, plan=plan))
+        return plan
 
     def _ensemble(self) -> Ensemble:
         settings = self._ports.watch
         policy = StopPolicy.parse(self._options.stop or settings.stop)
-        self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses)
+        self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses, led=settings.leader)
         sink = Sink(emit=self._emit, attach=self._send, left=self._leaving.add, run=lambda: self._run)
         return Ensemble(
             self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total
@@ -149,9 +200,17 @@ class Solution:
 
     async def _roll_out(self, ensemble: Ensemble, plan: Plan, routing: Routing) -> StopReason | None:
         """Run the planned rollouts; why they were stopped, None when all ended by themselves."""
-        context = self._context(max(0.05, self._deadline.remaining_s() - self._verifier_s))
-        group = GroupRequest(
-            context=context,
+        group = self._group(plan, routing)
+        cut = await ensemble.run(group, plan.n_planned, self._until(group))
+        self._mark("rollouts_s")
+        return cut
+
+    def _until(self, group: GroupRequest) -> Deadline:
+        return Deadline(group.context.remaining_s + min(_GRACE_S, 0.5 * self._verifier_s))
+
+    def _group(self, plan: Plan, routing: Routing) -> GroupRequest:
+        return GroupRequest(
+            context=self._context(max(0.05, self._deadline.remaining_s() - self._verifier_s)),
             photos=self._request.photos,
             tasks=(),
             n_total=plan.n_planned,
@@ -160,17 +219,14 @@ class Solution:
             use_tools=plan.use_tools,
             tools=self._options.tools,
             hide_photo_hosts=self._options.hide_photo_hosts,
+            allow_region_search=self._options.allow_region_search,
             hint=self._options.hint,
             within=self._options.within,
+            leader=leading_point(self._run),
             target_radius_km=self._options.target_radius_km,
             readings=routing.readings,
             followed=self._request.followed,
         )
-        cut = await ensemble.run(
-            group, plan.n_planned, Deadline(context.remaining_s + min(_GRACE_S, 0.5 * self._verifier_s))
-        )
-        self._mark("rollouts_s")
-        return cut
 
     async def _verify(self, routing: Routing) -> Verdict:
         """The verifier's verdict; its failure or silence never costs the caller an answer."""
@@ -247,6 +303,16 @@ class Solution:
 
     def _seed_for(self, rollout_id: int) -> int:
         return (self._seed * 7919 + rollout_id * 104729) % 2**31
+
+
+def _failed(error: GeoTTSError) -> Failed:
+    return Failed(
+        code=error.code,
+        status=error.status,
+        detail=error.detail,
+        causes=error.fields.get("causes", ()),
+        retry_after_s=error.fields.get("retry_after_s"),
+    )
 
 
 def _seed_of(request: LocateRequest) -> int:

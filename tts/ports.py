@@ -12,17 +12,19 @@ from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
+from tts.domain.abilities import Abilities
 from tts.domain.answer import Verdict
 from tts.domain.events import Event
-from tts.domain.geo import Area
+from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.imaging import PictureRules
-from tts.domain.messages import Message
+from tts.domain.messages import Message, ProviderFields
 from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Box, Photo
 from tts.domain.plan import Limits, Locatability, Plan
 from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions, RequestContext
+from tts.domain.similar import SimilarPhoto
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory
 from tts.domain.usage import Usage
@@ -39,6 +41,8 @@ class Sampling(Value):
     top_p: float = 1.0
     top_k: int = -1
     min_p: float = 0.0
+    presence_penalty: float = 0.0
+    repetition_penalty: float = 1.0
     seed: int | None = None
     max_tokens: int = 1024
     stop: tuple[str, ...] = ()
@@ -46,11 +50,14 @@ class Sampling(Value):
 
 
 class ToolSchema(Value):
-    """A tool as a model sees it: name, description, JSON schema of the arguments."""
+    """A tool as a model sees it: name, description, JSON schema of the arguments. `sends_photo`: a call sends a part of
+    the photo to somebody else, so that the tool is for requests that consent (`allow_region_search`).
+    """
 
     name: str
     description: str
     parameters: dict[str, JsonValue]
+    sends_photo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ class ModelRequest:
     json_schema: dict[str, JsonValue] | None = None
     readings: tuple[Reading, ...] = ()
     within: Area | None = None
+    hint: str | None = None
     lora: str | None = None
 
 
@@ -85,6 +93,7 @@ class Delta:
     """A piece of a generation. The last one has `finish_reason` and `usage`; `logprobs` where they were asked for.
 
     `sent` is what the engine is about to send to another machine for it, told in a piece of its own before it goes.
+    `provider_fields`, in the last piece, have to be on the message when it is sent back.
     """
 
     text: str = ""
@@ -94,6 +103,7 @@ class Delta:
     finish_reason: Literal["stop", "length", "tool_calls"] | None = None
     usage: Usage | None = None
     sent: tuple[Outgoing, ...] = ()
+    provider_fields: ProviderFields | None = None
 
 
 class ModelClient(Protocol):
@@ -105,6 +115,22 @@ class ModelClient(Protocol):
     def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Raises ModelError when the engine fails, Overloaded when it is full."""
         ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """What holds connections: engines over HTTP, and whatever uses one."""
+
+    async def aclose(self) -> None:
+        """Let go of them. It may be used again afterwards."""
+        ...
+
+
+async def close_each(*parts: object) -> None:
+    """Close those of the parts that hold something."""
+    for part in parts:
+        if isinstance(part, Closable):
+            await part.aclose()
 
 
 @runtime_checkable
@@ -138,7 +164,7 @@ class ToolContext:
     within: Area | None = None
     photo_sha256: tuple[str, ...] = ()
     hide_photo_hosts: bool = False
-    native_datum: bool = False  # the model reads and writes points as the provider states them
+    allow_region_search: bool = False
 
     def photo_hashes(self) -> tuple[str, ...]:
         """Names of the photos, also where their pixels are not (the broker)."""
@@ -217,7 +243,9 @@ class RolloutTask:
 class GroupRequest:
     """A group of rollouts of one query: the unit of placement (ADR 0002). `n_total` counts all groups together.
 
-    `files` are the pictures that tools made for rollouts which go on from a checkpoint.
+    `files` are the pictures that tools made for rollouts which go on from a checkpoint; `leader` is the best guess of
+    earlier groups of the same query. `warm`: another rollout of the query has been through the prompt, so that none of
+    these has to go ahead.
     """
 
     context: RequestContext
@@ -229,12 +257,23 @@ class GroupRequest:
     use_tools: bool = True
     tools: tuple[str, ...] | None = None
     hide_photo_hosts: bool = False
+    allow_region_search: bool = False
     hint: str | None = None
     within: Area | None = None
+    leader: LatLon | None = None
     target_radius_km: float = 25.0
     readings: tuple[Reading, ...] = ()
     files: dict[str, bytes] = field(default_factory=dict)
     followed: bool = True
+    warm: bool = False
+
+
+class Gallery(Protocol):
+    """Photos of known position."""
+
+    async def similar(self, photos: Sequence[Photo]) -> tuple[SimilarPhoto, ...]:
+        """Those that look most like the photos, nearest first."""
+        ...
 
 
 class Rollouts(Protocol):
@@ -292,7 +331,13 @@ class OutgoingRecord(Protocol):
 class Router(Protocol):
     """Turns a locatability and the caller's options into a plan; pure."""
 
-    def plan(self, options: LocateOptions, routing: Routing) -> Plan: ...
+    def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
+        """`opened` is the plan by which a leader has started already: its budget stands."""
+        ...
+
+    def opening(self, options: LocateOptions) -> Plan:
+        """The plan before anything is known of the photos."""
+        ...
 
     def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
         """The next plan when `plan` was not enough, `n_planned` counting what it adds; None when there is none."""
@@ -306,16 +351,25 @@ TownGuess = Callable[[Hypothesis], float]
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
     """When rollouts are stopped before they end. `stop` is a policy (`tts.domain.stopping`) unless the request has one;
-    `stragglers` says what becomes of rollouts that take several times as long as the others."""
+    `stragglers` says what becomes of rollouts that take several times as long as the others. With `leader` the first
+    rollout starts before the photo was rated, and `width` says whether the others wait for its first turn
+    (`tts.ensemble.leader`); they start at its first token, or after `prefix_wait_s` seconds, where the engine
+    saves work by that; at once when None."""
 
     stop: str = "none"
     stragglers: Literal["wait", "cut", "hedge"] = "cut"
     guesses: TownGuess | None = None
+    leader: bool = False
+    width: Literal["full", "careful"] = "full"
+    prefix_wait_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What this installation is, for `accepted` and for provenance. `remote_engines` are the hosts that get photos."""
+    """What this installation is, for `accepted` and for provenance. `remote_engines` are the hosts that get photos;
+    `endpoint` is the address rollouts wait for, without secrets, and empty for an engine of our own. `notes` are what
+    every answer has to say about this installation.
+    """
 
     version: str
     engine: str
@@ -325,7 +379,10 @@ class Identity:
     prompt_sha256: str = ""
     providers: tuple[str, ...] = ()
     remote_engines: tuple[str, ...] = ()
+    endpoint: str = ""
+    abilities: Abilities = field(default_factory=Abilities)
     data_versions: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

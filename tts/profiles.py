@@ -6,19 +6,26 @@ command line says wins over the profile, the profile over the configuration file
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
+from platformdirs import user_config_path
 from pydantic import Field, JsonValue, ValidationError
 
+from tts.config.request_defaults import RequestDefaults
+from tts.config.verifier import VerifierConfig
+from tts.dialects.released.imported import settings_of
+from tts.dialects.released.tool_name import FIRST_PATHS
 from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.domain.value import Value
 from tts.errors import ConfigError
+from tts.shipped import PROFILES, profile_files
 
-PROFILES = Path(__file__).resolve().parents[1] / "ray_configs" / "profiles"
+_PORT = 8001  # GeoTTS itself takes 8000, which is also vLLM's default
 
 
 class Profile(Value):
@@ -33,6 +40,12 @@ class Profile(Value):
     dialect: str
     dialect_settings: DialectSettings = DialectSettings()
     limits: Limits
+    verifier: VerifierConfig = Field(default=VerifierConfig(), description="the published one, where there is one")
+    request_defaults: RequestDefaults = RequestDefaults()
+    deadline_s: Annotated[float, Field(gt=0, le=3600)] | None = Field(
+        default=None, description="of a request that states none"
+    )
+    needs_endpoint: bool = Field(default=False, description="no model of it runs in this process: say --endpoint")
     chat_template: str = Field(default="engine", description="engine: the checkpoint's own; else a file")
     tools: Literal["native", "template", "text"] = Field(description="how an endpoint is told about tools")
     serve: tuple[str, ...] = Field(default=(), description="arguments of `vllm serve` for an endpoint of one's own")
@@ -42,38 +55,70 @@ class Profile(Value):
         """The part of the configuration this profile decides. Without an endpoint the model runs in this process."""
         engine: dict[str, Any]
         if endpoint:
-            engine = {"name": "openai", "base_url": endpoint, "model": model, "tools": self.tools}
+            first, *others = (url.strip() for url in endpoint.split(","))
+            engine = {"name": "openai", "base_url": first, "model": model, "tools": self.tools}
+            if others:
+                engine["base_urls"] = others
         else:
             engine = {"name": "vllm", "model": model or self.model, **self.vllm}
             if self.chat_template != "engine":
                 engine["chat_template"] = self.chat_template
-        return {
+        tree: dict[str, Any] = {
             "engine": engine,
             "dialect": self.dialect,
             "dialect_settings": self.dialect_settings.model_dump(mode="json", exclude_defaults=True),
-            "limits": self.limits.model_dump(),
+            "limits": self.limits.model_dump(exclude_unset=True),
+            "verifier": self.verifier.model_dump(mode="json", exclude_unset=True),
+            "request_defaults": self.request_defaults.model_dump(exclude_unset=True),
         }
+        if self.deadline_s is not None:
+            tree["gateway"] = {"default_deadline_s": self.deadline_s}
+        if not endpoint:
+            tree["deployments"] = {"rollout": {"replicas": 1}}
+        return tree
 
     def serve_command(self, model: str = "") -> str:
-        """How to serve the model with vLLM, to be used as `--endpoint`."""
+        """How to serve the model with vLLM, to be used as `--endpoint http://127.0.0.1:8001/v1`."""
         template = [] if self.chat_template == "engine" else ["--chat-template", self.chat_template]
-        return shlex.join(["vllm", "serve", model or self.model or "MODEL", *self.serve, *template])
+        return shlex.join(
+            ["vllm", "serve", model or self.model or "MODEL", "--port", str(_PORT), *self.serve, *template]
+        )
+
+
+def user_profiles() -> Path:
+    """Where imported texts are kept: `$GEOTTS_PROFILES`, else in the user's configuration."""
+    named = os.environ.get("GEOTTS_PROFILES")
+    return Path(named).expanduser() if named else user_config_path("geotts") / "profiles"
+
+
+def with_imported(profile: Profile) -> Profile:
+    """The profile with the texts that `geotts profile import` wrote, as far as it names none itself."""
+    settings = profile.dialect_settings
+    named = (settings.released_path,) if settings.released_path else FIRST_PATHS
+    folder = user_profiles() / profile.dialect
+    for path in (*named, "") if settings.behaviour == "released" else ("",):
+        if found := settings_of(folder / path):
+            absent = {name: Path(file) for name, file in found.items() if getattr(settings, name) is None}
+            return profile.model_copy(update={"dialect_settings": settings.model_copy(update=absent)})
+    return profile
 
 
 def profile_names() -> list[str]:
     """The profiles that ship with the project."""
-    return sorted(path.stem for path in PROFILES.glob("*.yaml"))
+    return list(profile_files())
 
 
 def load_profile(name: str) -> Profile:
-    """A shipped profile by name, or any by its path.
+    """A shipped profile by name, with the authors' texts where the user has imported them; or any by its path.
 
     Raises:
         ConfigError: naming the known profiles, or what is wrong in the file.
     """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else PROFILES / f"{name}.yaml"
+    shipped = not name.endswith((".yaml", ".yml"))
+    path = PROFILES / f"{name.replace('-', '_')}.yaml" if shipped else Path(name)
     try:
-        return Profile.model_validate(yaml.safe_load(path.read_text()))
+        profile = Profile.model_validate(yaml.safe_load(path.read_text()))
+        return with_imported(profile) if shipped else profile
     except OSError as error:
         raise ConfigError(f"there is no profile {name!r}; there are: {', '.join(profile_names())}") from error
     except yaml.YAMLError as error:

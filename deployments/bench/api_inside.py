@@ -16,6 +16,7 @@ from dataclasses import replace
 import httpx
 import uvicorn
 
+from deployments import http_limits
 from deployments.bench.fanout import plain_photo
 from deployments.gateway import Gateway
 from deployments.http import create_app
@@ -137,9 +138,10 @@ def _form(photo: bytes) -> tuple[bytes, str]:
 
 @asynccontextmanager
 async def listening(gateway: Gateway, args: AppArgs) -> AsyncIterator[tuple[str, int]]:
-    """The application on a real socket of this process."""
+    """The application on a real socket of this process, with the limits it is served with."""
+    http_limits.install(args.gateway.connections)
     config = uvicorn.Config(
-        create_app(gateway, args), port=0, log_config=None, timeout_graceful_shutdown=1, ws="none", lifespan="off"
+        create_app(gateway, args), port=0, log_config=None, timeout_graceful_shutdown=1, lifespan="off"
     )
     server = uvicorn.Server(config)
     async with asyncio.TaskGroup() as group:

@@ -2,10 +2,10 @@
 
 The engine takes exactly 200 ms (or 0), so everything else is ours: reading the photo, planning, N rollouts, events,
 verifying, the reply. Measured as served for an engine that computes elsewhere, with rollouts and verifier in the
-gateway's process (ADR 0012), and with them in deployments of their own (`apart`). `--beside` measures other best-of-N
-servers in the same run, in front of a fake engine of the same 200 ms: `scripts/best-of-n-servers` installs and starts
-two (docs/evaluation.md). Beside all of them stands what the machine takes for the least that any such service does
-(`deployments.bench.bare`).
+gateway's process (ADR 0012), with them in deployments of their own (`apart`), and with the photo rated beside the
+rollouts (`leader`). `--beside` measures other best-of-N servers in the same run, in front of a fake engine of the same
+200 ms: `scripts/best-of-n-servers` installs and starts two (docs/evaluation.md). Beside all of them stands what the
+machine takes for the least that any such service does (`deployments.bench.bare`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from typing import Literal
 from urllib.parse import urlsplit
 
 import click
@@ -100,6 +101,8 @@ def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
         said = {**added, "rps_zero": round(rps, 1)}
         say(f"{'colocated' if colocate else 'apart'}: {said['rps_zero']} requests a second")
         found |= said if colocate else {"apart": said}
+    with served(_args(_ENGINE_S, colocate=True, method="leader")) as service:
+        found["leader"] = _added(service.url, _locate(photo, n), repeats, "geotts, the first rollout leads")
     with serving(lambda: bare(_ENGINE_S), GatewayConfig(port=free_port())) as service:
         floor = _added(service.url, _locate(photo, n), repeats, "Serve alone")
     found["least"] = {**floor, "photo_ms": round(photo_ms(photo), 2)}
@@ -108,11 +111,11 @@ def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
     return {**found, "beside": beside}
 
 
-def _args(turn_s: float, *, colocate: bool) -> AppArgs:
+def _args(turn_s: float, *, colocate: bool, method: Literal["fixed", "leader"] = "fixed") -> AppArgs:
     return AppArgs(
         colocate=colocate,
-        engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=turn_s, tool=None),
-        routing=RoutingConfig(method="fixed"),
+        engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=turn_s, tool=None, sees_pictures=True),
+        routing=RoutingConfig(method=method),
         gateway=GatewayConfig(port=free_port(), max_in_flight=512),
     )
 

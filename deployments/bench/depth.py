@@ -1,7 +1,7 @@
 """`geotts bench depth`: what is gained and lost by thinking less.
 
-Recorded rollouts under every stop policy; one straggler ten times slower; deadlines under load; and, on photos with
-the embedded engine, `depth=auto` against always deep.
+Recorded rollouts under every stop policy; a leader whose first turn decides; one straggler ten times slower; deadlines
+under load; and, on photos with the embedded engine, `depth=auto` against always deep.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import click
 
 from deployments.bench.frontier import DEFAULT, Point, draw, frontier
 from deployments.bench.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, percentile, report, say
+from deployments.bench.leading import measure_leading
 from deployments.bench.photos import bench_options
 from deployments.bench.recorded import recorded_photos
 from deployments.cli.eval_run import chosen
@@ -40,6 +41,7 @@ from tts.verify.fallback import fallback_verdict
 
 _HOME = LatLon(lat=48.2, lon=16.37)
 _TICK_S = 0.5
+_PARTS = ("logs", "time", "leader", "photos")
 _CLASSIC_KM = 25.0
 
 
@@ -47,10 +49,13 @@ _CLASSIC_KM = 25.0
 @click.option("--logs", type=click.Path(path_type=Path), default=DEFAULT_LOGS, show_default=True)
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
 @click.option("--plot", type=click.Path(path_type=Path), help="Write the frontiers as SVG here.")
-@click.option("--part", type=click.Choice(["logs", "time", "photos", "all"]), default="all", show_default=True)
+@click.option(
+    "--part", type=click.Choice(["logs", "time", "leader", "photos", "all"]), default="all", show_default=True
+)
 @click.option("--quick", is_flag=True, help="One shuffle, every eighth photo.")
 def command(logs: Path, photos: Path, plot: Path | None, part: str, quick: bool) -> None:
-    """Rollouts saved against points lost for every stop policy; stragglers; deadlines; auto against always deep."""
+    """Rollouts saved against points lost for every stop policy; stragglers; deadlines; a leader against always deep;
+    auto against always deep with the embedded engine."""
     report("depth", lambda: measure(logs, photos, plot, part, quick))
 
 
@@ -60,6 +65,8 @@ def measure(logs: Path, photos: Path, plot: Path | None, part: str, quick: bool)
         result |= _recorded(logs, plot, 1 if quick else 8)
     if part in ("time", "all"):
         result |= asyncio.run(_times(40 if quick else 200))
+    if part in ("leader", "all"):
+        result |= measure_leading(make_world(None), quick=quick)
     if part in ("photos", "all"):
         samples = chosen(load_dataset("folder", photos, seed=0), (), None)
         result |= asyncio.run(_auto(samples[:: 8 if quick else 1]))

@@ -137,7 +137,7 @@ async def roll_out(model: ModelClient, *, n: int, turns: int, tokens: int, photo
         dialect="generic",
     )
     started = time.perf_counter()
-    async with closing(run_group(agent, group, coalesce_s=0.025, leader_first=True)) as batches:
+    async with closing(run_group(agent, group, coalesce_s=0.025, prefix_wait_s=60.0)) as batches:
         async for _ in batches:
             pass
     return Measured(time.perf_counter() - started, tuple(recorded.turns))

@@ -11,17 +11,21 @@ from pathlib import Path
 from deployments.bench.harness import Result, say
 from deployments.bench.recorded import RecordedPhoto
 from tts.domain.stopping import StopPolicy
+from tts.domain.trajectory import Run
 from tts.ensemble.guesses import TownCentres
+from tts.ensemble.leader import LeaderRule
 from tts.ensemble.watch import ConsensusWatch
+from tts.ports import TownGuess
 from tts.verify.world import World
 
 TARGETS_KM = (25.0, 200.0, 750.0)
 POLICIES = (
     "none", "first:1", "first:2", "first:3", "quorum:2", "quorum:3", "beta:.7", "beta:.85", "beta:.9", "beta:.95",
     "worth:.7", "worth:.75", "worth:.8", "worth:.82", "worth:.85", "worth:.9", "worth:.95",
+    "careful:.7", "careful:.75", "careful:.8", "careful:.82", "careful:.85", "careful:.9", "careful:.95",
 )  # fmt: skip
 DEFAULT = "worth:.85"
-_COLOURS = {"none": "#555", "first": "#c33", "quorum": "#e80", "beta": "#28c", "worth": "#2a6"}
+_COLOURS = {"none": "#555", "first": "#c33", "quorum": "#e80", "beta": "#28c", "worth": "#2a6", "careful": "#63b"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,18 @@ def frontier(photos: Sequence[RecordedPhoto], world: World, shuffles: int) -> di
     found: dict[float, list[Point]] = {}
     for target in TARGETS_KM:
         orders = _orders(photos, shuffles)
-        watches = {name: ConsensusWatch(StopPolicy.parse(name), target, centres) for name in POLICIES}
+        watches = {name: _watch(name, target, centres) for name in POLICIES}
         found[target] = [_point(name, watch, orders, target, world) for name, watch in watches.items()]
         for point in found[target]:
             say(f"{target:5.0f} km {point.policy:10} saved {point.saved:5.1f} % loss {point.loss:5.2f} "
                 f"above first three {point.above_first3:5.2f}")  # fmt: skip
     return found
+
+
+def _watch(name: str, target: float, guesses: TownGuess) -> ConsensusWatch:
+    """`careful:p` is `worth:p` where the first rollout leads."""
+    policy = StopPolicy.parse(name.replace("careful", "worth"))
+    return ConsensusWatch(policy, target, guesses, led=name.startswith("careful"))
 
 
 def _orders(photos: Sequence[RecordedPhoto], shuffles: int) -> list[tuple[RecordedPhoto, tuple[int, ...]]]:
@@ -72,7 +82,7 @@ def _point(
     decided: dict[tuple[int, frozenset[int]], bool] = {}
     saved = hits = of_all = of_three = 0.0
     for photo, order in orders:
-        used = _used(watch, photo, order, decided)
+        used = (_led if name.startswith("careful") else _used)(watch, photo, order, decided)
         saved += 1.0 - len(used) / len(order)
         hits += _hit(photo, used, target, world)
         of_all += _hit(photo, frozenset(order), target, world)
@@ -85,6 +95,28 @@ def _used(
     watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: dict[tuple[int, frozenset[int]], bool]
 ) -> frozenset[int]:
     for count in range(1, len(order)):
+        ended = frozenset(order[:count])
+        key = (id(photo), ended)
+        if key not in decided:
+            watch.forget()
+            decided[key] = watch.look([photo.trajectory(i) for i in sorted(ended)], len(order)).decided
+        if decided[key]:
+            return ended
+    return frozenset(order)
+
+
+def _led(
+    watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: dict[tuple[int, frozenset[int]], bool]
+) -> frozenset[int]:
+    """As `_used`, where the first of the order leads and width `careful` says how many may be started."""
+    rule = LeaderRule("careful", watch.radius_km)
+    roles = [photo.trajectory(i).model_copy(update={"rollout_id": place}) for place, i in enumerate(order)]
+    for count in range(1, len(order)):
+        run = Run(rollouts={place: roles[place] for place in range(count)})
+        if rule.allowed(run, len(order)) <= count:
+            if count > 1:
+                return frozenset(order[:count])
+            continue
         ended = frozenset(order[:count])
         key = (id(photo), ended)
         if key not in decided:

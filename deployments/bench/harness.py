@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
+import random
 import socket
 import statistics
 import time
@@ -22,10 +24,12 @@ import psutil
 from deployments.cli.console import STDERR
 from tts.api.sse import parse_sse
 from tts.domain.events import Event
+from tts.errors import FatalError
 
 Result = dict[str, Any]
 DEFAULT_PHOTOS = Path(os.environ.get("GEOTTS_PHOTOS", "../shared/data/photos"))
 DEFAULT_LOGS = Path(os.environ.get("GEOTTS_LOGS", "../shared/data/logs"))
+DEFAULT_CORPUS = Path(os.environ.get("GEOTTS_RELEASED", "../shared/data/released"))
 
 
 @dataclass(slots=True)
@@ -69,9 +73,15 @@ def say(text: str) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port of 127.0.0.1 that nothing uses, outside the ranges from which the kernel and Ray take ports by themselves.
+
+    A port that the kernel hands out (bind to 0) can be handed out again, to an outgoing connection, before it is used.
+    """
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise FatalError("no port between 20000 and 32000 of 127.0.0.1 is free")
 
 
 async def locate(

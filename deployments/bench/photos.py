@@ -11,7 +11,7 @@ import click
 
 from deployments.bench.harness import DEFAULT_PHOTOS, Result, report, say
 from deployments.cli.console import config_option
-from deployments.cli.eval_run import chosen, config_digest, running_figures
+from deployments.cli.eval_run import chosen, running_figures
 from deployments.local import local_ports
 from tts.config import AppArgs
 from tts.domain.plan import Depth
@@ -19,6 +19,7 @@ from tts.domain.request import LocateOptions
 from tts.eval.datasets import load_dataset
 from tts.eval.figures import Figures, figures, measure
 from tts.eval.metrics.names import PlaceNames
+from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
 from tts.eval.runs.record import Record
 from tts.eval.runs.runner import RunSetup, run_samples

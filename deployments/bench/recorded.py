@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
+from tts.dialects import DIALECTS
 from tts.domain.answer import StopReason
+from tts.domain.cues import Cues
 from tts.domain.geo import LatLon, distance_km
-from tts.domain.hypothesis import Hypothesis
-from tts.domain.trajectory import Trajectory
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.trajectory import Trajectory, Turn
 from tts.eval.fields import answer_of, truth_of
 from tts.eval.rows import read_rows
 from tts.eval.score import said_place
@@ -24,10 +26,12 @@ class RecordedPhoto:
 
     truth: LatLon
     answers: tuple[Hypothesis | None, ...]
+    cues: tuple[Cues, ...]
     _errors: dict[frozenset[int], float | None] = field(default_factory=dict)
 
     def trajectory(self, i: int) -> Trajectory:
-        return Trajectory(rollout_id=i, answer=self.answers[i], stop_reason=StopReason.ANSWERED)
+        first = Turn(index=0, finished=True, cues=self.cues[i])
+        return Trajectory(rollout_id=i, answer=self.answers[i], stop_reason=StopReason.ANSWERED, turns=(first,))
 
     def error_km(self, rollouts: frozenset[int], world: World) -> float | None:
         """Error of the consensus over these rollouts; None when it has no point."""
@@ -50,8 +54,15 @@ def recorded_photos(folder: Path) -> list[RecordedPhoto]:
         truth = truth_of(tables[0][index], f"{files[0]}, {index}").point
         answers = tuple(_stated(table[index], f"{file}, {index}") for file, table in zip(files, tables, strict=True))
         if truth is not None:
-            photos.append(RecordedPhoto(truth, answers))
+            said = (_cues(table[index], answer) for table, answer in zip(tables, answers, strict=True))
+            photos.append(RecordedPhoto(truth, answers, tuple(said)))
     return photos
+
+
+def _cues(row: dict[str, object], answer: Hypothesis | None) -> Cues:
+    """What the text says it goes by, as the `generic` dialect reads it; a recorded answer is one turn."""
+    level = Level.NONE if answer is None else Level.CITY
+    return DIALECTS["generic"].cues(str(row.get("solution_str", ""))).model_copy(update={"level": level})
 
 
 def _stated(row: dict[str, object], where: str) -> Hypothesis | None:

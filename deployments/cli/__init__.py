@@ -11,15 +11,19 @@ import click
 from pydantic import ValidationError
 
 from deployments.cli.console import fail
+from geotts_client.options import LocateOptions
 from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
 from tts.net.url_secrets import masked
+from tts.wrong_fields import in_words
 
 # name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second.
 _COMMANDS = {
     "locate": ("deployments.cli.locate", "Where were these photos taken?"),
     "demo": ("deployments.cli.demo", "Build, serve, locate sample photos, stop: the tour."),
     "serve": ("deployments.cli.serve", "Run the service."),
+    "profile": ("deployments.cli.profile", "List the profiles; import the authors' prompts for one."),
     "keys": ("deployments.cli.keys", "Make keys for the service."),
+    "accept": ("deployments.cli.accept", "Try a new engine: what is wrong with it, and its calibration."),
     "doctor": ("deployments.cli.doctor", "What is installed, what is missing, and what that costs."),
     "tools": ("deployments.cli.tools", "List the tools, or call one by hand."),
     "tape": ("deployments.cli.tape", "Inspect, convert, import and export recorded tool results."),
@@ -62,7 +66,7 @@ def cli() -> None:
 def main() -> None:
     """Entry point: runs the command and turns our errors into one line and an exit code.
 
-    0 done, 1 failed, 2 wrong use or configuration, 130 interrupted.
+    0 done, 1 failed, 2 wrong use or configuration, 3 faults found (`accept`), 130 interrupted.
     """
     try:
         code = cli.main(standalone_mode=False)
@@ -82,9 +86,10 @@ def main() -> None:
 
 def _wrong_fields(error: ValidationError) -> Iterator[str]:
     """One line a field. What was given is left out: it may be long, or secret."""
-    for wrong in error.errors(include_url=False, include_context=False, include_input=False):
+    for wrong in error.errors(include_url=False, include_input=False):
         name = ".".join(str(part) for part in wrong["loc"])
-        yield f"{name}: {wrong['msg']}" if name else wrong["msg"]
+        said = in_words(wrong, LocateOptions)
+        yield f"{name}: {said}" if name else said
 
 
 def _with_cause(error: GeoTTSError) -> str:

@@ -28,6 +28,8 @@ BENCHES = {
     "faults": "Rollout replicas killed under load",
     "api": "first event, resuming, garbage, stalled readers, many streams, forbidden addresses",
     "control": "milliseconds the service adds to its engine, and requests a second without one",
+    "abuse": "slowloris, endless headers, silent names, slow bodies and failing stores, while others ask",
+    "conformance": "rows of the released systems' behaviour that the served code equals",
     "all": "every benchmark, one after the other; --write makes docs/benchmarks.md",
 }
 

@@ -8,6 +8,7 @@ import click
 import orjson
 
 from deployments.cli.console import STDERR, config_option
+from deployments.cli.text_console import styled
 from deployments.parts import make_world
 from tts.config import AppArgs
 from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned
@@ -43,7 +44,8 @@ def command(
     made.write(out)
     STDERR.print(f"{out}: from {made.runs} runs with an answer", soft_wrap=True)
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
-        STDERR.print(f"[yellow]{made.runs} runs are too few to hold half of them out: the file is unchecked[/]")
+        few = f"{made.runs} runs are too few to hold half of them out: the file is unchecked"
+        STDERR.print(styled((few, "yellow")))
     elif splits:
         found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
         click.echo(orjson.dumps({"runs": made.runs, "splits": splits, **found.model_dump()}).decode())

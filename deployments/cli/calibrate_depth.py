@@ -8,35 +8,61 @@ import click
 
 from deployments.cli.console import STDERR
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, distance_km
+from tts.domain.plan import Locatability
 from tts.eval.runs.record import Record, read_records
 from tts.rewards.geo_adapt import needs_depth, optimal_locatability, reasoning_locatability
 from tts.routing.predictor import fit
 
 
 @click.command()
-@click.option("--direct", type=click.Path(path_type=Path, exists=True), required=True, help="Run without tools.")
-@click.option("--deep", type=click.Path(path_type=Path, exists=True), required=True, help="Run with tools.")
+@click.option(
+    "--reason",
+    "--direct",
+    "reason",
+    type=click.Path(path_type=Path, exists=True),
+    required=True,
+    help="Run that only reasons: its errors are d_reason. For instance one with --depth direct.",
+)
+@click.option(
+    "--rag",
+    "--deep",
+    "rag",
+    type=click.Path(path_type=Path, exists=True),
+    required=True,
+    help="Run that looks things up: its errors are d_RAG. For instance one with --depth deep, or of another system.",
+)
 @click.option("--out", type=click.Path(path_type=Path), default=Path("depth.yaml"), show_default=True)
-def command(direct: Path, deep: Path, out: Path) -> None:
-    """Fit predictors of L_opt and of the deep label on two runs of the same photos, and write them to a small file.
+def command(reason: Path, rag: Path, out: Path) -> None:
+    """Fit predictors of L_opt and of the deep label on any two runs of the same photos, and write them to a small file.
 
-    Name the file in the configuration: `routing.depth_calibration`. Without a visual rating L_opt builds on the score.
+    Name the file in the configuration: `routing.depth_calibration`. The parts of a rating are taken from both runs; at
+    least one has to have rated its photos. Without a visual rating L_opt builds on the score.
     """
-    without = {record.sample: record for record in read_records(direct)}
-    pairs = [(without[record.sample], record) for record in read_records(deep) if record.sample in without]
+    without = {record.sample: record for record in read_records(reason) if not record.failure}
+    searches = [record for record in read_records(rag) if not record.failure]
+    pairs = [(without[record.sample], record) for record in searches if record.sample in without]
     parts, targets, labels = [], [], []
     for plain, searched in pairs:
-        route = plain.answer.route if plain.answer else None
-        if route is None or searched.answer is None:
+        rated = _rated(plain, searched)
+        if rated is None:
             continue
         reason_km, retrieval_km = _error_km(plain), _error_km(searched)
-        visual = route.locatability.parts.get("visual", route.locatability.score)
-        parts.append(route.locatability.parts)
+        visual = rated.parts.get("visual", rated.score)
+        parts.append(rated.parts)
         targets.append(optimal_locatability(visual, reasoning_locatability(reason_km, retrieval_km)))
         labels.append(needs_depth(reason_km, retrieval_km))
-    predictor = fit(parts, targets, labels, origin=f"{direct.name} and {deep.name}")
+    predictor = fit(parts, targets, labels, origin=f"{reason.name} and {rag.name}")
     predictor.write(out)
     STDERR.print(f"{out}: fitted on {predictor.runs} photos, {sum(labels)} of which needed depth")
+
+
+def _rated(*records: Record) -> Locatability | None:
+    """The ratings of one photo as one; None where it was not rated. The first run's numbers win."""
+    routes = [record.answer.route for record in records if record.answer is not None]
+    ratings = [route.locatability for route in routes if route is not None and route.locatability.parts]
+    if not ratings:
+        return None
+    return ratings[0].model_copy(update={"parts": {**ratings[-1].parts, **ratings[0].parts}})
 
 
 def _error_km(record: Record) -> float:

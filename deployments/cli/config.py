@@ -1,4 +1,4 @@
-"""`geotts config show`."""
+"""`geotts config show` and `geotts config path`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import yaml
 from deployments.cli.console import config_option, profile_options
 from tts.config import AppArgs
 from tts.net.url_secrets import masked
+from tts.shipped import config_files
 
 
 @click.group()
 def command() -> None:
-    """Show the effective configuration."""
+    """Show the effective configuration, and where the shipped ones are."""
 
 
 @command.command()
@@ -21,3 +22,16 @@ def command() -> None:
 def show(args: AppArgs) -> None:
     """Print the effective configuration tree as YAML. Secrets come from the environment; keys in URLs show as stars."""
     click.echo(masked(yaml.safe_dump(args.model_dump(mode="json"), sort_keys=False, allow_unicode=True)), nl=False)
+
+
+@command.command()
+@click.argument("name", type=click.Choice(list(config_files())), required=False)
+def path(name: str | None) -> None:
+    """Print the path of a shipped configuration, e.g. for `serve run`; without a NAME, all names and paths."""
+    known = config_files()
+    if name is not None:
+        click.echo(known[name])
+        return
+    width = max(map(len, known))
+    for each, file in known.items():
+        click.echo(f"{each:<{width}}  {file}")

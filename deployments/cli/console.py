@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,14 +11,14 @@ from typing import Any, TypeVar
 
 import click
 import yaml
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from deployments.cli.text_console import TextConsole, styled
 from tts.config import AppArgs, load_config
 from tts.profiles import Profile, load_profile, profile_names
+from tts.shipped import config_files
 
-STDERR = Console(stderr=True, highlight=False)
+STDERR = TextConsole(stderr=True)
 _OVERRIDES = "geotts.overrides"
 _PROFILE = "geotts.profile"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,8 +26,28 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def fail(message: str, code: int) -> int:
     """One red line (more when the message has more), and the exit code to use."""
-    STDERR.print(f"[bold red]geotts:[/] {escape(message)}", soft_wrap=True)
+    STDERR.print(styled(("geotts:", "bold red"), f" {message}"), soft_wrap=True)
     return code
+
+
+class _ConfigFile(click.Path):
+    """A file, or the name of a configuration that ships with the project; a file wins."""
+
+    name = "file"
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        known = config_files()
+        if not Path(value).is_file() and str(value) in known:
+            return known[str(value)]
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{error.message} Shipped configurations: {', '.join(known)}.", param, ctx)
 
 
 def config_option(command: F) -> F:
@@ -34,6 +55,8 @@ def config_option(command: F) -> F:
 
     def resolve(context: click.Context, _: click.Parameter, path: Path | None) -> AppArgs:
         overrides: dict[str, Any] = {}
+        if providers := context.meta.get(_PROFILE, {}).get("providers"):
+            _assign(overrides, f"tools.providers=[{providers}]")
         for assignment in context.meta.get(_OVERRIDES, ()):
             _assign(overrides, assignment)
         return load_config(path, overrides, profile=_profile_tree(context))
@@ -42,9 +65,9 @@ def config_option(command: F) -> F:
         "--config",
         "-c",
         "args",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=_ConfigFile(),
         callback=resolve,
-        help="YAML file with the configuration; the built-in defaults otherwise.",
+        help="YAML file, or the name of a shipped one (geotts config path); the built-in defaults otherwise.",
     )(command)
     return click.option(
         "--set",
@@ -59,9 +82,18 @@ def config_option(command: F) -> F:
 
 
 _PROFILE_OPTIONS = (
-    ("endpoint", "URL", "OpenAI-compatible endpoint that has the model, e.g. http://127.0.0.1:8001/v1."),
+    ("providers", "NAMES", "Who serves the tools, in order of preference, e.g. google,amap,serper."),
+    (
+        "endpoint",
+        "URL",
+        "OpenAI-compatible endpoint that has the model, e.g. http://127.0.0.1:8001/v1; several with commas.",
+    ),
     ("model", "NAME", "Model: a folder, a published name, or what the endpoint calls it."),
-    ("profile", "NAME", "Serve a published model as it was trained, e.g. reverse (see ray_configs/profiles)."),
+    (
+        "profile",
+        "NAME",
+        "A published model as it was trained (reverse), a preset (hosted, small), or a YAML file of your own.",
+    ),
 )
 
 
@@ -100,10 +132,22 @@ def _profile_tree(context: click.Context) -> dict[str, Any] | None:
         raise click.UsageError(f"--model needs --profile or --endpoint; profiles: {', '.join(profile_names())}")
     if not name and not endpoint:
         return None
+    _check_endpoints(endpoint)
     profile = load_profile(name or "generic")
+    if given["to_run"] and not endpoint and profile.needs_endpoint:
+        raise click.UsageError(f"the profile {name} needs --endpoint URL: the model is served by somebody else")
     if given["to_run"] and not endpoint and not model and not profile.model:
         raise click.UsageError(f"profile {name} has no published name: say --model PATH_OR_NAME or --endpoint URL")
     return profile.tree(model=model, endpoint=endpoint)
+
+
+def _check_endpoints(stated: str) -> None:
+    """What was written is not repeated: an address may hold a password."""
+    if stated and not all(url.strip().startswith(("http://", "https://")) for url in stated.split(",")):
+        raise click.BadParameter(
+            "an endpoint is a URL that starts with http:// or https://, such as http://127.0.0.1:8001/v1",
+            param_hint="--endpoint",
+        )
 
 
 def _assign(tree: dict[str, Any], assignment: str) -> None:
@@ -141,7 +185,7 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
 
         yield line
         return
-    columns = (TextColumn("  {task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    columns = (TextColumn("  {task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=STDERR, transient=True) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda stage, share: bar.update(task, description=f"{stage:<20}", completed=share)

@@ -1,19 +1,23 @@
-"""`geotts data build | status | clean`."""
+"""`geotts data build | status | clean | gallery`."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from typing import Literal
 
 import click
+import yaml
 
 from deployments.cli.console import STDERR, config_option, progress_bar
-from tts.config import AppArgs
+from tts.config import AppArgs, GalleryConfig
+from tts.gallery.building import build_gallery
 from tts.geodata.store import DataStore
 
 
 @click.group()
 def command() -> None:
-    """Build, inspect or remove the embedded data (gazetteer, lexicon and maps, about 145 MB)."""
+    """Build, inspect or remove the embedded data (gazetteer, lexicon and maps, about 145 MB); make a gallery."""
 
 
 @command.command()
@@ -50,3 +54,31 @@ def status(args: AppArgs) -> None:
 def clean(args: AppArgs) -> None:
     """Remove all built data."""
     click.echo(f"freed {DataStore(args.data_dir).clean() / 1e6:.1f} MB")
+
+
+@command.command()
+@click.argument("labels", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--encoder",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    required=True,
+    help="ONNX image encoder, such as that of a CLIP model.",
+)
+@click.option("--output", default="", help="Output of the encoder; image_embeds, else its first.")
+@click.option("--side", type=click.IntRange(16, 2048), help="Pixels a side; as the encoder says.")
+@click.option("--fit", type=click.Choice(["crop", "squash"]), default="crop", show_default=True)
+def gallery(
+    labels: Path, folder: Path, encoder: Path, output: str, side: int | None, fit: Literal["crop", "squash"]
+) -> None:
+    """Make a gallery in FOLDER of the photos that LABELS lists: rows with file, lat, lon, and perhaps id.
+
+    Prints the configuration that uses it (docs/dialects.md). About a tenth of a second a photo.
+    """
+    table, vectors = folder / "photos.csv", folder / "vectors.npy"
+    config = GalleryConfig(table=table, embeddings=vectors, encoder=encoder, output=output, side=side, fit=fit)
+    with progress_bar() as progress:
+        count = build_gallery(labels, config, lambda done, all_of: progress("photos", done / all_of))
+    STDERR.print(f"{count} photos in {folder}", soft_wrap=True)
+    changed = config.model_dump(mode="json", exclude_defaults=True)
+    click.echo(yaml.safe_dump({"gallery": changed}, sort_keys=False), nl=False)

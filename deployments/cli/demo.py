@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from deployments.cli.console import STDERR, config_option, progress_bar
 from deployments.cli.inputs import Input
 from deployments.cli.locate import follow, map_of
+from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import answer_panel
 from deployments.doctor import examine
 from deployments.ray_env import is_free
@@ -20,10 +20,10 @@ from tts.api.client import Client
 from tts.config import AppArgs
 from tts.domain.request import LocateOptions
 from tts.geodata.store import DataStore
+from tts.shipped import SAMPLES
 
-_EXAMPLES = Path(__file__).parents[2] / "examples"
 _FIRST = ("town-sign-latin.jpg", "station-chinese.jpg")  # read without any system package
-_STDOUT = Console(highlight=False)
+_STDOUT = TextConsole()
 
 
 @click.command()
@@ -36,9 +36,7 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
 
     Takes a minute or two the first time. Nothing is sent anywhere: all of it happens on this machine.
     """
-    chosen = photos or tuple(path for name in _FIRST if (path := _EXAMPLES / name).is_file())
-    if not chosen:
-        raise click.UsageError(f"there are no samples in {_EXAMPLES}; name a photo with --photo")
+    chosen = photos or tuple(SAMPLES / name for name in _FIRST)
     started = time.monotonic()
     _say("1 of 4", "what is here")
     _tell_lacking(args)
@@ -55,21 +53,21 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
         STDERR.print(f"\ndone in {time.monotonic() - started:.0f} s. Try next:", highlight=False)
         _try_next(service.url, chosen[0], running=keep)
         if keep:
-            STDERR.print(f"[bold]The service keeps running at {service.url}[/] (Ctrl-C stops it)")
+            STDERR.print(styled((f"The service keeps running at {service.url}", "bold"), " (Ctrl-C stops it)"))
             _wait()
         STDERR.print("stopping the service …")
     return failed
 
 
 def _say(step: str, what: str) -> None:
-    STDERR.print(f"\n[bold]{step}[/]  {what}")
+    STDERR.print(styled("\n", (str(step), "bold"), f"  {what}"))
 
 
 def _tell_lacking(args: AppArgs) -> None:
     """What is missing, what it costs; the demo goes on without it."""
     findings = [finding for finding in examine(args) if finding.state == "missing" and "data" not in finding.mend]
     for finding in findings:
-        STDERR.print(f"  [yellow]! {finding.what}[/]: {finding.detail} missing", soft_wrap=True)
+        STDERR.print(styled((f"  ! {finding.what}", "yellow"), f": {finding.detail} missing"), soft_wrap=True)
         STDERR.print(f"    costs {finding.cost}\n    mend  {finding.mend}", soft_wrap=True, markup=False)
     if not findings:
         STDERR.print("  everything that is needed (geotts doctor tells more)")
@@ -104,7 +102,7 @@ async def _locate(url: str, photos: tuple[Path, ...], n_parallel: int, args: App
             if run.answer is None:
                 failed = 1
                 if run.failure is None:  # which would have been told
-                    STDERR.print(f"[bold red]{_shown(path)}[/]: no answer came")
+                    STDERR.print(styled((_shown(path), "bold red"), ": no answer came"))
                 continue
             _STDOUT.print(answer_panel(run.answer, lambda point, span_km: map_of(args, point, span_km)))
     return failed

@@ -6,14 +6,14 @@ from functools import partial
 
 import click
 import orjson
-from rich.console import Console
 from rich.text import Text
 
 from deployments.cli.console import config_option, profile_in_use, profile_options
+from deployments.cli.text_console import TextConsole
 from deployments.doctor import examine
 from deployments.findings import Finding
-from deployments.profile_doctor import explain
-from tts.config import AppArgs
+from deployments.profile_doctor import explain, no_endpoint_finding
+from tts.config import AppArgs, VllmEngine
 
 _MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow"), "problem": ("✗", "red")}
 
@@ -29,19 +29,22 @@ def command(args: AppArgs, as_json: bool) -> int:
     """
     findings = examine(args)
     if (chosen := profile_in_use()) is not None:
-        findings += explain(*chosen, args)
+        name, profile = chosen
+        if profile.needs_endpoint and isinstance(args.engine, VllmEngine):
+            findings = [no_endpoint_finding(name) if found.what == "engine" else found for found in findings]
+        findings += explain(name, profile, args)
     if as_json:
         click.echo(orjson.dumps(findings, option=orjson.OPT_SERIALIZE_DATACLASS))
     else:
         for finding in findings:
-            _print(Console(highlight=False), finding)
+            _print(TextConsole(), finding)
     return 1 if any(finding.state == "problem" for finding in findings) else 0
 
 
-def _print(console: Console, finding: Finding) -> None:
+def _print(console: TextConsole, finding: Finding) -> None:
     mark, colour = _MARKS[finding.state]
     console.print(Text.assemble((mark, colour), " ", (finding.what, "bold"), "  ", finding.detail), soft_wrap=True)
     if finding.state != "ok":
-        for label, text in (("costs", finding.cost), ("mend", finding.mend)):
+        for label, text in (("means:", finding.cost), ("mend:", finding.mend)):
             if text:
-                console.print(Text(f"    {label:<6}{text}", "dim"), soft_wrap=True)
+                console.print(Text(f"    {label:<7}{text}", "dim"), soft_wrap=True)

@@ -1,21 +1,28 @@
-"""`geotts eval score | run | convert | compare | report | datasets | scenes`."""
+"""`geotts eval score | run | rewards | convert | compare | report | datasets | scenes`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
 import click
-from rich.console import Console
+import orjson
 from rich.table import Table
 
 from deployments.cli.console import STDERR, config_option
+from deployments.cli.eval_reread import reread_run
+from deployments.cli.eval_rewards import geocoded_option, rewards
 from deployments.cli.eval_run import run
+from deployments.cli.text_console import TextConsole, styled
 from tts.config import AppArgs
+from tts.domain.geo import LatLon
 from tts.domain.tooling import Datum
 from tts.eval.datasets import DATASETS
+from tts.eval.datasets.mapbench import PARTS_FILE
+from tts.eval.datasets.mapbench_parts import parts_from_logs
 from tts.eval.metrics.names import PlaceNames
-from tts.eval.parsers import ParserName
+from tts.eval.parsers import PARSER_NAMES, ParserName
 from tts.eval.runs.compare import compare
 from tts.eval.runs.parquet import to_parquet
 from tts.eval.runs.record import read_records
@@ -26,7 +33,7 @@ from tts.eval.score import ScoreOptions, score_file
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 
-_STDOUT = Console(highlight=False)
+_STDOUT = TextConsole()
 _DATUMS = click.Choice(["WGS-84", "GCJ-02"], case_sensitive=False)
 
 
@@ -37,29 +44,41 @@ def command() -> None:
 
 @command.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--parser", type=click.Choice(["paper", "serving"]), default="paper", show_default=True)
+@click.option("--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True)
 @click.option("--datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the true positions.")
 @click.option("--answers-datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the answers.")
 @click.option("--names", is_flag=True, help="Compare country and city names too (needs the built gazetteer).")
+@geocoded_option
 @config_option
-def score(args: AppArgs, files: tuple[Path, ...], parser: str, datum: str, answers_datum: str, names: bool) -> None:
+def score(
+    args: AppArgs,
+    files: tuple[Path, ...],
+    parser: str,
+    datum: str,
+    answers_datum: str,
+    names: bool,
+    geocoded: Mapping[str, LatLon],
+) -> None:
     """Score outputs of any system: one JSON line a file, percentages of all rows.
 
     FILES are JSON Lines, JSON, CSV, TSV or Parquet. `paper` takes the first strict JSON object with lat, lon, city and
-    country, as the published tables do; `serving` is tolerant. With GCJ-02, distances are taken after conversion and
-    `acc_as_written` has the unconverted figures.
+    country, as the published tables of Thinking with Map do; `serving` is tolerant; the others read as the code of
+    their system does (docs/evaluation.md). `geoagent` and `geovista` read names: give --names, or positions with
+    --geocoded. With GCJ-02, distances are taken after conversion and `acc_as_written` has the unconverted figures.
     """
     options = ScoreOptions(
         parser=cast(ParserName, parser),
         datum=cast(Datum, datum),
         answers_datum=cast(Datum, answers_datum),
         names=_names(args) if names else None,
+        geocoded=geocoded,
     )
     for path in files:
         scored = score_file(path, options)
         click.echo(scored.json_bytes().decode())
         if scored.unparsed == scored.n:
-            STDERR.print(f"[yellow]{path}: no answer in any of {scored.n} rows; is --parser {parser} right?[/]")
+            none = f"{path}: no answer in any of {scored.n} rows; is --parser {parser} right?"
+            STDERR.print(styled((none, "yellow")))
 
 
 @command.command()
@@ -91,15 +110,41 @@ def compare_runs(args: AppArgs, first: Path, second: Path, as_json: bool) -> Non
 
 @command.command(name="report")
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("others", metavar="[OTHER…]", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of Markdown.")
 @config_option
-def report_run(args: AppArgs, run_file: Path, as_json: bool) -> None:
-    """Figures of a run and of its parts, and tables with the published rows of the same benchmark."""
-    found = report(read_records(run_file), _names(args))
+def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json: bool) -> None:
+    """Figures of a run and of its parts, and tables with the published rows of the same benchmark.
+
+    OTHER runs of the same data set, for instance one with --depth deep, stand beside it over the photos all answered.
+    """
+    found = report(read_records(run_file), _names(args), [read_records(other) for other in others])
     if as_json:
         click.echo(found.json_bytes().decode())
         return
     click.echo(markdown(found))
+
+
+@command.command()
+@click.argument("logs", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--within-km", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True)
+@click.option("--hits", type=click.IntRange(min=1), help="Logs that must find an easy photo; default: more than half.")
+@click.option("--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help=f"Default: standard output. mapbench reads {PARTS_FILE}.")
+def parts(logs: tuple[Path, ...], within_km: float, hits: int | None, parser: str, out: Path | None) -> None:
+    """Tell easy photos from hard ones by zero-shot LOGS of several models, joined by `index`.
+
+    A photo is easy when enough logs come within the distance of its true position. Written beside the table of
+    mapbench, the parts become its tags `easy` and `hard`.
+    """
+    found = parts_from_logs(logs, within_km=within_km, hits=hits, parser=cast(ParserName, parser))
+    lines = [orjson.dumps({"index": index, "part": part}).decode() for index, part in found.items()]
+    if out is None:
+        click.echo("\n".join(lines))
+    else:
+        out.write_text("\n".join(lines) + "\n")
+    easy = sum(part == "easy" for part in found.values())
+    STDERR.print(f"{easy} easy, {len(found) - easy} hard")
 
 
 @command.command()
@@ -119,12 +164,14 @@ def scenes(folder: Path, count: int, split: str, seed: int, near: bool) -> None:
     """Draw project-made scenes into FOLDER, with labels.jsonl: `geotts eval run folder FOLDER` reads them."""
     maker = SceneMaker(seed=seed, split=cast(Split, split), street=not near)
     for script, reason in maker.shelf.missing.items():
-        STDERR.print(f"[yellow]{script} cannot be drawn: {reason}[/]", markup=True)
+        STDERR.print(styled((f"{script} cannot be drawn: {reason}", "yellow")))
     write_scenes(maker, count, folder)
     click.echo(f"{folder}: {count} scenes in {len(maker.languages)} languages")
 
 
 command.add_command(run)
+command.add_command(rewards)
+command.add_command(reread_run)
 
 
 def _names(args: AppArgs) -> PlaceNames:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ import click
 from rich.progress import BarColumn, Progress, TextColumn
 
 from deployments.cli.console import STDERR, config_option, profile_options
+from deployments.cli.views import clean
 from deployments.local import local_ports
 from tts.api.client import Client
 from tts.config import AppArgs
@@ -26,14 +26,17 @@ from tts.errors import DataError
 from tts.eval.datasets import DATASETS, load_dataset
 from tts.eval.figures import right_country
 from tts.eval.metrics.names import PlaceNames
+from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
 from tts.eval.runs.record import Record
 from tts.eval.runs.runner import RunSetup, Solver, progress_of, run_samples
 from tts.eval.runs.solvers import LocalSolver, RemoteSolver
 from tts.eval.sample import Sample
 from tts.geodata.countries import Countries
+from tts.ports import close_each
 
-EXIT_INTERRUPTED = 130
+EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
+_LONGEST_WHY = 1000
 _LINE_EVERY_S = 10.0
 
 
@@ -44,15 +47,29 @@ class _Show(Protocol):
 @click.command()
 @click.argument("dataset", type=click.Choice([*DATASETS]))
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Run file; runs/DATASET-n4-deep-seed0.jsonl and the like.")
+@click.option("--out", type=click.Path(path_type=Path), help="Run file; runs/DATASET-n4-auto-seed0.jsonl and the like.")
 @click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a photo.")
-@click.option("--depth", type=click.Choice([*Depth]), default=Depth.DEEP, show_default=True)
-@click.option("--stop", default="none", show_default=True, help="When agreeing rollouts stop the others.")
+@click.option(
+    "--depth",
+    type=click.Choice([depth.value for depth in Depth]),
+    default=Depth.AUTO.value,
+    show_default=True,
+    help="auto: what users get; deep: every rollout, to stand beside it in the report.",
+)
+@click.option(
+    "--stop",
+    help="When agreeing rollouts stop the others; as configured (routing.stop) when absent, none: all of them end.",
+)
 @click.option("--dialect", help="How the model is spoken to.")
 @click.option("--target-radius-km", type=float, default=25.0, show_default=True)
 @click.option("--deadline-s", type=float, help="Seconds a photo may take.")
 @click.option(
     "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites: measure finding, not look-up."
+)
+@click.option(
+    "--allow-region-search",
+    is_flag=True,
+    help="Parts of the photos may be sent to web services that search by picture.",
 )
 @click.option("--url", help="A running server; this process otherwise.")
 @click.option("--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at a time.")
@@ -69,11 +86,12 @@ def run(
     out: Path | None,
     n: int,
     depth: str,
-    stop: str,
+    stop: str | None,
     dialect: str | None,
     target_radius_km: float,
     deadline_s: float | None,
     hide_photo_hosts: bool,
+    allow_region_search: bool,
     url: str | None,
     concurrency: int,
     limit: int | None,
@@ -84,6 +102,7 @@ def run(
     """Locate the photos of DATASET under PATH and record every trajectory, one JSON line a photo.
 
     Stop it any way you like, kill -9 included: the same command goes on where it stopped, repeating and losing nothing.
+    The exit code is 1 when requests failed, which is not counted as not knowing.
     """
     options = LocateOptions(
         n_parallel=n,
@@ -93,6 +112,7 @@ def run(
         target_radius_km=target_radius_km,
         deadline_s=deadline_s,
         hide_photo_hosts=hide_photo_hosts,
+        allow_region_search=allow_region_search,
         seed=seed,
         include="full",
     )
@@ -107,11 +127,22 @@ def run(
         todo = [sample for sample in samples if sample.id not in skip]
         STDERR.print(f"{dataset}: {len(samples)} photos, {len(samples) - len(todo)} done before → {target}")
         try:
-            asyncio.run(_run(args, url, todo, journal, setup, concurrency))
+            failures = asyncio.run(_run(args, url, todo, journal, setup, concurrency))
         except KeyboardInterrupt:
             STDERR.print(f"stopped. To go on, give the same command again: geotts {' '.join(sys.argv[1:])}")
             raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
     STDERR.print(f"done. geotts eval report {target}")
+    if options.depth is Depth.AUTO:
+        STDERR.print("  to see what depth costs and saves, run it with --depth deep too and name both run files")
+    if failures:
+        why, count = Counter(failures).most_common(1)[0]
+        STDERR.print(
+            f"{len(failures)} of {len(todo)} photos failed, {count} of them so: {clean(why, _LONGEST_WHY)}\n"
+            "They are no part of any figure. To ask again, add --retry-failed to the same command.",
+            markup=False,
+            soft_wrap=True,
+        )
+        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def chosen(samples: Sequence[Sample], tags: Sequence[str], limit: int | None) -> list[Sample]:
@@ -123,32 +154,32 @@ def chosen(samples: Sequence[Sample], tags: Sequence[str], limit: int | None) ->
     return kept[:limit]
 
 
-def config_digest(args: AppArgs, url: str | None) -> str:
-    """Names what decides the answers: engine, dialect, limits, routing, tools and verifier, or the server asked."""
-    if url is not None:
-        return hashlib.sha256(url.encode()).hexdigest()[:16]
-    decisive = args.model_dump_json(include={"engine", "dialect", "limits", "routing", "tools", "verifier"})
-    return hashlib.sha256(decisive.encode()).hexdigest()[:16]
-
-
 async def _run(
     args: AppArgs, url: str | None, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int
-) -> None:
+) -> list[str]:
+    """Why requests failed, one entry a photo."""
     if not todo:
-        return
+        return []
     deadline_s = args.gateway.default_deadline_s
     if url is None:
-        await _follow(LocalSolver(local_ports(args), deadline_s=deadline_s), todo, journal, setup, concurrency)
-        return
+        ports = local_ports(args)
+        try:
+            return await _follow(LocalSolver(ports, deadline_s=deadline_s), todo, journal, setup, concurrency)
+        finally:
+            await close_each(ports.rollouts, ports.verifier)
     timeout_s = (setup.options.deadline_s or deadline_s) + 60.0
     async with Client(url, timeout_s=timeout_s) as client:
-        await _follow(RemoteSolver(client), todo, journal, setup, concurrency)
+        return await _follow(RemoteSolver(client), todo, journal, setup, concurrency)
 
 
-async def _follow(solver: Solver, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int) -> None:
+async def _follow(solver: Solver, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int) -> list[str]:
+    failures = []
     with running_figures(len(todo)) as show:
         async for record in run_samples(todo, solver, journal, setup, concurrency=concurrency):
             show(record)
+            if record.failure:
+                failures.append(record.failure)
+    return failures
 
 
 class _Tally:
@@ -182,7 +213,7 @@ class _Tally:
         failed = f" · {self.failures} failed" if self.failures else ""
         return (
             f"{self.done}/{self._total} {shares} % · country {100 * self._countries / answered:.0f} % · "
-            f"silent {100 * self._abstained / answered:.0f} %{failed} · {self._left()}"
+            f"abstained {100 * self._abstained / answered:.0f} %{failed} · {self._left()}"
         )
 
     def _left(self) -> str:
@@ -211,7 +242,7 @@ def running_figures(total: int, label: str = "") -> Iterator[_Show]:
 
         yield line
         return
-    columns = (BarColumn(bar_width=8), TextColumn("{task.description}"))  # all of it fits into 80 columns
+    columns = (BarColumn(bar_width=8), TextColumn("{task.description}", markup=False))  # all of it fits into 80 columns
     with Progress(*columns, console=STDERR) as bar:
         task = bar.add_task("starting …", total=total)
 

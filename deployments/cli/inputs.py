@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from deployments.cli.text_console import printable
 from tts.domain.geo import Area
 from tts.geodata.areas import area_in_words
 from tts.geodata.countries import Countries
@@ -47,7 +48,7 @@ def _expand(argument: str) -> Iterator[Input]:
     elif path.is_dir():
         yield from _pictures(sorted(p for p in path.rglob("*") if p.is_file()), argument)
     elif path.is_file():
-        yield Input(argument, path)
+        yield Input(printable(argument), path)
     elif _GLOB_CHARS & set(argument):
         yield from _pictures([Path(p) for p in sorted(glob.glob(argument, recursive=True))], argument)
     else:
@@ -59,7 +60,7 @@ def _pictures(paths: list[Path], where: str) -> Iterator[Input]:
     if not pictures:
         raise click.BadParameter(f"no pictures in {where!r}", param_hint="PHOTO")
     for path in pictures:
-        yield Input(str(path), path)
+        yield Input(printable(str(path)), path)
 
 
 class AreaType(click.ParamType[Area]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deployments.access import fingerprint, new_key
+from deployments.access import check_money, fingerprint, new_key
 from deployments.cli.console import STDERR
 
 
@@ -17,17 +17,23 @@ def command() -> None:
 @click.argument("name")
 @click.option("--per-minute", type=click.FloatRange(0, min_open=True), help="Requests a minute.")
 @click.option("--concurrent", type=click.IntRange(1), help="Requests at once.")
-def new(name: str, per_minute: float | None, concurrent: int | None) -> None:
+@click.option("--cost", type=click.FloatRange(0, min_open=True), help="US dollars that one request may cost.")
+@click.option("--cost-per-day", type=click.FloatRange(0, min_open=True), help="US dollars in 24 hours; needs --cost.")
+def new(
+    name: str, per_minute: float | None, concurrent: int | None, cost: float | None, cost_per_day: float | None
+) -> None:
     """Make a key for NAME: the key on stderr, once; the line for the keys file on stdout.
 
     \b
     geotts keys new newsdesk --per-minute 60 >> keys.txt
+    geotts keys new archive --concurrent 2 >> keys.txt
     """
     if not name.isprintable() or set(name) & set("# ;"):
         raise click.BadParameter("use letters without blanks, # and ;")
-    if concurrent is not None and per_minute is None:
-        raise click.BadParameter("--concurrent needs --per-minute")
+    check_money(cost, cost_per_day, "--cost-per-day")
     key = new_key()
-    limits = [str(limit) for limit in (per_minute, concurrent) if limit is not None]
+    money = [f"{word}={usd:g}" for word, usd in (("cost", cost), ("cost/day", cost_per_day)) if usd is not None]
+    limits = [] if per_minute is None and concurrent is None else ["-" if per_minute is None else str(per_minute)]
+    limits += [] if concurrent is None else [str(concurrent)]
     STDERR.print(f"{key}\nis the key of {name}. It is not stored anywhere: copy it now.", highlight=False)
-    click.echo(" ".join([name, fingerprint(key), *limits]))
+    click.echo(" ".join([name, fingerprint(key), *money, *limits]))

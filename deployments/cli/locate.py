@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import click
 import orjson
-from rich.console import Console
 
-from deployments.cli.console import STDERR, config_option, profile_options, progress_bar
+from deployments.cli.built_data import ensure_data
+from deployments.cli.console import STDERR, config_option, profile_options
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, Input, collect
 from deployments.cli.small_map import small_map
+from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.local import local_ports
 from tts.aio import closing
@@ -25,19 +27,21 @@ from tts.api.schema import response_of
 from tts.config import AppArgs
 from tts.domain.events import Event, Failed
 from tts.domain.exif import file_claim
+from tts.domain.geojson import answer_geojson
 from tts.domain.photo import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import MAX_PARALLEL, LocateOptions, LocateRequest, new_request_id
 from tts.domain.trajectory import Run, fold
-from tts.errors import GeoTTSError
+from tts.errors import FatalError, GeoTTSError, RequestError, boundary
 from tts.geodata.areas import WAYS
 from tts.geodata.store import DataStore
 from tts.pipeline import solve
-from tts.ports import Attachment, Ports
+from tts.ports import Attachment, Ports, close_each
 
 Source = Callable[[bytes, LocateOptions], AsyncIterator[Event]]
-_STDOUT = Console(highlight=False)
+_STDOUT = TextConsole()
 _DETAIL_CHARS = 2000
+_HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 
 
 @click.command()
@@ -46,9 +50,7 @@ _DETAIL_CHARS = 2000
     "-n",
     "--n-parallel",
     type=click.IntRange(1, MAX_PARALLEL),
-    default=4,
-    show_default=True,
-    help="Rollouts in parallel.",
+    help="Rollouts in parallel (default: 4, or what the profile says).",
 )
 @click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
 @click.option("--json", "form", flag_value="json", help="One JSON object a photo on stdout.")
@@ -73,9 +75,17 @@ _DETAIL_CHARS = 2000
     show_default=True,
     help="Precision wanted, in km.",
 )
+@click.option(
+    "--max-cost", "max_cost_usd", type=click.FloatRange(0, 1000, min_open=True), help="US dollars the models may cost."
+)
 @click.option("--stop", help="When agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p].")
 @click.option(
     "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites, whose pages tell where it was taken."
+)
+@click.option(
+    "--allow-region-search",
+    is_flag=True,
+    help="Consent: regions of the photo, up to all of it, may be sent to web services that search by picture.",
 )
 @click.option("--hint", help="What you already know.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Repeat exactly.")
@@ -101,22 +111,15 @@ def command(
     do not know" is one), 1 when some failed, 130 when interrupted.
     """
     inputs = collect(photos)
-    options = LocateOptions(**fields, exif="report" if report_exif else "ignore")
+    given = {name: value for name, value in fields.items() if value is not None}
+    options = LocateOptions(**given, exif="report" if report_exif else "ignore")
     remote = None if local else url
     if html is not None and not html.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(html.parent)!r}", param_hint="--html")
     if remote is None or html is not None:
-        _ensure_data(args)
+        ensure_data(args)
     reports = HtmlReports(html, len(inputs), args) if html is not None else None
     return asyncio.run(_run(inputs, options, args, form, remote, api_key, reports))
-
-
-def _ensure_data(args: AppArgs) -> None:
-    store = DataStore(args.data_dir)
-    if not store.ready:
-        STDERR.print("building data, once:")
-        with progress_bar() as progress:
-            store.ensure(progress)
 
 
 async def _run(
@@ -130,7 +133,9 @@ async def _run(
             source: Source = client.stream
             picture: SmallMap | None = None
         else:
-            source = partial(_local_events, local_ports(args), args)
+            ports = local_ports(args)
+            stack.push_async_callback(close_each, ports.rollouts, ports.verifier)
+            source = partial(_local_events, ports, args)
             picture = partial(map_of, args)
         for item in inputs:
             raw, run = await follow(item, options, source, quiet=form is not None)
@@ -157,30 +162,42 @@ async def follow(item: Input, options: LocateOptions, source: Source, *, quiet: 
     view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
     raw, run = b"", Run()
     try:
-        raw = item.read()
-        with view:
-            async with closing(source(raw, options)) as events:
-                async for event in events:
-                    run = fold([event], run)
-                    if not quiet or STDERR.is_terminal:
-                        view.show(event)
-    except (GeoTTSError, OSError) as error:
-        run = fold([_failed(error, run.last_seq + 1)], run)
+        with boundary(FatalError, "the photo"), _readable():
+            raw = item.read()
+            with view:
+                async with closing(source(raw, options)) as events:
+                    async for event in events:
+                        run = fold([event], run)
+                        if not quiet or STDERR.is_terminal:
+                            view.show(event)
+    except GeoTTSError as error:
+        detail = f"{error.detail} ({_HOW_TO_GIVE_A_KEY})" if error.status == HTTPStatus.UNAUTHORIZED else error.detail
+        failed = Failed(seq=run.last_seq + 1, code=error.code, status=error.status, detail=detail)
+        run = fold([failed], run)
     if run.failure is not None:
-        STDERR.print(f"[bold red]{clean(item.label)}:[/] ", end="")
+        STDERR.print(styled((f"{clean(item.label)}:", "bold red"), " "), end="")
         STDERR.print(clean(run.failure.detail, _DETAIL_CHARS), markup=False, soft_wrap=True)
     return raw, run
 
 
-def _failed(error: GeoTTSError | OSError, seq: int) -> Failed:
-    if isinstance(error, GeoTTSError):
-        return Failed(seq=seq, code=error.code, status=error.status, detail=error.detail)
-    return Failed(seq=seq, code="unreadable", status=400, detail=str(error))
+class _Unreadable(RequestError):
+    code = "unreadable"
+    status = 400
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Around a photo: one that cannot be read does not keep the next from its answer."""
+    try:
+        yield
+    except OSError as error:
+        raise _Unreadable(str(error)) from error
 
 
 async def _local_events(ports: Ports, args: AppArgs, raw: bytes, options: LocateOptions) -> AsyncIterator[Event]:
     photo = await asyncio.to_thread(load_photo, raw, args.gateway.photo)
     claims = (file_claim(raw),) if options.exif == "report" else ()
+    options = args.request_defaults.fill(options)
     request = LocateRequest(new_request_id(), (photo,), options, file_claims=claims)
     async with closing(
         solve(request, ports, deadline_s=options.deadline_s or args.gateway.default_deadline_s)
@@ -204,6 +221,6 @@ def _tell(item: Input, run: Run, options: LocateOptions, form: str | None, pictu
         reply = response_of(run.accepted.request_id, run.answer, run, options.include)
         click.echo(orjson.dumps({"photo": item.label, **reply.jsonable()}))
     elif form == "geojson":
-        click.echo(orjson.dumps({"photo": item.label, **run.answer.geojson()}))
+        click.echo(orjson.dumps({"photo": item.label, **answer_geojson(run.answer)}))
     else:
         _STDOUT.print(answer_panel(run.answer, picture if _STDOUT.is_terminal else None))

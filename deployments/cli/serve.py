@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
-from deployments.cli.console import STDERR, config_option, profile_options, progress_bar
+from deployments.cli.console import STDERR, config_option, fail, profile_in_use, profile_options, progress_bar
+from deployments.cli.text_console import styled
+from deployments.endpoint_watch import endpoints_of
+from deployments.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
+from deployments.parts import make_dialect, make_gallery
 from deployments.profile_doctor import endpoint_finding, vllm_finding
 from deployments.ray_env import prepare_to_join, why_not_bound
-from tts.config import AppArgs, OpenAIEngine, VllmEngine, checked
+from deployments.sizing.found_gpus import gpu_memory_gb
+from deployments.sizing.gpu_plan import GpuPlan, Gpus
+from deployments.sizing.serving_plan import plan_lines, with_gpus
+from deployments.template_finding import template_finding
+from tts.config import AppArgs, VllmEngine, checked
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
+
+if TYPE_CHECKING:
+    from deployments.cluster import Served
+
+_WATCH_S = 1.0
 
 
 @click.command()
@@ -24,9 +41,21 @@ from tts.geodata.store import DataStore
 @click.option("--host", help="Address to listen on (default: gateway.host of the configuration, 127.0.0.1).")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on (default: gateway.port, 8000).")
 @click.option("--address", metavar="ADDRESS", help="Join a running Ray cluster, e.g. auto; a private one otherwise.")
+@click.option("--gpus", metavar="COUNT[xGB]", help="Serve the model on these GPUs, e.g. 8 or 8x80.")
+@click.option("--fp8", is_flag=True, help="With --gpus: quantise the weights to FP8 when they are loaded.")
+@click.option("--plan", "plan_only", is_flag=True, help="Print what would be served, and stop.")
 @click.option("--verbose", is_flag=True, help="Show the logs of the replicas.")
-def command(args: AppArgs, host: str | None, port: int | None, address: str | None, verbose: bool) -> None:
+def command(
+    args: AppArgs, host: str | None, port: int | None, address: str | None, gpus: str | None, fp8: bool,
+    plan_only: bool, verbose: bool,
+) -> None:  # fmt: skip
     """Run the service until Ctrl-C. Builds missing data first."""
+    args, plan = _on_gpus(args, gpus, fp8=fp8)
+    for line in plan_lines(args, plan):
+        STDERR.print(line, soft_wrap=True)
+    _warn_of_tools(args)
+    if plan_only:
+        return
     changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     args = checked(args, {"gateway": {**args.gateway.model_dump(), **changes}})
     if not verbose:
@@ -44,18 +73,61 @@ def command(args: AppArgs, host: str | None, port: int | None, address: str | No
         with progress_bar() as progress:
             store.ensure(progress)
     STDERR.print("starting …")
-    _on_signals(_give_up)
     stop = threading.Event()
-    with served(args, ray_address=address, log_to_driver=verbose) as service:
-        _on_signals(lambda *_: stop.set())
-        STDERR.print(f"[bold green]ready[/] at {service.url} after {service.ready_s:.0f} s (Ctrl-C stops)")
-        STDERR.print("  open it in a browser, or:")
-        STDERR.print(
-            f"  curl -N -F image=@photo.jpg -F n_parallel=4 -H 'Accept: text/event-stream' {service.url}/locate",
-            soft_wrap=True,
+    _on_signals(partial(_give_up, stop))
+    try:
+        _run_until_stopped(
+            served(args, ray_address=address, log_to_driver=verbose, stopped=stop.is_set),
+            stop,
+            with_keys=args.gateway.access.mode == "keys",
         )
-        stop.wait()
-        STDERR.print("stopping …")
+    except KeyboardInterrupt:
+        return  # it was asked to stop, and has
+
+
+def _run_until_stopped(start: AbstractContextManager[Served], stop: threading.Event, *, with_keys: bool) -> None:
+    """Returns when a signal came and the service is down. Ends this process with 1 when the cluster under it dies."""
+    from deployments.cluster_watch import ClusterLost  # noqa: PLC0415  it imports Ray
+
+    try:
+        with start as service:
+            _on_signals(lambda *_: stop.set())
+            _say_ready(service, with_keys=with_keys)
+            while not stop.wait(_WATCH_S):
+                service.watch.check()
+            STDERR.print("stopping …")
+    except ClusterLost as error:
+        fail(error.detail, 1)
+        os._exit(1)  # Ray's threads are waiting for a cluster that is gone, and would abort the process
+
+
+def _say_ready(service: Served, *, with_keys: bool) -> None:
+    STDERR.print(styled(("ready", "bold green"), f" at {service.url} after {service.ready_s:.0f} s (Ctrl-C stops)"))
+    STDERR.print("  open it in a browser, or:")
+    key = '-H "Authorization: Bearer $GEOTTS_API_KEY" ' if with_keys else ""
+    STDERR.print(
+        f"  curl -N {key}-F image=@photo.jpg -F n_parallel=4 -H 'Accept: text/event-stream' {service.url}/locate",
+        soft_wrap=True,
+    )
+
+
+def _on_gpus(args: AppArgs, gpus: str | None, *, fp8: bool) -> tuple[AppArgs, GpuPlan | None]:
+    """The configuration for the GPUs of `--gpus`, and its plan; as it is, without."""
+    if gpus is None:
+        if fp8:
+            raise click.UsageError("--fp8 needs --gpus")
+        return args, None
+    used = profile_in_use()
+    return with_gpus(args, Gpus.parse(gpus, gpu_memory_gb()), base=used[1].base if used else "", fp8=fp8)
+
+
+def _warn_of_tools(args: AppArgs) -> None:
+    """Say once that tools are not what they seem."""
+    for note in tools_note(args, make_dialect(args.dialect, args)):
+        STDERR.print(styled(("!", "yellow"), f" {note}"), soft_wrap=True)
+    off = [found for found in region_search_findings(args) if found.state != "ok"]
+    for found in [*providers_without_keys(args, os.environ), *unused_keys(args, os.environ), *off]:
+        STDERR.print(styled(("!", "yellow"), f" {found.detail}: {found.mend}"), soft_wrap=True)
 
 
 def _on_signals(handler: Callable[[int, FrameType | None], object]) -> None:
@@ -63,8 +135,9 @@ def _on_signals(handler: Callable[[int, FrameType | None], object]) -> None:
         signal.signal(number, handler)
 
 
-def _give_up(*_: object) -> None:
+def _give_up(stop: threading.Event, *_: object) -> None:
     """Before it is ready: leave the start wherever it is, and take down what there is. Asked twice, at once."""
+    stop.set()
     _on_signals(signal.default_int_handler)
     STDERR.print("stopping …")
     raise KeyboardInterrupt
@@ -75,11 +148,19 @@ def _refuse_what_cannot_start(args: AppArgs) -> None:
     host, port = args.gateway.host, args.gateway.port
     if reason := why_not_bound(host, port):
         raise ConfigError(f"port {port} of {host} is taken ({reason}): stop what uses it, or take another with --port")
+    make_gallery(args)
+    if keyless := providers_without_keys(args, os.environ):
+        raise ConfigError("\n".join(found.detail for found in keyless))
     if isinstance(args.engine, VllmEngine) and (found := vllm_finding(args.engine)).state == "problem":
         raise ConfigError(f"{found.detail}: {found.mend}")
 
 
 def _warn_of_a_silent_endpoint(args: AppArgs) -> None:
     """It may come up later, so the service starts all the same."""
-    if isinstance(args.engine, OpenAIEngine) and (found := endpoint_finding(args.engine)).state == "problem":
-        STDERR.print(f"[yellow]![/] endpoint: {found.detail}; {found.cost} until you {found.mend}", soft_wrap=True)
+    for role, endpoint in endpoints_of(args).items():
+        if (found := endpoint_finding(endpoint, role)).state == "problem":
+            line = f" {found.what}: {found.detail}; {found.cost} until you {found.mend}"
+            STDERR.print(styled(("!", "yellow"), line), soft_wrap=True)
+        elif (lossy := template_finding(endpoint)) is not None:
+            line = f" {lossy.what}: {lossy.detail}; {lossy.cost} until you {lossy.mend}"
+            STDERR.print(styled(("!", "yellow"), line), soft_wrap=True)

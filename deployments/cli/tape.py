@@ -1,19 +1,33 @@
-"""`geotts tape show | convert | export | check`."""
+"""`geotts tape show | convert | export | check | convert-cache | photos`."""
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 import orjson
 
+from tts.errors import DataError
+from tts.eval.photo_table import photo_name, read_photo_table
+from tts.toolkit.reverse_cache.as_tape import as_tables
+from tts.toolkit.reverse_cache.evaluation import has_files, read_files, write_files
+from tts.toolkit.reverse_cache.tables import has_tables, read_tables, write_tables
 from tts.toolkit.tape.file import read_tape, write_tape
 from tts.toolkit.tape.reverse import export_reverse, import_reverse
 from tts.toolkit.tape.search import SearchTape
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
+_PHOTO_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp", ".heic", ".avif"}
+_photos_option = click.option(
+    "--photos",
+    type=_FILE,
+    callback=lambda context, parameter, path: {} if path is None else read_photo_table(path),
+    help="Table from your photos (sha256, or file) to recorded paths (image_path): `geotts tape photos` makes one.",
+)
 
 
 @click.group()
@@ -52,20 +66,91 @@ def convert(source: Path, target: Path) -> None:
 @command.command("export")
 @click.argument("tape", type=_FILE)
 @click.argument("folder", type=_FOLDER)
-def export(tape: Path, folder: Path) -> None:
+@click.option(
+    "--layout",
+    type=click.Choice(["tables", "hashes"]),
+    default="tables",
+    show_default=True,
+    help="tables: REVERSE's own columns, a photo by its path; hashes: one row a search, a photo by its hash.",
+)
+@_photos_option
+def export(tape: Path, folder: Path, layout: str, photos: Mapping[str, str]) -> None:
     """Write the searches of a tape as a REVERSE search cache."""
-    export_reverse(SearchTape.of(read_tape(tape).rows), folder)
+    searches = SearchTape.of(read_tape(tape).rows)
+    if layout == "hashes":
+        export_reverse(searches, folder)
+    else:
+        write_tables(as_tables(searches, photos), folder)
     click.echo(f"written to {folder}", err=True)
 
 
 @command.command("check")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def check(folder: Path) -> None:
-    """What a REVERSE search cache holds; use it with tools.settings.tape.path."""
+@_photos_option
+def check(folder: Path, photos: Mapping[str, str]) -> None:
+    """What a REVERSE search cache holds: its tables, its SQLite files, or the layout by hashes.
+
+    Use tables and hashes with tools.settings.tape.path. With --photos, `named` counts the photos of the tables that
+    your table names.
+    """
+    click.echo(orjson.dumps(_counts(folder, photos)).decode())
+
+
+@command.command("convert-cache")
+@click.argument("source", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("target", type=_FOLDER)
+def convert_cache(source: Path, target: Path) -> None:
+    """Read a REVERSE search cache and write it again: tables as tables, SQLite files as SQLite files."""
+    if not has_tables(source) and not has_files(source):
+        raise DataError(f"{source} has neither REVERSE's tables nor its SQLite files")
+    if has_tables(source):
+        write_tables(read_tables(source), target)
+    if has_files(source):
+        write_files(read_files(source), target)
+    click.echo(f"written to {target}", err=True)
+
+
+@command.command("photos")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("table", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--prefix", default="", help="What the recorded paths begin with, before the path below FOLDER.")
+def photos_table(folder: Path, table: Path, prefix: str) -> None:
+    """Write the table that maps your photos to the recorded paths: sha256, image_path.
+
+    Each photo below FOLDER gets PREFIX and its path below FOLDER; edit the table where they were recorded otherwise.
+    """
+    files = [file for file in sorted(folder.rglob("*")) if file.suffix.lower() in _PHOTO_SUFFIXES]
+    if not files:
+        raise DataError(f"{folder} has no photos ({', '.join(sorted(_PHOTO_SUFFIXES))})")
+    with table.open("w", newline="", encoding="utf-8") as out:
+        rows = csv.writer(out)
+        rows.writerow(("sha256", "image_path"))
+        for count, file in enumerate(files, 1):
+            rows.writerow((photo_name(file), f"{prefix}{file.relative_to(folder).as_posix()}"))
+            if count % 100 == 0:
+                click.echo(f"  {count} of {len(files)}", err=True)
+    click.echo(f"{table}: {len(files)} photos", err=True)
+
+
+def _counts(folder: Path, photos: Mapping[str, str]) -> dict[str, int]:
+    if has_tables(folder):
+        cache = read_tables(folder, photos)
+        paths = cache.recorded_paths()
+        results = [result for path in paths for result in cache.results_of(path)]
+        return {
+            "photos": len(paths),
+            "boxes": sum(map(len, cache.pictures.values())),
+            "texts": sum(map(len, cache.texts.values())),
+            "results": len(results),
+            "useful": sum(result.useful for result in results),
+            "named": len(paths & {*photos.values()}),
+        }
+    if has_files(folder):
+        files = read_files(folder)
+        return {"texts": len(files.texts), "boxes": len(files.pictures)}
     found = import_reverse(folder)
-    counts = {
+    return {
         "texts": len(found.texts),
         "photos": len(found.pictures),
         "boxes": sum(len(known) for known in found.pictures.values()),
     }
-    click.echo(orjson.dumps(counts).decode())

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 import orjson
-from rich.console import Console
 
 from deployments.cli.console import config_option
-from deployments.local import local_tools
+from deployments.cli.text_console import TextConsole, styled
+from deployments.local import local_tools, without_gateway
 from tts.config import AppArgs
 from tts.domain.photo import load_photo
 from tts.domain.request import RequestContext
@@ -29,16 +29,16 @@ def command() -> None:
 @config_option
 def list_tools(args: AppArgs, as_json: bool) -> None:
     """Every tool with its arguments."""
-    schemas = local_tools(args).toolbox.schemas()
+    schemas = local_tools(without_gateway(args)).toolbox.schemas()
     if as_json:
         click.echo(orjson.dumps([schema.jsonable() for schema in schemas], option=orjson.OPT_INDENT_2))
         return
-    console = Console(highlight=False)
+    console = TextConsole()
     for schema in schemas:
         properties: dict[str, Any] = schema.parameters.get("properties", {})  # type: ignore[assignment]
         required: Any = schema.parameters.get("required", [])
         shown = ", ".join(name if name in required else f"{name}?" for name in properties)
-        console.print(f"[bold]{schema.name}[/]({shown})", soft_wrap=True)
+        console.print(styled((schema.name, "bold"), f"({shown})"), soft_wrap=True)
         console.print(f"  {schema.description}", markup=False, soft_wrap=True)
 
 
@@ -48,17 +48,19 @@ def list_tools(args: AppArgs, as_json: bool) -> None:
 @click.option(
     "--photo", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="For tools that look at one."
 )
+@click.option("--allow-region-search", is_flag=True, help="Parts of the photo may be sent to web services.")
 @click.option("--json", "as_json", is_flag=True, help="The whole result with its facts.")
 @click.option("--save", type=click.Path(file_okay=False, path_type=Path), help="Folder for pictures the tool returns.")
 @config_option
 def call_tool(
-    args: AppArgs, name: str, arguments: tuple[str, ...], photo: Path | None, as_json: bool, save: Path | None
-) -> int:
+    args: AppArgs, name: str, arguments: tuple[str, ...], photo: Path | None, allow_region_search: bool,
+    as_json: bool, save: Path | None,
+) -> int:  # fmt: skip
     """Call a tool: `geotts tools call poi_keyword_search query=Coimbra`. Values are JSON where they parse as JSON."""
     call = ToolCall(id="cli", name=name, arguments=dict(_argument(text) for text in arguments))
     photos = (load_photo(photo.read_bytes()),) if photo else ()
-    context = ToolContext(RequestContext(id="cli", remaining_s=60.0), photos)
-    outcome = asyncio.run(local_tools(args).toolbox.call(call, context))
+    context = ToolContext(RequestContext(id="cli", remaining_s=60.0), photos, allow_region_search=allow_region_search)
+    outcome = asyncio.run(local_tools(without_gateway(args)).toolbox.call(call, context))
     click.echo(orjson.dumps(outcome.result.jsonable(), option=orjson.OPT_INDENT_2) if as_json else outcome.result.text)
     for attachment in outcome.attachments if save else ():
         assert save is not None

@@ -16,15 +16,24 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text as RichText
 
-from tts.domain.answer import Answer, Evidence, StopReason
+from tts.domain.answer import Answer, Candidate, Evidence, PhotoAnswer, Radius, StopReason
 from tts.domain.events import Accepted, Event, Hypothesised, RolloutFinished, Routed, Text, ToolCalled, ToolResulted
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.plan import Plan
 from tts.domain.trajectory import Run, Trajectory, fold
+from tts.domain.usage import Usage
 
 SmallMap = Callable[[LatLon, float], list[str]]
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _DONE = {StopReason.ANSWERED: ("✓", "green"), StopReason.FAILED: ("✗", "red")}
+_NO_ANSWER = {
+    StopReason.QUORUM: "stopped early: the others already agreed",
+    StopReason.DEADLINE: "no answer before the time was up",
+    StopReason.BUDGET: "no answer before its budget was spent",
+    StopReason.CANCELLED: "stopped before it had an answer",
+    StopReason.FAILED: "it gave no reason",
+}
 _CANDIDATE_KM = 50.0
 
 
@@ -59,8 +68,7 @@ class PlainView:
 
     def show(self, event: Event) -> None:
         if isinstance(event, Routed):
-            plan = event.plan
-            self._line(f"  plan: {plan.depth}, {plan.n_planned} rollouts ({plan.reason})")
+            self._line(f"  plan: {plan_text(event.plan)}")
         elif isinstance(event, ToolCalled):
             self._line(f"  [{event.rollout_id}] {call_text(event)}")
         elif isinstance(event, ToolResulted):
@@ -68,10 +76,22 @@ class PlainView:
         elif isinstance(event, Hypothesised):
             self._line(f"  [{event.rollout_id}] thinks: {belief_text(event.hypothesis)}")
         elif isinstance(event, RolloutFinished):
-            self._line(f"  [{event.rollout_id}] {event.stop_reason}: {belief_text(event.answer)}")
+            self._line(f"  [{event.rollout_id}] {event.stop_reason}: {end_text(event)}")
 
     def _line(self, text: str) -> None:
         self._console.print(RichText(text), soft_wrap=True)
+
+
+def plan_text(plan: Plan) -> str:
+    """What was decided and why; servers of older releases do not say it in one sentence."""
+    text = plan.summary or f"{plan.n_planned} rollouts, {plan.depth}: {plan.reason}"
+    expected = plan.predicted_cost.get("cost_usd")
+    return clean(text if expected is None else f"{text}; expected to cost about {money_text(expected)}", 400)
+
+
+def money_text(usd: float) -> str:
+    """US dollars with as many digits as a small amount needs."""
+    return f"${usd:.2f}" if usd >= 0.1 else f"${usd:.4f}"
 
 
 class LiveView:
@@ -95,6 +115,8 @@ class LiveView:
         self._run = fold([event], self._run)
         if isinstance(event, Accepted):
             self._started = time.monotonic()
+        elif isinstance(event, Routed):
+            self._console.print(RichText(f"{clean(self._label, 80)}: {plan_text(event.plan)}"), soft_wrap=True)
         elif isinstance(event, Text):
             said = self._run.rollouts[event.rollout_id].turns[-1].text
             self._doing[event.rollout_id] = clean(said.strip().rsplit("\n", 1)[-1])
@@ -128,8 +150,7 @@ class LiveView:
             frame = _SPINNER[int(time.monotonic() * 10) % len(_SPINNER)]
             return RichText(f"{frame} {i}", "cyan"), self._counts(trajectory), RichText(self._doing.get(i, "…"), "dim")
         mark, colour = _DONE.get(trajectory.stop_reason, ("•", "yellow"))
-        belief = RichText(belief_text(trajectory.answer) if not trajectory.error else clean(trajectory.error))
-        return RichText(f"{mark} {i}", colour), self._counts(trajectory), belief
+        return RichText(f"{mark} {i}", colour), self._counts(trajectory), RichText(end_text(trajectory))
 
     def _counts(self, trajectory: Trajectory) -> RichText:
         calls = sum(len(turn.calls) for turn in trajectory.turns)
@@ -138,19 +159,23 @@ class LiveView:
 
 def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     """The answer in a frame: where, how exactly, how sure, why, and on which evidence."""
-    lines: list[RenderableType] = []
-    if answer.point is None or answer.radius_km is None:
+    lines: list[RenderableType] = [RichText(clean(told.text, 600), "bold yellow") for told in answer.contradictions]
+    if answer.per_photo:
+        lines += [RichText(_photo_text(photo, percent=not answer.radius_remark)) for photo in answer.per_photo]
+        lines += [RichText(answer.radius_remark, "dim")] if answer.radius_remark else []
+    elif answer.point is None or answer.radius_km is None:
+        outside = next((c for c in answer.candidates if c.outside), None)
         level = f"; all that is supported: {place_text(answer)}" if answer.country else ""
+        level = " within the area you gave" if answer.contradictions and not level else level
         lines.append(RichText(f"I do not know where this is{level}.", "bold yellow"))
+        if outside is not None:
+            best = _point_text(outside, percent=not answer.radius_remark)
+            lines.append(RichText(f"The best place outside it: {best}"))
     else:
         lines.append(RichText(place_text(answer) or "an unnamed place", "bold green"))
-        lines.append(
-            RichText(f"{answer.point}   within {km(answer.radius_km.p50)} (50 %), {km(answer.radius_km.p90)} (90 %)")
-        )
-        chance = f"{answer.confidence:.0%} sure to be within {km(answer.target_radius_km)}"
-        lines.append(RichText(chance, "dim"))
-    if answer.explanation:
-        lines.append(RichText("\n" + clean(answer.explanation, 600)))
+        lines += _exactness(answer, answer.radius_km)
+    if reasons := reasons_text(answer):
+        lines.append(RichText("\n" + clean(reasons, 600)))
     lines += [_evidence_line(evidence) for evidence in answer.evidence[:6]]
     for claim in answer.file_claims:
         if claim.point is not None:
@@ -168,6 +193,42 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
         grid.add_row(body, Group(picture, caption))
         body = grid
     return Panel(body, border_style="green" if answer.point else "yellow", expand=False)
+
+
+def _exactness(answer: Answer, radius: Radius) -> list[RichText]:
+    """How exactly and how surely; percentages only where they were fitted to the engine."""
+    if answer.radius_remark:
+        return [
+            RichText(f"{answer.point}   within about {km(radius.p50)} to {km(radius.p90)}"),
+            RichText(answer.radius_remark, "dim"),
+        ]
+    return [
+        RichText(f"{answer.point}   within {km(radius.p50)} (50 %), {km(radius.p90)} (90 %)"),
+        RichText(f"{answer.confidence:.0%} sure to be within {km(answer.target_radius_km)}", "dim"),
+    ]
+
+
+def reasons_text(answer: Answer) -> str:
+    """The explanation without the contradictions that it starts with, for views that show those by themselves."""
+    text = answer.explanation
+    for told in answer.contradictions:
+        text = text.replace(told.text, "", 1)
+    return text.strip()
+
+
+def _photo_text(photo: PhotoAnswer, *, percent: bool) -> str:
+    """One photo of several in one line."""
+    if photo.lat is None or photo.radius_km is None:
+        return f" photo {photo.photo + 1}: I do not know where this is"
+    sure = f", {photo.confidence:.0%} sure" if percent else ""
+    return f" photo {photo.photo + 1}: {_point_text(photo, percent=percent)}{sure}"
+
+
+def _point_text(found: Candidate | PhotoAnswer, *, percent: bool) -> str:
+    names = [name for name in (found.place, found.city, found.region, found.country) if name]
+    within = "90 % within" if percent else "within about"
+    radius = f", {within} {km(found.radius_km.p90)}" if found.radius_km is not None else ""
+    return clean(f"{', '.join(dict.fromkeys(names))}, {found.lat:.5f}, {found.lon:.5f}{radius}", 200)
 
 
 def _evidence_line(evidence: Evidence) -> RichText:
@@ -205,6 +266,17 @@ def call_text(event: ToolCalled) -> str:
     return clean(f"{event.call.name}({shown})", 110)
 
 
+def end_text(event: RolloutFinished | Trajectory) -> str:
+    """What a rollout ended with: its belief, or why it failed."""
+    if event.failure is not None:
+        return clean(event.failure.text, 160)
+    if event.error:
+        return clean(event.error, 160)
+    if event.answer is None and event.stop_reason in _NO_ANSWER:
+        return _NO_ANSWER[event.stop_reason]
+    return belief_text(event.answer)
+
+
 def belief_text(belief: Hypothesis | None) -> str:
     """A belief in a few words."""
     if belief is None:
@@ -231,5 +303,11 @@ def _cost(answer: Answer) -> str:
     usage, n = answer.usage, answer.n
     return (
         f"\n{n.answered} of {n.run} rollouts answered · {usage.turns} turns · {usage.tool_calls} tool calls"
-        f" · {usage.completion_tokens} tokens · {answer.timing.total_s:.1f} s"
+        f" · {usage.completion_tokens} tokens · {answer.timing.total_s:.1f} s{_remote_text(usage)}"
     )
+
+
+def _remote_text(usage: Usage) -> str:
+    """What remote models took: bytes that were sent, and money where the model has a price."""
+    sent = f" · {usage.bytes_sent / 1e6:.1f} MB sent" if usage.bytes_sent else ""
+    return sent + (f" · {money_text(usage.cost_usd)}" if usage.cost_usd else "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 from fastapi import APIRouter, FastAPI, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -13,7 +11,7 @@ from deployments.access_log import name_in_log
 from deployments.disconnect import while_connected
 from deployments.idempotency import idempotency_key
 from deployments.intake import read_request
-from deployments.openapi import LOCATE, PROBLEMS
+from deployments.openapi import LOCATE, NOTHING_WORKED, PROBLEMS
 from deployments.replies import ANSWERS, JSON, STREAMS, event_stream, reply
 from deployments.service import Service
 from tts.api.schema import Accepted202, LocateResponse
@@ -23,7 +21,13 @@ def add_locate(app: FastAPI, service: Service) -> None:
     router = APIRouter(tags=["locate"], responses=PROBLEMS)
     gateway = service.gateway
 
-    @router.post("/locate", response_model=LocateResponse, openapi_extra=LOCATE, operation_id="locate")
+    @router.post(
+        "/locate",
+        response_model=LocateResponse,
+        responses=NOTHING_WORKED,
+        openapi_extra=LOCATE,
+        operation_id="locate",
+    )
     async def locate(request: Request) -> Response:
         """Where was this photo taken?
 
@@ -51,9 +55,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
         headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
         if alone:
             return _accepted(id_, headers)
-        # whoever replays joins a request that has a reader of its own already
-        joins = started.replayed and not options.resume_grace_s
-        attended = nullcontext() if joins else gateway.attended(id_, options.resume_grace_s)
+        attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
         if media_type in STREAMS:
             return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
         with attended:

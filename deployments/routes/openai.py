@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from contextlib import nullcontext
 from typing import Any
 
 import orjson
@@ -12,18 +11,21 @@ from fastapi import APIRouter, FastAPI, Request
 from pydantic import ValidationError
 from starlette.responses import Response
 
+from deployments.accept import preferred
 from deployments.access_log import name_in_log
 from deployments.disconnect import while_connected
 from deployments.gateway import Gateway
 from deployments.idempotency import idempotency_key
 from deployments.intake import Fetch, in_time, options_from, photo_from, read_json, refused
-from deployments.openapi import IDEMPOTENCY_KEY, PROBLEMS, TRACEPARENT
+from deployments.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, TRACEPARENT
 from deployments.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
+from deployments.runstore import StoreUnavailable
+from deployments.runstore.reading import event_of
 from deployments.service import Service
 from tts.aio import closing
 from tts.api.openai import MODELS, ChatRequest, Completion
 from tts.api.sse import HEARTBEAT
-from tts.domain.events import Done, Event, Failed, parse_event
+from tts.domain.events import Done, Event, Failed
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound, RequestError
@@ -36,6 +38,9 @@ _BODY = {
     },
     "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
 }
+
+
+_END = b"data: [DONE]\n\n"
 
 
 def add_openai(app: FastAPI, service: Service) -> None:
@@ -56,11 +61,19 @@ def add_openai(app: FastAPI, service: Service) -> None:
             raise NotFound(f"there is no model {name[:60]!r}")
         return _json(_model(name))
 
-    @router.post("/chat/completions", openapi_extra=_BODY, operation_id="chat", response_class=Response)
+    @router.post(
+        "/chat/completions",
+        responses=NOTHING_WORKED,
+        openapi_extra=_BODY,
+        operation_id="chat",
+        response_class=Response,
+    )
     async def chat(request: Request) -> Response:
         """Where were the images of this conversation taken? The content is the answer as JSON; what led to it is
-        `reasoning_content`. Options of `/locate` go into `geotts`."""
+        `reasoning_content`. Options of `/locate` go into `geotts`. What messages say is an instruction, no claim about
+        the photo, and changes nothing: a hint is `geotts.hint`."""
         caller = await service.worker(request)
+        preferred(request.headers.getlist("accept"), (JSON, SSE))  # the body chooses, but one of them must be welcome
         key = idempotency_key(request)
         async with gateway.arriving(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
@@ -76,9 +89,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
             )
         id_ = started.request_id
         made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)
-        # whoever replays joins a request that has a reader of its own already
-        joins = started.replayed and not options.resume_grace_s
-        attended = nullcontext() if joins else gateway.attended(id_, options.resume_grace_s)
+        attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
         headers = {**NO_STORE, "X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
         if asked.stream:
             usage = asked.stream_options is not None and asked.stream_options.include_usage
@@ -99,7 +110,8 @@ async def _read(
     try:
         asked = ChatRequest.model_validate(fields)
     except ValidationError as error:
-        raise refused(error) from error
+        raise refused(error, ChatRequest) from error
+    asked.check_supported()
     options = options_from(asked.fields(), asked.sent_as())
     return asked, options, [await photo_from({"url": url}, fetch) for url in _bounded(asked.images())]
 
@@ -112,7 +124,8 @@ def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:
 
 async def _events(gateway: Gateway, request_id: str) -> list[Event]:
     async with closing(gateway.follow(request_id)) as entries:
-        return [parse_event(entry.payload) async for entry in entries if entry is not None]
+        found = [event_of(entry) async for entry in entries if entry is not None]
+    return [event for event in found if event is not None]
 
 
 def _whole(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
@@ -130,20 +143,30 @@ async def _chunks(
     include_usage: bool,
 ) -> AsyncIterator[bytes]:
     yield _frame(made.first())
-    async with closing(gateway.follow(request_id)) as entries:
-        async for entry in entries:
-            if entry is None:
-                yield HEARTBEAT
-                continue
-            event = parse_event(entry.payload)
-            for chunk in made.chunks(event):
-                yield _frame(chunk)
-            if isinstance(event, Failed) or (isinstance(event, Done) and made.usage is None):
-                yield _frame({"error": _error(event)})
-                return
+    try:
+        async with closing(gateway.follow(request_id)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    yield HEARTBEAT
+                    continue
+                event = event_of(entry)
+                if event is None:
+                    continue
+                for chunk in made.chunks(event):
+                    yield _frame(chunk)
+                if isinstance(event, Failed) or (isinstance(event, Done) and made.usage is None):
+                    yield _frame({"error": _error(event)})
+                    yield _END
+                    return
+    except StoreUnavailable as unreadable:
+        yield _frame(
+            {"error": _error(Failed(code=unreadable.code, status=unreadable.status, detail=unreadable.detail))}
+        )
+        yield _END
+        return
     for chunk in made.last(include_usage=include_usage):
         yield _frame(chunk)
-    yield b"data: [DONE]\n\n"
+    yield _END
 
 
 def _error(event: Failed | Done) -> dict[str, Any]:

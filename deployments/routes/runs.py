@@ -19,6 +19,7 @@ from deployments.replies import ANSWERS, GEOJSON, JSON, NO_STORE, STREAMS, Inclu
 from deployments.routes.locate import preferences
 from deployments.service import Service
 from tts.api.schema import Cancelled, RunStatus, status_of
+from tts.domain.geojson import answer_geojson
 from tts.errors import NotFound
 
 RequestId = Annotated[str, InPath(pattern=r"^loc_[0-9a-f]{20}$", examples=["loc_6f1d0c9a3b2e4d5f7a81"])]
@@ -37,13 +38,14 @@ def add_runs(app: FastAPI, service: Service) -> None:
     async def status(request: Request, request_id: RequestId) -> Response:
         """How far is it? With `Prefer: wait=20` the reply waits up to 20 s for the end."""
         meta = await gateway.meta(request_id, service.caller(request))
+        media_type = preferred(request.headers.getlist("accept"), ANSWERS)
         await _wait(request, service, request_id)
         told = status_of(request_id, await gateway.so_far(request_id), cast(Include, meta.include))
         headers = {**NO_STORE, "X-Request-Id": request_id}
         if told.status == "running":
             headers["Retry-After"] = "1"
-        if told.answer is not None and preferred(request.headers.getlist("accept"), ANSWERS) == GEOJSON:
-            return Response(orjson.dumps(told.answer.geojson()), media_type=GEOJSON, headers=headers)
+        if told.answer is not None and media_type == GEOJSON:
+            return Response(orjson.dumps(answer_geojson(told.answer)), media_type=GEOJSON, headers=headers)
         return Response(told.json_bytes(), media_type=JSON, headers=headers)
 
     @router.get("/events", openapi_extra=EVENTS, operation_id="events", response_class=Response)
@@ -51,11 +53,11 @@ def add_runs(app: FastAPI, service: Service) -> None:
         """The events from the start, or after `Last-Event-ID`: exactly what an uncut stream would have held. 204 when
         it has ended and you have them all, so that an EventSource does not come again."""
         meta = await gateway.meta(request_id, service.caller(request))
+        media_type = preferred(request.headers.getlist("accept"), STREAMS)
         after = _last_event_id(request)
         if after and await gateway.is_past(request_id, after):
             return Response(status_code=204, headers={**NO_STORE, "X-Request-Id": request_id})
         attended = gateway.attended(request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
-        media_type = preferred(request.headers.getlist("accept"), STREAMS)
         return event_stream(
             gateway, request_id, media_type, after=after, attended=attended, headers={"X-Request-Id": request_id}
         )

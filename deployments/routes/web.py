@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from deployments.accept import preferred
 from deployments.api_reference import reference
+from deployments.docs_page import docs_page
 from deployments.replies import JSON
 from deployments.service import Service
 from deployments.web.site import PAGE, StaticFile, static_files
@@ -25,6 +26,7 @@ _LINKS = {
     "readyz": "/readyz",
     "metrics": "/metrics",
 }
+_TEXT = "text/plain"
 _PAGE: dict[str, Any] = {
     "responses": {"200": {"description": "The page, or the index", "content": {"text/html": {"schema": {}}}}}
 }
@@ -70,8 +72,13 @@ def add_web(app: FastAPI, service: Service) -> None:
         return _sent(found, request)
 
     @router.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return Response(reference(app.openapi()), media_type="text/plain")
+    async def docs(request: Request) -> Response:
+        kind = preferred(request.headers.getlist("accept"), (_TEXT, "text/html", "text/markdown"))
+        written = reference(app.openapi(), served=True)
+        if kind != "text/html":
+            return Response(written, media_type=kind, headers={"Vary": "Accept"})
+        page = StaticFile.of("docs.html", docs_page(written))
+        return _sent(page, request, {"Vary": "Accept"})
 
     app.include_router(router)
 

@@ -16,12 +16,15 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from pydantic import ConfigDict
+
 from tts.domain.outgoing import Outgoing
 from tts.domain.value import Value
 from tts.errors import GeoTTSError
 from tts.ports import Attachment
 
 STORE_VERSION = 1
+PROBE_BYTES = 4096  # of the row by which a store is tried: more than any event but the largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,10 @@ class LogEntry:
 
 class RunMeta(Value):
     """What must be known about a request besides its events. `tenant` is the name of the key that started it, `fetched`
-    what went out to get its photos.
+    what went out to get its photos. What a newer release adds is passed over.
     """
+
+    model_config = ConfigDict(extra="ignore")
 
     request_id: str
     tenant: str = ""
@@ -51,6 +56,8 @@ class RunMeta(Value):
 class Claim(Value):
     """Who holds an idempotency key: the request, and a fingerprint of what it asked."""
 
+    model_config = ConfigDict(extra="ignore")
+
     request_id: str
     fingerprint: str
 
@@ -62,8 +69,22 @@ class StoreUnavailable(GeoTTSError):
     status = 503
 
 
+class LogLost(StoreUnavailable):
+    """The events of a request that is still known are gone: the store was flushed, or evicted them."""
+
+    code = "log-lost"
+
+    def __init__(self, detail: str = "the events of this request are gone: it was erased, or the run store lost them"):
+        super().__init__(detail)
+
+
 class RunStore(Protocol):
-    """Async, and safe to call from many tasks. Every method may raise StoreUnavailable."""
+    """Async, and safe to call from many tasks. Every method may raise StoreUnavailable.
+
+    `shared`: other gateways may use it, too.
+    """
+
+    shared: bool
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
         """Start a log that this gateway keeps alive. False, and nothing is kept, when the tenant has `max_open`
@@ -82,7 +103,10 @@ class RunStore(Protocol):
     async def meta(self, request_id: str) -> RunMeta | None: ...
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
-        """Entries with a `seq` above `after`, then new ones until the log closes; None after `idle_s` of silence."""
+        """Entries with a `seq` above `after`, then new ones until the log closes; None after `idle_s` of silence.
+
+        A log that is erased or unknown has no further entries. Raises LogLost where only part of a request is gone.
+        """
         ...
 
     async def is_open(self, request_id: str) -> bool: ...
@@ -94,7 +118,9 @@ class RunStore(Protocol):
         ...
 
     async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
-        """Say that these requests are being worked on. Returns those that somebody wants cancelled."""
+        """Say that these requests are being worked on. Returns those that somebody wants cancelled, and those of which
+        nothing is left to write to.
+        """
         ...
 
     async def orphaned(self, request_id: str) -> int | None:
@@ -130,7 +156,7 @@ class RunStore(Protocol):
         ...
 
     async def ping(self) -> None:
-        """Raises StoreUnavailable when the store does not answer."""
+        """Write a row and delete it. Raises StoreUnavailable when that fails."""
         ...
 
     async def purge(self) -> None:

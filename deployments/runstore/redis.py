@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -20,10 +21,19 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 
 from deployments.runstore.following import PAGE, Bells, Page, follow
-from deployments.runstore.port import STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
+from deployments.runstore.port import (
+    PROBE_BYTES,
+    STORE_VERSION,
+    Claim,
+    LogEntry,
+    LogLost,
+    RunMeta,
+    StoreUnavailable,
+)
+from deployments.runstore.reading import value_of
 from tts.aio import cancel_and_wait, heeding_cancels, spawn
 from tts.net.redis_password import run_store_password
 from tts.ports import Attachment
@@ -49,6 +59,25 @@ redis.call('EXPIRE', KEYS[2], ARGV[5])
 redis.call('XADD', KEYS[3], '0-1', 'kind', '')
 redis.call('EXPIRE', KEYS[3], ARGV[5])
 return 1
+"""
+# an entry that is not above the last one was sent twice by a retry, or comes from a gateway that was thought dead
+_APPEND = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
+local seq = last[1] and tonumber(string.match(last[1][1], '^%d+')) or 0
+for i = 3, #ARGV, 3 do
+  local mine = tonumber(ARGV[i])
+  if mine > seq then
+    redis.call('XADD', KEYS[1], mine .. '-0', 'kind', ARGV[i + 1], 'payload', ARGV[i + 2])
+    seq = mine
+  end
+end
+redis.call('PUBLISH', ARGV[1], ARGV[2])
+return 1
+"""
+_PROBE = """
+redis.call('SET', KEYS[1], ARGV[1], 'PX', 5000)
+return redis.call('DEL', KEYS[1])
 """
 _ATTACH = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
@@ -87,7 +116,15 @@ def _reachable() -> Iterator[None]:
         with heeding_cancels():
             yield
     except RedisError as error:
-        raise StoreUnavailable(f"the run store cannot be reached: {type(error).__name__}") from error
+        raise StoreUnavailable(_what_is_wrong(error)) from error
+
+
+def _what_is_wrong(error: RedisError) -> str:
+    if isinstance(error, OutOfMemoryError):
+        return "the run store is full: Redis has reached its maxmemory"
+    if isinstance(error, ReadOnlyError):
+        return "the run store cannot be written: this Redis is a read-only replica"
+    return f"the run store cannot be reached: {type(error).__name__}"
 
 
 def _patient(ask: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
@@ -112,9 +149,13 @@ def _patient(ask: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, 
 class RedisRunStore:
     """`url` as redis-py reads it (redis://, rediss://, unix://); `prefix` keeps installations apart."""
 
+    shared = True
+
     def __init__(self, url: str, retention_s: float, *, prefix: str = "geotts") -> None:
-        # a connection that broke is made anew at once; silence is not waited for twice
-        retry = Retry(ExponentialBackoff(cap=0.5, base=0.02), 4, supported_errors=(RedisConnectionError,))
+        # a connection that broke, or leads to what was the master before a failover, is made anew at once; silence is
+        # not waited for twice
+        anew = (RedisConnectionError, ReadOnlyError)
+        retry = Retry(ExponentialBackoff(cap=0.5, base=0.02), 4, supported_errors=anew)
         self._redis: Redis = Redis.from_url(
             url,
             password=run_store_password(os.environ),
@@ -125,6 +166,7 @@ class RedisRunStore:
         self._retention_s = max(1, round(retention_s))
         self._running_s = max(1, round(retention_s + _RUNNING_EXTRA_S))
         self._prefix = f"{prefix}:v{STORE_VERSION}"
+        self._appending = self._redis.register_script(_APPEND)
         self._bells = Bells()
         self._asked: asyncio.Queue[str] = asyncio.Queue()
         self._listener: asyncio.Task[None] | None = None
@@ -139,16 +181,9 @@ class RedisRunStore:
 
     @_patient
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
-        key = self._key(request_id, "log")
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for entry in entries:
-                fields: dict[Any, Any] = {"kind": entry.kind, "payload": entry.payload}
-                pipe.xadd(key, fields, id=f"{entry.seq}-0", nomkstream=True)
-            pipe.publish(self._bell_channel, b"w" + request_id.encode())
-            for outcome in await pipe.execute(raise_on_error=False):
-                # an id that is not above the last: sent twice by a retry, or by a gateway that was thought dead
-                if isinstance(outcome, RedisError) and not isinstance(outcome, ResponseError):
-                    raise outcome
+        fields = [field for entry in entries for field in (entry.seq, entry.kind, entry.payload)]
+        args = (self._bell_channel, b"w" + request_id.encode(), *fields)
+        await self._appending(keys=(self._key(request_id, "log"),), args=args)
 
     @_patient
     async def attach(self, request_id: str, attachment: Attachment) -> None:
@@ -165,7 +200,7 @@ class RedisRunStore:
 
     async def meta(self, request_id: str) -> RunMeta | None:
         raw = await self._field(request_id, "meta")
-        return None if raw is None else RunMeta.model_validate_json(raw)
+        return None if raw is None else value_of(RunMeta, raw)
 
     async def is_open(self, request_id: str) -> bool:
         return await self._field(request_id, "closed") == b"0"
@@ -212,8 +247,11 @@ class RedisRunStore:
                     pipe.zadd(self._leases(meta.tenant), {meta.request_id: until}, xx=True)
                 for meta in metas:
                     pipe.exists(self._key(meta.request_id, "cancel"))
-                flags = (await pipe.execute())[len(metas) :]
-        return [meta.request_id for meta, flag in zip(metas, flags, strict=True) if flag]
+                    pipe.hexists(self._key(meta.request_id, "meta"), "meta")
+                    pipe.exists(self._key(meta.request_id, "log"))
+                found = (await pipe.execute())[len(metas) :]
+        unwanted = zip(metas, found[::3], found[1::3], found[2::3], strict=True)
+        return [meta.request_id for meta, cancelled, known, log in unwanted if cancelled or not known or not log]
 
     async def attend(self, request_id: str, seconds: float) -> None:
         key = self._key(request_id, "attended")
@@ -244,7 +282,10 @@ class RedisRunStore:
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.hget(self._key(request_id, "meta"), "closed")
                 pipe.xrange(self._key(request_id, "log"), min=f"{max(position, 0) + 1}-0", count=PAGE)
-                closed, rows = await pipe.execute()
+                pipe.exists(self._key(request_id, "log"))
+                closed, rows, there = await pipe.execute()
+            if closed is not None and not there:
+                raise LogLost
             return Page([_entry(row) for row in rows], final=closed != b"0")
 
         return follow(page, self._bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
@@ -255,7 +296,7 @@ class RedisRunStore:
             while not await self._redis.set(name, claim.model_dump_json(), nx=True, ex=self._retention_s):
                 held = await self._redis.get(name)
                 if held is not None:
-                    return Claim.model_validate_json(held)
+                    return value_of(Claim, held)
         return None
 
     async def release(self, key: str, request_id: str) -> None:
@@ -265,8 +306,7 @@ class RedisRunStore:
         return float(await self._script(_TAKE, (f"{self._prefix}:bucket:{name}",), (60.0 / per_minute, burst)))
 
     async def ping(self) -> None:
-        with _reachable():
-            await self._redis.ping()
+        await self._script(_PROBE, (f"{self._prefix}:probe:{secrets.token_hex(8)}",), (bytes(PROBE_BYTES),))
 
     async def purge(self) -> None:
         return

@@ -17,6 +17,8 @@ from deployments.runstore.port import RunMeta
 class SingleGateway:
     """The half of `RunStore` that memory and SQLite share. `clock` gives seconds."""
 
+    shared = False
+
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._bells = Bells()
@@ -49,7 +51,8 @@ class SingleGateway:
         for meta in metas:
             if meta.request_id in self._leases:
                 self._leases[meta.request_id] = (meta.tenant, until)
-        return [meta.request_id for meta in metas if meta.request_id in self._wanted_stopped]
+        unwanted = (meta.request_id in self._wanted_stopped or meta.request_id not in self._leases for meta in metas)
+        return [meta.request_id for meta, stop in zip(metas, unwanted, strict=True) if stop]
 
     async def attend(self, request_id: str, seconds: float) -> None:
         until = self._clock() + seconds

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import secrets
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -17,10 +18,12 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from deployments.runstore.following import PAGE, Page, follow
-from deployments.runstore.port import STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
+from deployments.runstore.port import PROBE_BYTES, STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
+from deployments.runstore.reading import value_of
 from deployments.runstore.single import SingleGateway
 from tts.errors import ConfigError
 from tts.ports import Attachment
+from tts.private_files import make_database_private
 
 T = TypeVar("T")
 _LOCK_PATIENCE_S = 25.0  # a replaced gateway replica drains for up to 20 s
@@ -38,6 +41,7 @@ CREATE TABLE IF NOT EXISTS files (
 );
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, claim TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
+_MOST_PAGES = 4_294_967_294  # SQLite's own limit: sqlite.org/limits.html
 _RELEASE = "DELETE FROM claims WHERE key = ? AND claim ->> 'request_id' = ?"
 
 
@@ -88,7 +92,7 @@ class SQLiteRunStore(SingleGateway):
 
     async def meta(self, request_id: str) -> RunMeta | None:
         row = await self._one("SELECT meta FROM runs WHERE request_id = ?", request_id)
-        return None if row is None else RunMeta.model_validate_json(row[0])
+        return None if row is None else value_of(RunMeta, row[0])
 
     async def is_open(self, request_id: str) -> bool:
         return await self._one("SELECT 1 FROM runs WHERE request_id = ? AND NOT closed", request_id) is not None
@@ -128,7 +132,9 @@ class SQLiteRunStore(SingleGateway):
         await self._write(_RELEASE, [(key, request_id)])
 
     async def ping(self) -> None:
-        await self._one("SELECT 1")
+        key, row = f"probe {secrets.token_hex(8)}", "x" * PROBE_BYTES
+        await self._write("INSERT INTO claims VALUES (?, ?, ?)", [(key, row, 0.0)])
+        await self._write("DELETE FROM claims WHERE key = ?", [(key,)])
 
     async def purge(self) -> None:
         now = self._wall()
@@ -141,6 +147,15 @@ class SQLiteRunStore(SingleGateway):
             if not self._leased(request_id):
                 await self.erase(request_id)
         await self._write("DELETE FROM claims WHERE until < ?", [(now,)])
+
+    async def limit_pages(self, more: int | None) -> None:
+        """Let the file grow by so many pages and no further, as on a full disk; None: as far as the disk goes."""
+
+        def limit(db: sqlite3.Connection) -> None:
+            (pages,) = db.execute("PRAGMA page_count").fetchone()
+            db.execute(f"PRAGMA max_page_count = {_MOST_PAGES if more is None else pages + more}")
+
+        await self._in_thread(limit)
 
     async def aclose(self) -> None:
         self._bells.ring_all()
@@ -162,14 +177,18 @@ class SQLiteRunStore(SingleGateway):
             try:
                 return work(self._opened())
             except sqlite3.Error as error:
-                raise StoreUnavailable(f"the run store failed: {type(error).__name__}") from error
+                raise StoreUnavailable(_what_is_wrong(error)) from error
+            except OSError as error:
+                raise StoreUnavailable(f"the run store cannot be opened: {error.strerror}") from error
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, run)
 
     def _opened(self) -> sqlite3.Connection:
         if self._db is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = _locked(self._path.with_suffix(".lock"))
+            lock = self._path.with_suffix(".lock")
+            for path in (lock, self._path):  # SQLite gives its other files the mode of this one
+                make_database_private(path)
+            self._lock = _locked(lock)
             self._db = _connect(self._path)
         return self._db
 
@@ -178,6 +197,17 @@ class SQLiteRunStore(SingleGateway):
             self._db.close()
         if self._lock is not None:
             self._lock.close()
+
+
+def _what_is_wrong(error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    if name == "SQLITE_FULL":
+        return "the disk of the run store is full"
+    if name.startswith("SQLITE_READONLY"):
+        return "the run store cannot be written: its file is read-only"
+    if name.startswith("SQLITE_IOERR"):
+        return f"the disk of the run store failed or is full ({name})"
+    return f"the run store failed: {name or type(error).__name__}"
 
 
 def _locked(path: Path) -> IO[bytes]:
@@ -230,7 +260,7 @@ def _claim(db: sqlite3.Connection, key: str, claim: Claim, now: float, until: fl
     with db:
         row = db.execute("SELECT claim FROM claims WHERE key = ? AND until > ?", (key, now)).fetchone()
         if row is not None:
-            return Claim.model_validate_json(row[0])
+            return value_of(Claim, row[0])
         db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, claim.model_dump_json(), until))
     return None
 

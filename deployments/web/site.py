@@ -41,6 +41,11 @@ class StaticFile:
     media_type: str
     etag: str
 
+    @classmethod
+    def of(cls, name: str, data: bytes) -> StaticFile:
+        """Its type follows the suffix of `name`."""
+        return cls(data, _TYPES[PurePosixPath(name).suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+
     def headers(self) -> dict[str, str]:
         """Asked for again every time, sent again only when it changed."""
         return {
@@ -57,8 +62,4 @@ class StaticFile:
 def static_files() -> dict[str, StaticFile]:
     """Name → file: all there is in `static`, and nothing outside it."""
     folder = importlib.resources.files("deployments.web").joinpath("static")
-    return {item.name: _file(item.name, item.read_bytes()) for item in folder.iterdir() if item.is_file()}
-
-
-def _file(name: str, data: bytes) -> StaticFile:
-    return StaticFile(data, _TYPES[PurePosixPath(name).suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+    return {item.name: StaticFile.of(item.name, item.read_bytes()) for item in folder.iterdir() if item.is_file()}

@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import re
+import socket
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +18,9 @@ from service import an_app, idle, ports_of, serving
 from stage import Web
 
 from deployments.access import fingerprint
-from deployments.local import LocalRollouts
+from deployments.local import LocalRollouts, local_ports
 from tools.web import web_search_tool
-from tts.config import AccessConfig, ScriptedEngine
+from tts.config import AccessConfig, AppArgs, OpenAIEngine, RoutingConfig, ScriptedEngine
 from tts.domain.geo import Countries
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.toolkit.broker.broker import Broker
@@ -53,6 +54,27 @@ async def text_of(tab, selector):
     return await tab.js(f"document.querySelector('{selector}').innerText")
 
 
+async def test_photos_of_two_places_are_told_above_everything_else(data_store, tab):
+    async with serving(AppArgs()) as (url, _):
+        await start(tab, url, SAMPLE, SAMPLE.with_name("station-chinese.jpg"))
+        await tab.until(ANSWERED)
+        first = await tab.js("document.getElementById('answer').firstElementChild.innerText")
+        assert first.startswith("These photos cannot be of one place: photo 1 says Bellinzona (Switzerland), photo 2")
+        assert await text_of(tab, "#answer-title") == "These photos are not of one place"
+        rows = await text_of(tab, ".each-photo")
+        assert "Photo 1: Bellinzona" in rows
+        assert "Photo 2: Zaozhuang" in rows
+
+
+async def test_an_area_that_the_photo_contradicts_is_told_above_everything_else(data_store, tab):
+    async with serving(AppArgs()) as (url, _):
+        await start(tab, url, within="Ukraine")
+        await tab.until(ANSWERED)
+        first = await tab.js("document.getElementById('answer').firstElementChild.innerText")
+        assert first == "The photo says Bellinzona (Switzerland), outside the area you gave (Ukraine)."
+        assert "outside the area you gave" in await text_of(tab, ".candidates")
+
+
 async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
     async with serving(an_app()) as (url, gateway):
         await start(tab, url, rollouts=3)
@@ -60,8 +82,9 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
         await tab.until("document.querySelector('.large img').naturalWidth == 640")
         told = await text_of(tab, "#answer")
         assert "Paris" in told
-        for part in ("50 % radius", "90 % radius", "Confidence", "Candidates", "Evidence", "within 25 km"):
+        for part in ("Radius", "calibration: transferred", "Candidates", "Evidence"):
             assert part in told
+        assert "90 %" not in told  # no likelihood that was not fitted to this engine
         assert await tab.js("[...document.querySelectorAll('.lane h3')].map((title) => title.textContent)") == [
             f"Rollout {number}" for number in range(3)
         ]
@@ -72,6 +95,15 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
         assert 48 < float(point.split(",")[0]) < 50
         await idle(gateway)
         assert tab.complaints == []
+
+
+async def test_an_engine_whose_radius_was_fitted_shows_how_likely_it_is(data_store, tab):
+    async with serving(AppArgs()) as (url, _):
+        await start(tab, url)
+        await tab.until(ANSWERED)
+        told = await text_of(tab, "#answer")
+        for part in ("50 % radius", "90 % radius", "Confidence", "within 25 km", "dashed circle: 90 %"):
+            assert part in told
 
 
 async def test_what_a_tool_and_a_model_say_stays_text(data_store, tab):
@@ -121,6 +153,21 @@ async def test_an_error_is_told_with_what_to_do(data_store, tab, tmp_path):
         assert "415" in told
         await start(tab, url)
         await tab.until(ANSWERED)
+
+
+async def test_a_model_that_cannot_be_asked_is_no_abstention(data_store, tab):
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+    engine = OpenAIEngine(base_url=endpoint, model="m", retries=0, backoff_s=0.01)
+    args = AppArgs(engine=engine, routing=RoutingConfig(method="fixed"))
+    async with serving(args, ports=local_ports(args)) as (url, _):
+        await start(tab, url)
+        await tab.until(FAILED)
+        told = await text_of(tab, "#problem")
+        for words in ("The model could not be asked", endpoint, "start the endpoint", "What to do", "503"):
+            assert words in told
+        assert await tab.js("document.getElementById('answer').hidden")
 
 
 async def test_more_options_go_with_the_request(data_store, tab, monkeypatch):
@@ -192,6 +239,14 @@ async def test_an_abstention_is_said_plainly(data_store, tab, tmp_path):
         assert "It is not known where this is" in await text_of(tab, "#answer")
         assert await tab.js("document.querySelectorAll('#answer .map, #answer .point').length") == 0
         assert tab.complaints == []
+
+
+async def test_the_plan_is_told_in_one_sentence_before_the_answer(data_store, tab):
+    async with serving(an_app(SLOW)) as (url, _):
+        await start(tab, url, rollouts=2)
+        await tab.until("document.getElementById('notes').textContent.includes('Plan: ')")
+        assert (await text_of(tab, "#notes")).startswith("Plan: 2 attempts with tools: the caller asked for it.")
+        assert await tab.js("document.getElementById('answer').hidden")
 
 
 async def test_cancel_stops_the_work(data_store, tab):

@@ -86,8 +86,10 @@ async def test_what_every_process_sends_is_told_written_and_erased(http, outside
     posted = [one["bytes_sent"] for one in sent if one["method"] == "POST"]
     assert sorted(posted) == sorted(int(headers["content-length"]) for headers in endpoint.headers)
     assert {body["model"] for body in endpoint.bodies} == {"rollout", "verifier"}
-    fetched = [one["url"].removeprefix(pictures.url) for one in sent if one["method"] == "GET"]
-    assert fetched == ["/moved", "/photo"]
+    fetched = [one["url"] for one in sent if one["method"] == "GET"]
+    assert [url.removeprefix(pictures.url) for url in fetched if url.startswith(pictures.url)] == ["/moved", "/photo"]
+    identified = {url for url in fetched if not url.startswith(pictures.url)}  # each replica asks what the endpoint is
+    assert identified <= {f"{endpoint.url}/models", endpoint.url.removesuffix("/v1") + "/api/version"}
     assert told["left_machine"]["complete"]
     assert sorted(map(str, written(file, told["request_id"]))) == sorted(map(str, sent))
     assert (await http.delete(f"/locate/{told['request_id']}?erase=true")).json()["erased"]
@@ -107,11 +109,11 @@ async def test_calls_in_flight_when_a_request_is_cancelled_are_told(http, outsid
     form = {"files": {"image": sign_bytes("Via Roma")}, "data": {"n_parallel": "3", "hint": SLOW}}
     sent = await http.post("/locate", **form, headers={"Prefer": "respond-async"})
     async with asyncio.timeout(20):
-        while len(endpoint.headers) < before + 3:  # noqa: ASYNC110
+        while len(endpoint.headers) < before + 3:  # noqa: ASYNC110 — siblings wait 3 s for a first token that is slow
             await asyncio.sleep(0.01)
     path = sent.headers["location"]
     assert (await http.delete(path)).json()["was_running"]
     events = await http.get(path + "/events", headers={"Accept": "application/x-ndjson"})
     left = json.loads(events.text.splitlines()[-2])
     assert left["type"] == "left_machine"
-    assert len(left["sent"]) == 3
+    assert len([one for one in left["sent"] if one["method"] == "POST"]) == 3

@@ -8,7 +8,7 @@ from deployments.bench.faults import fault_args
 from deployments.bench.harness import free_port
 from deployments.cluster import served
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 
 
 async def test_a_step_in_load_brings_three_replicas_and_its_end_one_without_a_cut_stream(data_store):

@@ -5,9 +5,11 @@ import re
 import time
 
 import pytest
+from provider_calls import REGION, REGIONS, call
 from provider_server import FIXTURES, KEYS, answering, provided, samples
 from support import a_context
 
+from tools.catalog import KEY_VARIABLES
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import PlaceFact, ToolCall, ViewFact, WebFact
 from tts.errors import ConfigError, ToolErrorKind
@@ -15,20 +17,10 @@ from tts.ports import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.store import MemoryStore
 
-PLACES = ("amap", "google", "osm", "serper")
+PLACES = ("amap", "google", "osm", "serper", "opencage")
 MAPS = ("amap", "google", "osm")
 WEB = ("serper", "tavily", "ydc", "brave", "searxng")
-KEYED = {name: key for name in (*PLACES, *WEB) if (key := KEYS.get(_var := f"{name.upper()}_API_KEY"))}
-
-
-@pytest.fixture
-def provide(gazetteer, countries):
-    return lambda *names, **options: provided(*names, gazetteer=gazetteer, countries=countries, **options)
-
-
-async def call(catalog, name, *, context=None, **arguments):
-    broker = Broker(catalog.tools, MemoryStore())
-    return await broker.call(ToolCall(id="c", name=name, arguments=arguments), context or ToolContext(a_context()))
+KEYED = {name: KEYS[KEY_VARIABLES[name]] for name in (*PLACES, *WEB, *REGIONS) if name in KEY_VARIABLES}
 
 
 PLACE_CALLS = {
@@ -42,6 +34,7 @@ IDS = {
     "google": "ChIJs5ydyTiuEmsR0fRSlU0C7k0",
     "osm": "node/107775",
     "serper": "cid:16917156524996281151",
+    "opencage": "oc:39.906217,116.391276",
 }
 
 
@@ -71,9 +64,10 @@ async def test_ids_of_searches_lead_to_details_and_are_told_apart(provide, provi
         found = (await call(catalog, "poi_keyword_search", query="北京")).result.facts[0]
         assert (await call(catalog, "poi_detail", poi_id=found.id)).result.ok
     others = [name for name in PLACES if name != provider]
-    from tools.providers import amap, google, osm, serper
+    from tools.providers import amap, google, opencage, osm, serper
 
     owners = {"amap": amap.Amap, "google": google.Google, "osm": osm.OsmPlaces, "serper": serper.SerperPlaces}
+    owners["opencage"] = opencage.OpenCagePlaces
     assert owners[provider].owns(None, place_id)
     assert not any(owners[other].owns(None, place_id) for other in others)
 
@@ -119,7 +113,12 @@ FAULTS = {
     "status/401": {ToolErrorKind.QUOTA, ToolErrorKind.BLOCKED},
     "redirect?to=http://169.254.169.254/": {ToolErrorKind.BLOCKED},
 }
-EACH = [(name, "poi_keyword_search") for name in PLACES] + [(name, "web_search") for name in WEB]
+EACH = [
+    *((name, "poi_keyword_search") for name in PLACES),
+    *((name, "web_search") for name in WEB),
+    *((name, "image_search") for name in REGIONS),
+]
+ASKED = {"poi_keyword_search": {"query": "北京"}, "web_search": {"query": "北京"}, "image_search": REGION}
 
 
 @pytest.mark.parametrize(("provider", "tool"), EACH)
@@ -136,21 +135,21 @@ async def test_every_fault_is_a_typed_error_and_the_next_call_works(provide, pro
         async with provide(provider, answer=answer, timeout_s=0.5 if fault == "silence" else 14.0) as (_, catalog):
             behaviour[0] = fault
             started = time.perf_counter()
-            failure = (await call(catalog, tool, query="北京")).result.failure
+            failure = (await call(catalog, tool, **ASKED[tool])).result.failure
             assert failure is not None, fault
             assert failure.kind in kinds, (fault, failure)
             assert time.perf_counter() - started < 16, fault
             behaviour[0] = ""
             if fault not in ("status/401", "retry/429/600"):  # the key is dropped, the service paused
-                assert (await call(catalog, tool, query="北京")).result.ok, fault
+                assert (await call(catalog, tool, **ASKED[tool])).result.ok, fault
 
 
 @pytest.mark.parametrize(("provider", "tool"), EACH)
 async def test_a_key_is_sent_where_the_service_wants_it_and_shows_nowhere_else(provide, provider, tool, caplog):
     caplog.set_level(0)
     async with provide(provider) as (server, catalog):
-        outcome = await call(catalog, tool, query="北京")
-        key = KEYED.get(provider) or (KEYS["GOOGLE_MAPS_API_KEY"] if provider == "google" else None)
+        outcome = await call(catalog, tool, **ASKED[tool])
+        key = KEYED.get(provider)
         shown = repr(outcome) + caplog.text + repr(catalog.figures())
     if key is None:
         assert provider in ("osm", "searxng")
@@ -166,15 +165,9 @@ async def test_amap_speaks_gcj02_and_it_is_converted_once(provide):
         shown = (await call(catalog, "poi_keyword_search", query="北京大学")).result.facts[0]
         assert shown.datum == "WGS-84"
         assert distance_km(shown.point, true) < 0.03
-        as_trained = ToolContext(a_context(), native_datum=True)
-        raw = (await call(catalog, "poi_keyword_search", query="北京大学", context=as_trained)).result
-        assert (raw.facts[0].datum, raw.facts[0].point) == ("GCJ-02", native)
-        assert "GCJ-02" in raw.text
-        for context, point in ((None, shown.point), (as_trained, native)):
-            at = {"latitude": point.lat, "longitude": point.lon}
-            await call(catalog, "static_map", zoom=15, context=context, **at)
-            lon, lat = map(float, server.seen[-1].query["location"].split(","))
-            assert distance_km(LatLon(lat=lat, lon=lon), native) < 0.001
+        await call(catalog, "static_map", zoom=15, latitude=shown.point.lat, longitude=shown.point.lon)
+        lon, lat = map(float, server.seen[-1].query["location"].split(","))
+        assert distance_km(LatLon(lat=lat, lon=lon), native) < 0.001
 
 
 @pytest.mark.parametrize(
@@ -229,13 +222,26 @@ async def test_a_chinese_name_unknown_in_china_is_looked_for_elsewhere(provide):
         ("google", {"status": "REQUEST_DENIED", "results": []}, ToolErrorKind.QUOTA),
         ("google", {"status": "UNKNOWN_ERROR", "results": []}, ToolErrorKind.UNAVAILABLE),
         ("google", {"status": "ZERO_RESULTS", "results": []}, ToolErrorKind.NOT_FOUND),
+        ("google_vision", {"responses": [{"error": {"code": 3, "message": "Bad image data."}}]}, ToolErrorKind.BLOCKED),
+        ("google_vision", {"responses": [{"error": {"code": 8, "message": "x"}}]}, ToolErrorKind.RATE_LIMITED),
+        ("google_vision", {"responses": [{"error": {"code": 14, "message": "x"}}]}, ToolErrorKind.UNAVAILABLE),
+        ("google_vision", {"responses": []}, ToolErrorKind.UNAVAILABLE),
+        ("google_vision", {"responses": [{}]}, ToolErrorKind.NOT_FOUND),
+        ("serpapi_lens", {"error": "Google Lens couldn't fetch the image."}, ToolErrorKind.UNAVAILABLE),
+        (
+            "serpapi_lens",
+            {"error": "Google Lens hasn't returned any results for this query."},
+            ToolErrorKind.NOT_FOUND,
+        ),
+        ("serper_lens", {"organic": []}, ToolErrorKind.NOT_FOUND),
     ],
 )
 async def test_errors_that_come_with_status_200_are_understood(provide, provider, reply, kind):
     from rude_server import as_json
 
+    asked = ("image_search", REGION) if provider in REGIONS else ("geocode", {"address": "北京"})
     async with provide(provider, answer=lambda seen: as_json(reply)) as (_, catalog):
-        assert (await call(catalog, "geocode", address="北京")).result.failure.kind is kind
+        assert (await call(catalog, asked[0], **asked[1])).result.failure.kind is kind
 
 
 async def test_used_up_credits_rotate_the_keys(provide, monkeypatch):
@@ -289,10 +295,11 @@ async def test_public_servers_learn_who_asks(provide):
 
 
 async def test_nothing_about_the_request_or_the_photo_leaves(provide, sign_photo):
-    context = ToolContext(a_context(), (sign_photo,))
-    async with provide(*PLACES, *WEB, "offline") as (server, catalog):
-        for tool in ("poi_keyword_search", "web_search"):
-            await call(catalog, tool, query="x", context=context)
+    context = ToolContext(a_context(), (sign_photo,), allow_region_search=True)
+    async with provide(*PLACES, *WEB, *REGIONS, "offline") as (server, catalog):
+        for tool, arguments in ASKED.items():
+            await call(catalog, tool, context=context, **arguments)
+    assert "/lens" in [seen.path for seen in server.seen]
     for seen in server.seen:
         sent = f"{seen.target} {seen.headers} {seen.body.decode()}"
         assert "loc_test" not in sent

@@ -249,8 +249,16 @@ async def test_a_cancel_reaches_the_gateway_that_works(store):
         await asyncio.sleep(0.2)  # a subscription takes a moment; a cancel that is missed is seen with the next renewal
         await store.ask_cancel("loc_1")
         assert await asyncio.wait_for(heard, 20) == "loc_1"
+    await store.open(a_run("loc_2"), lease_s=60)
     assert list(await store.renew([a_run(), a_run("loc_2")], lease_s=60)) == ["loc_1"]
     await asked.aclose()
+
+
+async def test_work_of_which_nothing_is_left_is_not_wanted(store):
+    for name in ("loc_1", "loc_2"):
+        await store.open(a_run(name), lease_s=60)
+    await store.erase("loc_1")
+    assert list(await store.renew([a_run(), a_run("loc_2")], lease_s=60)) == ["loc_1"]
 
 
 async def test_a_bucket_gives_its_burst_and_then_its_rate(store):

@@ -100,3 +100,63 @@ async def test_without_redis_requests_are_refused_and_readiness_says_so(data_sto
         assert ready.status_code == 503
         assert "ok" not in ready.json()["checks"]["store"]
         assert (await http.get(f"{url}/healthz")).status_code == 200
+
+
+async def begun_and_left(a, b, key, readers):
+    """Begin a request at `a`, join it at `b`, whose `readers` are told, leave the first; the reply of the second."""
+    headers = {"Idempotency-Key": key, "Accept": "text/event-stream"}
+    form = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
+    async with httpx.AsyncClient(timeout=30) as http, httpx.AsyncClient(timeout=30) as other:
+        async with http.stream("POST", f"{a}/locate", **form, headers=headers) as first:
+            lines = first.aiter_lines()  # kept: one that nobody holds closes its stream
+            await anext(lines)
+            joined = asyncio.create_task(other.post(f"{b}/locate", **form, headers={"Idempotency-Key": key}))
+            async with asyncio.timeout(5):
+                while not readers():  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+            await asyncio.sleep(0.1)
+        return await joined
+
+
+@pytest.mark.parametrize("at_the_other", [False, True])
+async def test_who_joined_a_request_keeps_it_when_the_first_leaves(data_store, redis_url, at_the_other):
+    first, second = two(redis_url, an_app(ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=1.0)))
+    async with first as (a, gateway), second as (b, other):
+
+        def joined():
+            audiences = (other if at_the_other else gateway)._readers._audiences.values()
+            return sum(audience.readers for audience in audiences) >= (1 if at_the_other else 2)
+
+        reply = await begun_and_left(a, b if at_the_other else a, f"join {at_the_other}".replace(" ", "-"), joined)
+        assert (reply.status_code, reply.headers["idempotency-replayed"]) == (200, "true"), reply.text
+        await idle(gateway)
+
+
+async def test_work_ends_when_all_who_read_it_have_left(data_store, redis_url):
+    first, second = two(redis_url, an_app(SLOW))
+    headers = {"Idempotency-Key": "left", "Accept": "text/event-stream"}
+    async with first as (a, gateway), second as (b, _), httpx.AsyncClient(timeout=30) as http:
+        async with http.stream("POST", f"{a}/locate", **FORM, headers=headers) as mine:
+            lines = mine.aiter_lines()
+            await anext(lines)
+            async with http.stream("POST", f"{b}/locate", **FORM, headers=headers) as joined:
+                others = joined.aiter_lines()
+                await anext(others)
+                await asyncio.sleep(0.2)
+        async with asyncio.timeout(8):
+            await idle(gateway)
+
+
+async def test_a_gateway_that_is_late_with_its_lease_keeps_its_request(data_store, redis_url):
+    first, second = two(redis_url, an_app(SLOW, lease_s=2.0))
+    async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
+        job = await mine.submit(PHOTO, OPTIONS)
+        renewing = gateway._runner._duties[1]
+        renewing.cancel()
+        await asyncio.sleep(2.1)  # as after an outage of the store that was longer than the lease
+        reading = asyncio.create_task(other.status(job, wait_s=3))
+        await asyncio.sleep(0.4)
+        gateway._runner._ensure_duties()
+        assert (await reading).status == "running"
+        assert (await other.cancel(job)).was_running
+        await idle(gateway)

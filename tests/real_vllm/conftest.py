@@ -1,4 +1,4 @@
-"""Real vLLM on a CPU, with tiny models made here. Four engine starts in all: they take most of the time.
+"""Real vLLM on a CPU, with tiny models made here. Five engine starts in all: they take most of the time.
 
 Runs in an environment of its own (`make vllm-env`, then `.venv-vllm/bin/python -m pytest tests/real_vllm`); elsewhere
 every test skips and says so.

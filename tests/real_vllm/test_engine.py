@@ -9,20 +9,38 @@ import signal
 import psutil
 import pytest
 import pytest_asyncio
-from support import a_context
+from support import a_context, a_request
 from verifier_runs import even_runs
 
-from tts.config import VerifierConfig, VllmEngine
+from deployments.parts import asking_locator, make_identity, make_router, make_verifier, make_watch
+from deployments.rollouts import LocalRollouts
+from tools.zoom import zoom_tool
+from tts.config import AppArgs, RoutingConfig, VerifierConfig, VllmEngine
 from tts.dialects.base import Task
 from tts.dialects.generic import GenericDialect
 from tts.domain.answer import Verdict
+from tts.domain.events import RolloutStarted, Routed
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
 from tts.domain.photo import Box
+from tts.domain.plan import Limits, Locatability
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import ImageRef
 from tts.errors import FatalError, ModelError
 from tts.inference.vllm_engine import VllmModel
-from tts.ports import Delta, ModelRequest, Sampling, ToolSchema, VerdictText, VerifyRequest
+from tts.pipeline import solve
+from tts.ports import (
+    Attachment,
+    Delta,
+    ModelRequest,
+    Ports,
+    Routing,
+    Sampling,
+    ToolSchema,
+    VerdictText,
+    VerifyRequest,
+)
+from tts.routing.locatability import FixedLocator
+from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.calibration import shipped
 from tts.verify.consensus import ConsensusVerifier
 from tts.verify.llm import ModelVerifier
@@ -85,6 +103,15 @@ async def test_the_same_seed_repeats_and_others_explore(engine, request_for):
     first = (await said(engine, request_for(seed=5)))[1]
     assert (await said(engine, request_for(seed=5)))[1] == first
     assert (await said(engine, request_for(seed=6)))[1] != first
+
+
+async def test_a_conversation_beyond_the_context_is_refused_by_name_and_the_next_one_works(engine, request_for):
+    long = Message(role="user", parts=(TextPart(text="a sign by the road " * 3000),))
+    with pytest.raises(ModelError, match=r"maximum (context|model) length") as refused:
+        await said(engine, request_for(long, session="loc_long/0"))
+    assert refused.value.fields["about"] == "context"
+    assert "engine.max_model_len" in refused.value.fields["mend"]
+    assert (await said(engine, request_for()))[0]
 
 
 async def test_log_probabilities_come_when_they_are_asked_for(engine, request_for):
@@ -198,3 +225,34 @@ async def test_a_dead_engine_core_is_a_fatal_error_that_travels(engine, request_
     again = pickle.loads(pickle.dumps(death.value))
     assert type(again) is type(death.value)
     assert again.code == "engine-died"
+
+
+async def test_a_probe_asks_the_engine_that_is_loaded(engine, sign_photo):
+    """`routing.method: probe` with the engine in this process: no second one is started."""
+    args = AppArgs(engine=VllmEngine(model="unused"), routing=RoutingConfig(method="probe"))
+    before = len(psutil.Process().children(recursive=True))
+    rated = await asking_locator(args, FixedLocator(0.4), engine).rate([sign_photo], a_context(120))
+    assert 0.0 <= rated.locatability.score <= 1.0
+    assert len(psutil.Process().children(recursive=True)) == before
+
+
+@pytest.mark.parametrize("content", [1.0, 0.1], ids=["a scene", "nothing to see"])
+async def test_auto_starts_all_rollouts_with_tools_where_there_is_something_to_see(
+    engine, sign_photo, content, data_store
+):
+    class Unread:
+        async def rate(self, photos, context):
+            return Routing(Locatability(score=0.05, method="cues", parts={"text": 0.0, "content": content}))
+
+    args = AppArgs(engine=VllmEngine(model="unused"), limits=Limits(max_turns=2, max_tokens=64))
+    rollouts = LocalRollouts(engine, LocalToolbox([zoom_tool()]), args)
+    ports = Ports(
+        Unread(), make_router(args), rollouts, make_verifier(args, engine), make_identity(args), make_watch(args)
+    )
+    request = a_request(sign_photo, n_parallel=4, stop="none")
+    events = [item async for item in solve(request, ports, deadline_s=200.0) if not isinstance(item, Attachment)]
+    started = [event.rollout_id for event in events if isinstance(event, RolloutStarted)]
+    (routed,) = [event for event in events if isinstance(event, Routed)]
+    assert sorted(started) == (list(range(4)) if content > 0.5 else [0])
+    assert routed.plan.use_tools
+    assert routed.plan.summary.startswith("4 attempts with tools" if content > 0.5 else "1 attempt with tools")

@@ -39,6 +39,7 @@ def server(tiny_qwen3, tmp_path_factory):
     ]  # fmt: skip
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
+    environment["VLLM_SERVER_DEV_MODE"] = "1"  # has the path that empties the cache of pictures
     with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out, env=environment) as process:
         try:
             _wait(process, port, log)
@@ -111,6 +112,20 @@ async def test_the_same_seed_repeats_and_others_explore(engine, request_for):
     first = (await said(engine, request_for(seed=5)))[0]
     assert (await said(engine, request_for(seed=5)))[0] == first
     assert (await said(engine, request_for(seed=6)))[0] != first
+
+
+async def test_a_picture_is_sent_once_and_again_when_it_is_forgotten(server, engine, request_for):
+    texts, sizes = [], []
+    for turn in range(4):
+        if turn == 2:
+            async with httpx.AsyncClient() as http:
+                (await http.post(f"{server}/reset_mm_cache")).raise_for_status()
+        text, deltas = await said(engine, request_for(seed=9))
+        texts.append(text)
+        sizes.append(deltas[-1].usage.bytes_sent)
+    assert len(set(texts)) == 1, "the model is shown the same picture"
+    assert [size > 20_000 for size in sizes] == [True, False, True, False]
+    assert engine.traits.pictures == "uuid"
 
 
 async def test_closing_the_iterator_stops_the_server(server, engine, request_for):

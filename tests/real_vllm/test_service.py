@@ -66,7 +66,7 @@ async def http():
 
 
 async def test_four_rollouts_zoom_twice_and_answer(service, http):
-    found = await locate(http, service.url, PHOTO, seed=1, **ASKED)
+    found = await locate(http, service.url, PHOTO, seed=4, **ASKED)
     assert not found.failure
     run = fold(found.events)
     assert [t.stop_reason for t in run.trajectories] == [StopReason.ANSWERED] * 4

@@ -1,13 +1,16 @@
 """Who may use the service, how much, and from where."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from service import PHOTO, an_app, talking_to
+from geotts_process import geotts
+from service import PHOTO, an_app, serving, talking_to
 from starlette.datastructures import Headers
 
 from deployments.access import Keyring, fingerprint
+from deployments.cli import serve
 from deployments.cli.keys import command as keys_command
 from tts.config import AccessConfig, AppArgs, GatewayConfig, ScriptedEngine, load_config
 from tts.errors import ConfigError
@@ -37,6 +40,20 @@ async def test_without_a_key_nothing_but_health(data_store, keys):
         assert (await http.get("/healthz")).status_code == 200
         assert (await http.get("/readyz")).status_code == 200
         assert (await http.post("/locate", **FORM, headers={"X-Api-Key": PRESS})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("key", "said"), [({}, "send an API key"), ({"GEOTTS_API_KEY": "wrong"}, "this API key is not known here")]
+)
+async def test_the_command_line_says_how_to_give_a_key(data_store, keys, tmp_path, key, said):
+    photo = tmp_path / "photo.jpg"
+    photo.write_bytes(PHOTO)
+    async with serving(an_app(access=keys)) as (url, _):
+        code, _, told = await geotts("locate", str(photo), "--url", url, **key)
+        assert code == 1
+        assert said in told
+        assert "--api-key, or better in GEOTTS_API_KEY" in told
+        assert (await geotts("locate", str(photo), "--url", url, "-n", "1", GEOTTS_API_KEY=PRESS))[0] == 0
 
 
 async def test_requests_belong_to_their_key(data_store, keys):
@@ -175,3 +192,45 @@ def test_possible_ones_are_not():
     several = {"deployments": {"gateway": {"replicas": 2}}, "gateway": {"run_store": "redis://host:6379/0"}}
     assert load_config(None, several).deployments.gateway.replicas == 2
     assert AppArgs().gateway.on_loopback
+
+
+async def test_a_key_has_money_for_a_request_and_for_a_day(data_store, tmp_path):
+    path = tmp_path / "keys"
+    path.write_text(f"desk {fingerprint(DESK)} cost=0.25 cost/day=1\n")
+    access = AccessConfig(mode="keys", keys_file=str(path))
+    async with talking_to(an_app(access=access), authorization=f"Bearer {DESK}") as http:
+        replies = [await http.post("/locate", **FORM) for _ in range(3)]
+        assert [reply.status_code for reply in replies] == [200, 200, 429]
+        assert "the money of this key for the day is spent" in replies[-1].json()["detail"]
+        assert int(replies[-1].headers["retry-after"]) > 3600
+        dear = {**FORM, "data": {"n_parallel": "1", "max_cost_usd": "100"}}
+        plan = replies[0].json()["answer"]["route"]["plan"]
+        assert plan["limits"]["max_cost_usd"] == 0.25
+        assert (await http.post("/locate", **dear)).status_code == 429
+
+
+@pytest.mark.parametrize("words", ["cost=0", "cost=x", "price=1", "cost/day=1", "cost=1 cost/day=1.5", "cost=inf"])
+def test_money_of_a_key_that_makes_no_sense_stops_the_start(tmp_path, words):
+    path = tmp_path / "keys"
+    path.write_text(f"desk {fingerprint(DESK)} {words}\n")
+    with pytest.raises(ConfigError, match="key 1"):
+        Keyring(GatewayConfig(access=AccessConfig(mode="keys", keys_file=str(path))))
+
+
+def test_a_made_key_with_money_is_read_back(tmp_path):
+    made = CliRunner().invoke(
+        keys_command, ["new", "desk", "--cost", "0.5", "--cost-per-day", "20", "--concurrent", "2"]
+    )
+    line = made.stdout.strip().splitlines()[-1]
+    assert line.split()[2:] == ["cost=0.5", "cost/day=20", "-", "2"]
+    path = tmp_path / "keys"
+    path.write_text(line)
+    keyring = Keyring(GatewayConfig(access=AccessConfig(mode="keys", keys_file=str(path))))
+    (caller,) = keyring._keys.values()
+    assert (caller.max_cost_usd, caller.requests_per_day, caller.max_concurrent) == (0.5, 40, 2)
+
+
+@pytest.mark.parametrize(("with_keys", "header"), [(True, '-H "Authorization: Bearer $GEOTTS_API_KEY" '), (False, "")])
+def test_the_command_that_serve_shows_has_the_key_that_is_needed(capsys, with_keys, header):
+    serve._say_ready(SimpleNamespace(url="http://127.0.0.1:8000", ready_s=1.0), with_keys=with_keys)
+    assert f"  curl -N {header}-F image=@photo.jpg" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import json
 import httpx
 import pytest
 
+from geotts_client import SyncClient
 from tts.api.client import Client, ServerUnreachable, form_fields
 from tts.api.sse import HEARTBEAT, sse_frame
 from tts.domain.events import Accepted, Done
@@ -115,3 +116,55 @@ def test_options_as_form_fields():
 def test_an_area_is_read_from_its_field_as_it_was_written(area):
     fields = form_fields(LocateOptions(within=area))
     assert LocateOptions.model_validate({**fields, "within": json.loads(fields["within"])}).within == area
+
+
+@pytest.mark.parametrize("name", ["IT,FR", "it, fr"])
+def test_an_area_in_words_is_taken_as_the_documentation_writes_it(name):
+    assert LocateOptions(within=name).within == Countries(codes=("IT", "FR"))
+    assert LocateOptions(within="41.9, 12.5, 200").within == Circle(centre=LatLon(lat=41.9, lon=12.5), radius_km=200)
+    assert LocateOptions(within="bbox: 36, 6, 47, 19").within == BBox(south=36, west=6, north=47, east=19)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [("Italy", r"Countries\(codes="), ("1,2", "write lat,lon,km"), ("bbox:1", "write bbox:south")]
+)
+def test_words_that_are_no_area_are_refused_with_how_to_write_one(words, said):
+    with pytest.raises(ValueError, match=said):
+        LocateOptions(within=words)
+
+
+async def test_a_path_is_read_alone_and_among_others(tmp_path):
+    bodies = []
+
+    def answer(request):
+        bodies.append(request.content)
+        return httpx.Response(200, content=b"".join(sse_frame(e.seq, e.type, e.json_bytes()) for e in EVENTS))
+
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(b"first picture")
+    async with client(answer) as geotts:
+        await geotts.locate(path)
+        await geotts.locate([path, b"second picture"])
+        with pytest.raises(FileNotFoundError):
+            await geotts.locate(tmp_path / "none.jpg")
+    with SyncClient("http://geotts/", transport=httpx.MockTransport(answer)) as geotts:
+        assert geotts.locate(path).stop_reason == "answered"
+    assert [body.count(b"first picture") for body in bodies] == [1, 1, 1]
+    assert [body.count(b"second picture") for body in bodies] == [0, 1, 0]
+    assert all(b"photo.jpg" not in body for body in bodies), "names of files stay here"
+
+
+@pytest.mark.parametrize("photos", ["photo.jpg", ["photo.jpg"], 7])
+async def test_the_name_of_a_file_is_no_photo(photos):
+    def answer(request):
+        raise AssertionError("nothing may be sent")
+
+    async with client(answer) as geotts:
+        for call in (geotts.locate, geotts.submit):
+            with pytest.raises(TypeError, match="pass bytes or a Path"):
+                await call(photos)
+    with (
+        SyncClient("http://geotts/", transport=httpx.MockTransport(answer)) as geotts,
+        pytest.raises(TypeError, match="pass bytes or a Path"),
+    ):
+        geotts.locate(photos)

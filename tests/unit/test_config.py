@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from deployments.cli.config import command as config_command
 from tts.config import AppArgs, load_config
@@ -100,3 +101,18 @@ def test_bad_files_say_what_is_wrong(tmp_path, text, complaint):
 def test_config_show_prints_yaml(capsys):
     config_command.main(["show", "--set", "limits.max_turns=3"], standalone_mode=False)
     assert yaml.safe_load(capsys.readouterr().out)["limits"]["max_turns"] == 3
+
+
+def test_a_shipped_configuration_is_named_without_its_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(config_command, ["show", "--config", "local"])
+    assert yaml.safe_load(shown.output)["deployments"]["rollout"]["replicas"] == 2
+    path = CliRunner().invoke(config_command, ["path", "local"]).output.strip()
+    assert load_config(Path(path)) == AppArgs.model_validate(yaml.safe_load(shown.output))
+
+
+def test_a_file_that_is_not_there_is_told_with_the_names_that_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused = CliRunner().invoke(config_command, ["show", "--config", "nowhere.yaml"])
+    assert refused.exit_code == 2
+    assert "cluster, kuberay, local" in refused.output

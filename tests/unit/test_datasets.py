@@ -114,7 +114,27 @@ def test_geoseek_rates_locatability(tmp_path):
         (tmp_path / name).write_bytes(PHOTO)
     rows = [{"image": "a.jpg", "lat": 1, "lng": 2, "locatability": 8}, {"image": "b", "lat": 1, "lng": 2}]
     (tmp_path / "val.json").write_text(json.dumps(rows))
-    assert {s.tags for s in load_dataset("geoseek_val", tmp_path)} == {("locatable",), ()}
+    assert {s.tags for s in load_dataset("geoseek_val", tmp_path)} == {("locatable", "rating:8"), ()}
+
+
+@pytest.mark.parametrize(
+    ("rated", "tags"),
+    [
+        (0, ("hardly_locatable", "rating:1")),
+        (0.4, ("hardly_locatable", "rating:1")),
+        (4.01, ("hardly_locatable", "rating:5")),
+        (5, ("locatable", "rating:5")),
+        ("9.5", ("locatable", "rating:10")),
+        (10, ("locatable", "rating:10")),
+        (12, ("locatable", "rating:10")),
+        ("unknown", ()),
+    ],
+)
+def test_geoseek_has_ten_bins_of_ratings(tmp_path, rated, tags):
+    (tmp_path / "a.jpg").write_bytes(PHOTO)
+    (tmp_path / "val.json").write_text(json.dumps([{"image": "a.jpg", "lat": 1, "lng": 2, "locatability": rated}]))
+    (sample,) = load_dataset("geoseek_val", tmp_path)
+    assert sample.tags == tags
 
 
 def test_street_view_text_needs_geocoded_addresses(tmp_path):

@@ -68,6 +68,13 @@ SCRIPTS = {
         "<think>Anything else?</think>\n" + call("search_web", query="nothing"),
         "<think>Sure.</think>\n<answer>\nCountry: Japan\nCity: Otaru\nLatitude: 43.19\nLongitude: 140.99\n</answer>",
     ),
+    "geovista": (
+        Limits(max_turns=64, max_tool_calls=3, max_tokens=50_000),
+        "<think>A town with a canal.</think>",
+        "<think>Read the sign.</think>\n" + call("image_zoom_in_tool", bbox_2d=[80, 50, 400, 240]),
+        "<think>Look it up.</think>\n" + call("search_web", query="Otaru canal"),
+        "<think>Sure.</think>\n<answer>Otaru Canal, Otaru, Hokkaido, Japan</answer>",
+    ),
     "geoagent": (
         Limits(),
         '{"ChainOfThought": {"CountryIdentification": {"Clues": ["kanji"]',
@@ -301,3 +308,9 @@ async def test_in_paper_mode_nothing_is_demanded_and_nothing_corrected(sign_phot
     assert all(message.role != "user" for message in spent.requests[-1].messages[2:])
     unread = await play(paper, sign_photo, "Somewhere.", JSON_ANSWER)
     assert unread.end.stop_reason is StopReason.FAILED
+
+
+def test_geo_adapt_is_asked_for_its_depth_only_on_request():
+    plain, tagged = (DIALECTS["geo_adapt"].configured(DialectSettings(depth_tag=tag)) for tag in (False, True))
+    asked = [dialect.opening(Task(photos=()))[0].text for dialect in (plain, tagged)]
+    assert ["<depth>" in text for text in asked] == [False, True]

@@ -5,9 +5,10 @@ import pytest
 from click.testing import CliRunner
 
 from deployments import doctor
+from deployments.bench.harness import free_port
 from deployments.cli import cli
 from deployments.doctor import examine
-from tts.config import AppArgs, GatewayConfig
+from tts.config import AppArgs, GatewayConfig, ToolsConfig
 from tts.perception.alphabets import SCRIPT_OF
 from tts.perception.tesseract import Installed
 
@@ -39,6 +40,14 @@ def test_what_is_missing_costs_something_and_can_be_mended(by_what, tmp_path, mo
     assert "tesseract-ocr-rus" not in found["Tesseract models"].mend
 
 
+def test_what_is_not_built_is_said_to_build_itself(by_what, tmp_path):
+    found = by_what(data_dir=str(tmp_path))["gazetteer"]
+    assert (found.cost, found.mend) == (
+        "nothing can be looked up until it is built",
+        "run `geotts data build`; `geotts locate` and `geotts serve` build it by themselves",
+    )
+
+
 def test_a_port_in_use_is_a_problem(by_what):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -65,3 +74,53 @@ def test_the_script_that_installs_system_packages_knows_every_model():
     script = Path(__file__).parents[2] / "scripts" / "system-packages"
     (line,) = [line for line in script.read_text().splitlines() if line.startswith("codes=")]
     assert line.removeprefix("codes=").strip('"').split() == list(SCRIPT_OF)
+
+
+def test_a_profile_is_explained_without_a_model(data_store):
+    """As the documentation shows it. Such a service does not start, so the exit code is 1."""
+    done = CliRunner().invoke(
+        cli, ["doctor", "--profile", "reverse", "--set", f"gateway.port={free_port()}"], standalone_mode=False
+    )
+    assert done.return_value == 1
+    assert "✗ engine  vllm: no model is named" in done.output
+    assert "    means: the service does not start" in done.output
+    assert "profile reverse" in done.output
+
+
+@pytest.mark.parametrize(
+    ("tools", "state", "told"),
+    [
+        ({"region_search": {}}, "off", "parts of photos may not leave"),
+        ({"region_search": {"allowed": True}}, "ok", "fetched from https://photos.example"),
+        (
+            {"region_search": {"allowed": True, "upload": {"kind": "store", "put_url": "https://s.example/{name}"}}},
+            "ok",
+            "nothing is hidden in them",
+        ),
+        (
+            {"region_search": {"allowed": True, "blur": {"model": "/nowhere/faces.onnx"}}},
+            "problem",
+            "/nowhere/faces.onnx",
+        ),
+        ({"region_search": {"allowed": True}, "providers": ["tape", "serper_lens"]}, "off", "the tape answers"),
+    ],
+)
+def test_it_says_whether_parts_of_photos_leave(by_what, tools, state, told):
+    gateway = GatewayConfig(public_url="https://photos.example")
+    found = by_what(tools=ToolsConfig(**{"providers": ["serper_lens", "offline"], **tools}), gateway=gateway)
+    finding = found["region search serper_lens"]
+    assert finding.state == state
+    assert told in finding.detail
+    assert bool(finding.mend) == (state != "ok")
+
+
+def test_a_key_that_serves_two_providers_is_unused_only_when_neither_is_named(by_what, monkeypatch):
+    for variable in ("SERPER_API_KEY", "SERPAPI_API_KEY", "GOOGLE_VISION_API_KEY"):
+        monkeypatch.setenv(variable, "a-key")
+    found = by_what()
+    assert found["provider serper"].mend == "--providers serper"
+    for name in ("google_vision", "serpapi_lens"):
+        assert found[f"provider {name}"].mend == f"--providers {name} and tools.region_search.allowed: true"
+    for used in ("serper", "serper_lens"):
+        found = by_what(tools=ToolsConfig(providers=(used,)))
+        assert {"provider serper", "provider serper_lens"} & set(found) == set()

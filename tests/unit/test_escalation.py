@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from rollouts import COIMBRA, OSAKA, said
 
-from tts.domain.answer import Evidence, Level, StopReason, Verdict
+from tts.domain.answer import Evidence, StopReason, Verdict
+from tts.domain.hypothesis import Level
 from tts.domain.plan import Depth, PlanDepth
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run, Trajectory

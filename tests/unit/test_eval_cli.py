@@ -80,6 +80,28 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(data_store, photos, 
     assert len(samples) == len(set(samples)) == 12
     code, out, _ = finish(geotts("eval", "report", tmp_path / "r.jsonl"))
     assert (code, "| text | 6 |" in out) == (0, True)
+    deep = ["--depth", "deep", "--out", tmp_path / "deep.jsonl"]
+    code, _, err = finish(geotts("eval", "run", "folder", photos, "--n", "1", *deep, *ENGINE))
+    assert code == 0, err
+    code, out, _ = finish(geotts("eval", "report", tmp_path / "r.jsonl", tmp_path / "deep.jsonl"))
+    assert (code, "| auto, n = 1 | 12 |" in out, "| deep, n = 1 | 12 |" in out) == (0, True, True)
+
+
+def test_a_prompt_that_was_edited_does_not_go_into_the_same_run_file(data_store, photos, tmp_path):
+    prompt, run_file = tmp_path / "prompt.txt", tmp_path / "r.jsonl"
+    prompt.write_text("Where is this? {tools}")
+    prompted = ["--set", f"dialect_settings.prompt_file={prompt}", "--out", run_file, *ENGINE]
+    command = ["eval", "run", "folder", photos, "--n", "1", *prompted]
+    assert finish(geotts(*command, "--limit", "2"))[0] == 0
+    recorded = run_file.read_bytes()
+    prompt.write_text("Where is this, exactly? {tools}")
+    code, _, err = finish(geotts(*command, "--limit", "3"))
+    assert code == 2
+    assert "made with another configuration, or with other contents of a file" in " ".join(err.split())
+    assert run_file.read_bytes() == recorded
+    prompt.write_text("Where is this? {tools}")
+    assert finish(geotts(*command, "--limit", "3"))[0] == 0
+    assert len(run_file.read_text().splitlines()) == 3
 
 
 def test_scores_are_one_json_line_a_file(tmp_path):

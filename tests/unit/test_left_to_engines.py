@@ -35,7 +35,7 @@ def asking(endpoint, **changes):
 
 
 def at(endpoint, model):
-    return OpenAIEngine(base_url=endpoint.url, model=model, backoff_s=0.01)
+    return OpenAIEngine(base_url=endpoint.url, model=model, server="sglang", backoff_s=0.01)
 
 
 def sizes(endpoint):

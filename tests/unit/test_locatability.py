@@ -86,7 +86,7 @@ class Eyes:
 
 async def test_the_reading_travels_on_with_its_cues(blank_photo):
     routing = await CuesLocator(Eyes()).rate([blank_photo], a_context())
-    assert routing.readings[0].cues.keys() == {"sky", "vegetation", "structure", "blur", "indoor"}
+    assert routing.readings[0].cues.keys() == {"sky", "vegetation", "structure", "blur", "indoor", "content"}
     assert routing.locatability.method == "cues"
 
 

@@ -99,7 +99,7 @@ def test_eval_explains_wrong_use_as_well(photo):
         check=False, env=_environment(), timeout=120,
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr.startswith("geotts: stop: String should match")
+    assert done.stderr.startswith("geotts: stop: must be none, quorum")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,12 @@ def test_eval_explains_wrong_use_as_well(photo):
         (("SECRETNAME.jpg", "--set", "engine.name=oracle"), "engine"),
         (("SECRETNAME.jpg", "--set", "a=1", "--set", "a.b=2"), "a was given a value before"),
         (("SECRETNAME.jpg", "--seed", "9999999999"), "--seed"),
-        (("SECRETNAME.jpg", "--stop", "garbage"), "stop: String should match"),
+        (("SECRETNAME.jpg", "--stop", "garbage"), "stop: must be none, quorum[:k], first:m, beta[:p] or worth[:p]"),
+        (("SECRETNAME.jpg", "--endpoint", "foo"), "an endpoint is a URL that starts with http:// or https://"),
+        (("SECRETNAME.jpg", "--set", "foo.bar=1"), "foo: no such setting"),
+        (("SECRETNAME.jpg", "--set", "gateway.prot=1"), "gateway.prot: no such setting; did you mean port?"),
+        (("SECRETNAME.jpg", "--set", "engine={name: openai, base_ulr: x}"), "did you mean base_url?"),
+        (("SECRETNAME.jpg", "--set", "engine={name: openai, base_url: x}"), "base_url: must be a URL that starts"),
         (("SECRETNAME.jpg", "--hint", "x" * 5000), "hint: String should have at most 2000"),
         (("SECRETNAME.jpg", "--deadline", "nan"), "deadline_s: Input should be"),
         (("SECRETNAME.jpg", "--url=http://127.0.0.1:9", "--api-key", "kéy"), "API key"),

@@ -7,7 +7,7 @@ from made_answers import EVIL, an_answer
 from rich.console import Console
 
 from deployments.cli.small_map import small_map
-from deployments.cli.views import LiveView, PlainView, answer_panel, belief_text, clean, km
+from deployments.cli.views import LiveView, PlainView, answer_panel, belief_text, clean, end_text, km
 from tts.domain.answer import StopReason
 from tts.domain.events import (
     Accepted,
@@ -56,7 +56,7 @@ def shown(view_class, *, terminal):
 
 def test_plain_lines_have_a_line_a_milestone_and_no_control_characters():
     lines = shown(PlainView, terminal=False).splitlines()
-    assert lines[1] == "  plan: deep, 2 rollouts (why not)"
+    assert lines[1] == "  plan: 2 rollouts, deep: why not"
     assert [line[:5] for line in lines[2:]] == ["  [0]"] * 3 + ["  [1]"] * 3 + ["  [0]", "  [1]"]
     assert all(line.isprintable() for line in lines)
     assert "[bold]Köln[/bold]" in lines[2]
@@ -119,3 +119,17 @@ def test_the_small_map_shows_where_people_live(gazetteer):
     assert empty(europe) < 150
     assert empty(ocean) == 44 * 13 - 1
     assert small_map(gazetteer, LatLon(lat=0, lon=179.9), span_km=40000)
+
+
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        ({"stop_reason": StopReason.QUORUM}, "stopped early: the others already agreed"),
+        ({"stop_reason": StopReason.QUORUM, "answer": Hypothesis(country="Peru")}, "does not know (Peru)"),
+        ({"stop_reason": StopReason.FAILED}, "it gave no reason"),
+        ({"stop_reason": StopReason.FAILED, "error": "no room"}, "no room"),
+        ({"stop_reason": StopReason.DEADLINE}, "no answer before the time was up"),
+    ],
+)
+def test_an_attempt_without_an_answer_says_why(end, text):
+    assert end_text(RolloutFinished(rollout_id=0, **end)) == text

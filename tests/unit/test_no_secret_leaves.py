@@ -25,7 +25,7 @@ from deployments.runstore import open_store
 from tts.config import AccessConfig, OpenAIEngine, ProviderSettings, ScriptedEngine, TapeConfig
 from tts.logs import JsonFormatter
 
-KEYED = ("amap", "google", "serper", "tavily", "brave", "ydc")
+KEYED = ("amap", "google", "serper", "tavily", "brave", "ydc", "opencage")
 SECRETS = {  # several keys each: a refused one is not used again
     f"{name.upper()}{'_MAPS' if name == 'google' else ''}_API_KEY": ",".join(f"{name}/secret+{i}" for i in range(6))
     for name in KEYED
@@ -125,7 +125,7 @@ def script(path):
 
 
 def installation(folder, server, redis_url, cache, world):
-    names = ("amap", world, "serper", "tavily", "brave", "ydc", "osm", "offline")
+    names = ("amap", world, "opencage", "serper", "tavily", "brave", "ydc", "osm", "offline")
     tools = config_for(server, *names, retries=1, timeout_s=2.0)
     urls = {**tools.settings["osm"].urls, "satellite_tiles": f"{server.url}/{{z}}/{{x}}/{{y}}.png?key={TILE_KEY}"}
     settings = {**tools.settings, "osm": tools.settings["osm"].model_copy(update={"urls": urls})}

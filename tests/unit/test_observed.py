@@ -1,5 +1,7 @@
 """Observer and planner: two models in one rollout."""
 
+import asyncio
+
 from stage import Recording, play_with
 from support import virtual_time
 
@@ -35,3 +37,15 @@ async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_aga
 async def test_a_silent_observer_ends_the_rollout_with_its_reason(sign_photo):
     played = await play_with(ObservedModel(Recording(ANSWER), Recording("")), DIALECTS["spotagent"], sign_photo)
     assert (played.end.stop_reason, played.end.error) == (StopReason.FAILED, "model: the observer said nothing")
+
+
+@virtual_time
+async def test_a_photo_is_described_once_for_all_rollouts_of_a_request(sign_photo):
+    observer = Recording("a canal")
+    model = ObservedModel(Recording(ANSWER), observer)
+    both = await asyncio.gather(
+        *(play_with(model, DIALECTS["spotagent"], sign_photo, n=2, rollout_id=i) for i in range(2))
+    )
+    assert [played.end.stop_reason for played in both] == [StopReason.ANSWERED] * 2
+    assert len(observer.requests) == 1
+    assert sum(played.end.usage.model_calls for played in both) == 2 + 1

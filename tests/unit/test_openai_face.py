@@ -1,11 +1,19 @@
 """OpenAI's own client talks to the service as it would to any other."""
 
+import asyncio
 import base64
 import json
+import sys
+from pathlib import Path
 
 import openai
 import pytest
+from endpoint import saying
+from endpoint import serving as an_endpoint
 from service import PHOTO, an_app, serving
+
+from deployments.local import local_ports
+from tts.config import AppArgs, OpenAIEngine, RoutingConfig
 
 URL = "data:image/jpeg;base64," + base64.b64encode(PHOTO).decode()
 
@@ -87,8 +95,6 @@ LONG = "x" * 2001
         ({"extra_body": {"geotts": {"max_tokens_total": 10}}}, "geotts.max_tokens_total"),
         ({"extra_body": {"geotts": {"dialect": "klingon"}}}, "geotts.dialect"),
         ({"seed": -1}, "seed"),
-        ({"messages": asking(LONG)}, "messages.1.content"),
-        ({"messages": asking("old") + asking(LONG)}, "messages.3.content"),
         ({"extra_body": {"geotts": {"hint": LONG}}}, "geotts.hint"),
     ],
 )
@@ -99,6 +105,30 @@ async def test_what_is_wrong_is_named_as_it_was_sent(client, sent, named):
     assert f"{named}: " in told.value.body["message"]
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "reply in English please",
+        "Of all places on Earth, where?",
+        "Mobile phone picture",
+        "Is this Rome, Milan or Turin?",
+        "Kyiv",
+        LONG,
+    ],
+)
+async def test_a_prompt_is_no_hint(client, prompt):
+    reply = await client.chat.completions.create(model="geotts-direct", messages=asking(prompt))
+    answer = json.loads(reply.choices[0].message.content)
+    assert (answer["hint"], answer["contradictions"]) == (None, [])
+    assert not [e for e in answer["evidence"] if e["claim"].startswith("the caller")]
+
+
+async def test_a_hint_is_sent_among_the_options(client):
+    options = {"geotts": {"hint": "in Kyiv"}}
+    reply = await client.chat.completions.create(model="geotts-direct", messages=asking("where?"), extra_body=options)
+    assert json.loads(reply.choices[0].message.content)["hint"]["place"] == "Kyiv (Ukraine)"
+
+
 async def test_the_same_key_runs_once(client):
     key = {"Idempotency-Key": "a-key"}
     raw = client.chat.completions.with_raw_response
@@ -107,7 +137,7 @@ async def test_the_same_key_runs_once(client):
     assert first.headers["x-request-id"] == second.headers["x-request-id"]
     assert first.parse().choices == second.parse().choices
     with pytest.raises(openai.UnprocessableEntityError) as told:
-        await client.chat.completions.create(model="geotts", messages=asking("there?"), extra_headers=key)
+        await client.chat.completions.create(model="geotts", messages=asking(), seed=4, extra_headers=key)
     assert told.value.body["code"] == "idempotency-key-reused"
     with pytest.raises(openai.BadRequestError):
         await client.chat.completions.create(
@@ -123,3 +153,53 @@ async def test_a_replay_may_be_streamed_and_leaves_the_first_reader_alone(client
     await second.close()
     content = "".join([c.choices[0].delta.content or "" async for c in first if c.choices])
     assert json.loads(content)["n"]["asked"] >= 1
+
+
+TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+SCHEMA = {"type": "json_schema", "json_schema": {"name": "place", "schema": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "says"),
+    [
+        ({"tools": [TOOL]}, "tools", "geotts.tools"),
+        ({"response_format": SCHEMA}, "response_format", "json_object"),
+        ({"extra_body": {"functions": [TOOL["function"]]}}, "functions", "geotts.tools"),
+    ],
+)
+async def test_what_cannot_be_given_is_refused_and_not_swallowed(client, asked, field, says):
+    for stream in (False, True):
+        with pytest.raises(openai.BadRequestError) as refused:
+            await client.chat.completions.create(model="geotts", messages=asking(), stream=stream, **asked)
+        assert (refused.value.param, refused.value.code) == (field, "unsupported")
+        assert says in refused.value.message
+
+
+async def test_an_answer_as_a_json_object_is_given(client):
+    for wanted in ("json_object", "text"):
+        reply = await client.chat.completions.create(
+            model="geotts-direct", messages=asking(), response_format={"type": wanted}, tools=[], tool_choice="none"
+        )
+        assert json.loads(reply.choices[0].message.content)["abstained"] is False
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "openai_client.py"
+FOUND, NOT_FOUND = '{"lat": 43.19, "lon": 140.99, "country": "Japan"}', '{"lat": null, "lon": null, "level": "none"}'
+
+
+@pytest.mark.parametrize(
+    ("said", "printed"), [(FOUND, "nine in ten within"), (NOT_FOUND, "Not known: nothing supports")]
+)
+async def test_the_example_prints_what_an_answer_means(data_store, tmp_path, said, printed):
+    photo = tmp_path / "photo.jpg"
+    photo.write_bytes(PHOTO)
+    async with an_endpoint(lambda body, number: saying(said)) as endpoint:
+        args = AppArgs(engine=OpenAIEngine(base_url=endpoint.url, model="m"), routing=RoutingConfig(method="fixed"))
+        async with serving(args, ports=local_ports(args)) as (url, _):
+            ran = await asyncio.create_subprocess_exec(
+                sys.executable, EXAMPLE, photo, url, stdout=asyncio.subprocess.PIPE
+            )
+            out, _ = await ran.communicate()
+    assert ran.returncode == 0
+    assert printed in out.decode()
+    assert "None" not in out.decode().splitlines()[-1]

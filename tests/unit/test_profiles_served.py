@@ -4,7 +4,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from endpoint import serving as an_endpoint
-from plays import HEFEI, OTARU, TURNS, play_of
+from plays import HEFEI, OTARU, TURNS, play_of, verifies
 from service import PHOTO, serving
 
 from deployments.bench.harness import free_port
@@ -16,8 +16,15 @@ from tts.domain.geo import LatLon, distance_km
 from tts.errors import ConfigError
 from tts.profiles import load_profile, profile_names
 
-HERMES_IN_SYSTEM_TEXT = {"reverse", "spotagent"}
-WITH_TOOLS = {"generic": "auto", "thinking_with_map": "none"}  # what the endpoint may do with the tools it is given
+HERMES_IN_SYSTEM_TEXT = {"spotagent", "geovista"}
+IN_CHINA = {"within": '{"kind": "countries", "codes": ["CN"]}'}  # where AMap's tools are offered
+WITH_TOOLS = {  # what the endpoint may do with the tools it is given
+    "generic": "auto",
+    "hosted": "auto",
+    "small": "auto",
+    "thinking_with_map": "none",
+    "reverse": "none",
+}
 
 
 def test_every_profile_is_played():
@@ -28,7 +35,9 @@ async def located(profile, endpoint, model="", **fields):
     tree = load_profile(profile).tree(model=model, endpoint=endpoint.url)
     args = load_config(None, {"routing": {"method": "fixed"}}, profile=tree)
     async with serving(args, ports=local_ports(args)) as (url, _), httpx.AsyncClient(timeout=30) as http:
-        reply = await http.post(f"{url}/locate", files={"image": PHOTO}, data={"depth": "deep", "seed": "1", **fields})
+        where = IN_CHINA if profile == "thinking_with_map" else {}
+        asked = {"depth": "deep", "seed": "1", **where, **fields}
+        reply = await http.post(f"{url}/locate", files={"image": PHOTO}, data=asked)
     assert reply.status_code == 200, reply.text
     return reply.json()
 
@@ -42,7 +51,9 @@ async def test_a_profile_and_an_endpoint_are_all_it_takes(profile, data_store):
     assert distance_km(LatLon(lat=answer["lat"], lon=answer["lon"]), wanted) < 5
     assert answer["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2}
     assert {body["model"] for body in endpoint.bodies} == {"listed-model"}
-    assert len(endpoint.bodies) == 2 * len(TURNS[profile])
+    verdicts = [body for body in endpoint.bodies if verifies(body)]
+    assert len(verdicts) == (load_profile(profile).verifier.kind == "model")
+    assert len(endpoint.bodies) - len(verdicts) == 2 * len(TURNS[profile])
 
 
 @pytest.mark.parametrize("profile", profile_names())
@@ -62,8 +73,8 @@ async def test_the_model_is_asked_as_it_was_trained(profile, data_store):
     assert ("<tools>" in str(system)) == (profile in HERMES_IN_SYSTEM_TEXT)
     assert "data:image/jpeg;base64," in str(first["messages"][1]["content"])
     if len(TURNS[profile]) > 1:
-        assert (last["messages"][-1]["role"] == "tool") == (profile == "generic")
-        assert ("<tool_response>" in str(last["messages"])) == (profile != "generic")
+        assert (last["messages"][-1]["role"] == "tool") == (load_profile(profile).dialect == "generic")
+        assert ("<tool_response>" in str(last["messages"])) == (load_profile(profile).dialect != "generic")
 
 
 def examined(*arguments):
@@ -77,8 +88,9 @@ def examined(*arguments):
 def test_the_doctor_explains_every_profile_before_there_is_anything(profile, data_store):
     """Neither a model nor an endpoint is needed to read what a profile is."""
     page = examined("--profile", profile)
-    for what in ("licence of the weights", "dialect", "limits", "sampling alone", "tools", "an endpoint of your own"):
+    for what in ("licence of the weights", "dialect", "limits", "sampling alone", "tools"):
         assert f" {what}  " in page
+    assert (" an endpoint of your own  " in page) != load_profile(profile).needs_endpoint
     assert f"{load_profile(profile).limits.max_turns} turns" in page
 
 

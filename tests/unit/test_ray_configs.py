@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import ValidationError
+from ray.serve._private.api import call_user_app_builder_with_args_if_necessary as build_as_ray_does
 from ray.serve.schema import ServeDeploySchema
 
 from deployments.app import build
-from tts.config import AppArgs, load_config
+from deployments.parts import make_verifier
+from tts.config import AppArgs, ScriptedEngine, load_config
+from tts.inference.scripted import ScriptedModel
 
 CONFIGS = Path(__file__).parents[2] / "ray_configs"
 SERVE = sorted(path.name for path in CONFIGS.glob("*.yaml") if path.name != "kuberay.yaml")
@@ -27,9 +31,13 @@ def serve_config(name):
 def test_serve_accepts_it_and_so_do_we(name):
     config = ServeDeploySchema.model_validate(serve_config(name))
     (application,) = config.applications
-    args = AppArgs.model_validate(application.args)
     assert application.import_path == "deployments.app:build"
-    assert build(args) is not None
+    assert build_as_ray_does(build, application.args) is not None
+
+
+def test_ray_refuses_arguments_that_are_wrong_and_names_them():
+    with pytest.raises(ValidationError, match=r"gateway\.max_in_flight\n"):
+        build_as_ray_does(build, {"gateway": {"max_in_flight": 0}})
 
 
 @pytest.mark.parametrize("name", [*SERVE, "kuberay.yaml"])
@@ -69,3 +77,24 @@ def test_kubernetes_waits_for_the_longest_drain_and_has_a_gpu_for_every_replica(
 def test_the_command_line_reads_the_same_files():
     for name in SERVE:
         assert load_config(CONFIGS / name).config_version == 1
+
+
+VLLM = {"engine": {"name": "vllm", "model": "m"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "lent"),
+    [
+        ({**VLLM, "verifier": {"consistency": {}}}, True),
+        ({**VLLM, "verifier": {"kind": "model"}}, True),
+        ({**VLLM, "verifier": {}}, False),
+        ({**VLLM, "verifier": {"consistency": {"engine": {"name": "scripted"}}}}, False),
+        ({"engine": {"name": "clues"}, "verifier": {"consistency": {}}}, False),
+    ],
+)
+def test_the_verifier_is_lent_the_engine_that_it_must_not_load_a_second_time(data_store, changes, lent):
+    application = build_as_ray_does(build, changes)
+    workers = application._bound_deployment.init_args[3]
+    args, rollout = workers["verifier"]._bound_deployment.init_args
+    assert (rollout is workers["rollout"]) is lent
+    assert make_verifier(args, ScriptedModel(ScriptedEngine()) if lent else None) is not None

@@ -211,6 +211,16 @@ async def test_the_deadline_cuts_a_generation_and_keeps_the_best_hypothesis():
 
 
 @virtual_time
+async def test_what_a_cut_turn_wrote_is_counted():
+    cut = await run(agent(ScriptedTurn(text="word " * 1000, token_s=1.0)), group(seconds=10))
+    ended = of(cut, RolloutFinished)[0]
+    assert ended.stop_reason is StopReason.DEADLINE
+    assert (ended.usage.model_calls, ended.usage.turns) == (1, 0)
+    assert ended.usage.completion_tokens > 0
+    assert ended.usage.prompt_tokens > 0
+
+
+@virtual_time
 async def test_with_little_time_left_the_answer_is_demanded_before_the_deadline():
     model = Recording(ScriptedTurn(text="thinking very hard", token_s=3.0, calls=calls("a")), ScriptedTurn(text=PARIS))
     items = await run(Agent(model, GenericDialect(), toolbox()), group(seconds=10))
@@ -317,17 +327,29 @@ def test_rollouts_are_split_evenly(n, size, expected):
     assert [i for ids in groups for i in ids] == list(range(n))
 
 
-@virtual_time
-async def test_the_leader_goes_first_and_the_others_follow_at_its_first_token():
-    slow = agent(ScriptedTurn(text=f"one two {PARIS}", first_token_s=2.0, token_s=1.0))
+async def starts_of_three(of, prefix_wait_s):
+    """When each of three rollouts starts, in seconds."""
     tasks = tuple(RolloutTask(rollout_id=i, seed=i) for i in range(3))
     request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits(), dialect="generic")
     started = {}
-    async for batch in run_group(slow, request, coalesce_s=0.0, leader_first=True):
+    async for batch in run_group(of, request, coalesce_s=0.0, prefix_wait_s=prefix_wait_s):
         for item in batch:
             if isinstance(item, RolloutStarted):
                 started[item.rollout_id] = asyncio.get_running_loop().time()
-    assert started == {0: 0.0, 1: 3.0, 2: 3.0}
+    return started
+
+
+@virtual_time
+async def test_the_leader_goes_first_and_the_others_follow_at_its_first_token():
+    slow = agent(ScriptedTurn(text=f"one two {PARIS}", first_token_s=2.0, token_s=1.0))
+    assert await starts_of_three(slow, prefix_wait_s=30.0) == {0: 0.0, 1: 3.0, 2: 3.0}
+    assert not leftover_tasks()
+
+
+@virtual_time
+async def test_the_others_do_not_wait_long_for_a_first_token():
+    thoughtful = agent(ScriptedTurn(text=PARIS, first_token_s=60.0))
+    assert await starts_of_three(thoughtful, prefix_wait_s=3.0) == {0: 0.0, 1: 3.0, 2: 3.0}
     assert not leftover_tasks()
 
 
@@ -338,7 +360,7 @@ async def test_a_leader_that_fails_at_once_holds_nobody_up():
     request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits(), dialect="generic")
     ends = [
         item
-        async for batch in run_group(broken, request, coalesce_s=0.0, leader_first=True)
+        async for batch in run_group(broken, request, coalesce_s=0.0, prefix_wait_s=30.0)
         for item in batch
         if isinstance(item, RolloutFinished)
     ]

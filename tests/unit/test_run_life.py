@@ -218,7 +218,7 @@ async def test_what_was_erased_between_two_looks_is_not_running(data_store):
 
 @pytest.mark.parametrize("failing", ["attend", "attended_s"])
 async def test_a_store_that_is_away_for_a_moment_costs_no_reader_its_request(data_store, monkeypatch, failing):
-    for where in ("gateway", "runner"):
+    for where in ("readers", "runner"):
         monkeypatch.setattr(f"deployments.{where}.ATTENDED_S", 0.3)
     store = Shaky(failing, failures=0)
     gateway, _ = a_gateway(an_app(ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.5)), store)

@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import golden, leftover_tasks
 
+from tts.config import AppArgs, VllmEngine
+from tts.dialects.settings import DialectSettings
 from tts.domain.answer import Answer, Radius, RunCount, StopReason, Timing
 from tts.domain.events import Answered, RolloutFinished, RolloutStarted, ToolResulted
 from tts.domain.geo import LatLon, destination
@@ -27,6 +29,7 @@ from tts.eval.figures import figures, measure
 from tts.eval.metrics.names import PlaceNames
 from tts.eval.published import published_for, published_rows
 from tts.eval.runs.compare import compare
+from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal, lines_of
 from tts.eval.runs.parquet import records_of_parquet, to_parquet
 from tts.eval.runs.record import Record, read_records
@@ -170,6 +173,26 @@ async def test_a_file_is_only_continued_with_the_same_setup(tmp_path, other, wha
     await run_all(tmp_path / "a.jsonl", samples(1), solve_well)
     with pytest.raises(DataError, match=f"line 1 was made with another .*{what}"):
         progress_of(tmp_path / "a.jsonl", other)
+
+
+def test_the_configuration_is_named_by_the_contents_of_its_files(tmp_path):
+    model = tmp_path / "model"
+    model.mkdir()
+    files = {name: tmp_path / name for name in ("prompt.txt", "task.txt", "tools.json")}
+    files["template"] = model / "chat_template.jinja"
+    for path in files.values():
+        path.write_text("one")
+    settings = DialectSettings(
+        prompt_file=files["prompt.txt"], task_file=files["task.txt"], tool_schema_file=files["tools.json"]
+    )
+    args = AppArgs(engine=VllmEngine(model=str(model)), dialect_settings=settings)
+    before = config_digest(args, None)
+    assert config_digest(args, None) == before
+    seen = {before}
+    for path in files.values():
+        path.write_text("other")
+        seen.add(config_digest(args, None))
+    assert len(seen) == 1 + len(files)
 
 
 @given(st.lists(st.integers(0, 10**12), max_size=8), st.binary(max_size=40).filter(lambda b: b"\n" not in b))
@@ -317,6 +340,20 @@ def test_a_report_stands_beside_the_published_rows(names):
     assert "**GeoTTS, this run**" in text
     assert "not comparable" in text
     assert "57.94" in text
+
+
+def test_runs_stand_side_by_side_over_the_photos_all_answered(names):
+    auto = [record(str(i), a_run(0.1)) for i in range(4)]
+    deep = [record(str(i), a_run(100.0)) for i in range(3)]
+    found = report(auto, names, [deep])
+    first, second = found.side_by_side.values()
+    assert (first.n, second.n, first.acc[3], second.acc[3]) == (3, 3, 100.0, 0.0)
+    assert "Side by side" in markdown(found)
+    assert "Side by side" not in markdown(report(auto, names))
+    with pytest.raises(DataError, match="no photo in common"):
+        report(auto, names, [[record("x", a_run())]])
+    with pytest.raises(DataError, match="different data sets"):
+        report(auto, names, [[record("0", a_run(), dataset="other")]])
 
 
 def test_published_facts():

@@ -19,6 +19,10 @@ def rows_of(*answers, truth=(48.85, 2.35)):
     return [{"index": i, "ground_truth": place, "solution_str": text} for i, text in enumerate(answers)]
 
 
+def test_the_paper_parser_takes_true_for_1_as_the_released_scorer_does():
+    assert parse_paper(ANSWER.replace("48.85", "true")).point.lat == 1.0
+
+
 def test_the_first_strict_object_with_all_keys_is_the_paper_answer():
     later = ANSWER.replace("48.85", "10")
     assert parse_paper(f"a {{set}} of clues {{'x': 1}} then {ANSWER} or {later}").point.lat == 48.85
@@ -30,7 +34,7 @@ def test_the_first_strict_object_with_all_keys_is_the_paper_answer():
     [
         "", "no answer", '{"lat": 48.85, "lon": 2.35}', ANSWER.replace('"Paris"', "Paris"), ANSWER.replace("}", ",}"),
         ANSWER.replace("48.85", "null"), ANSWER.replace("48.85", "NaN"), ANSWER.replace("48.85", "95"),
-        ANSWER.replace("48.85", "true"), "{" + ANSWER, "} " + ANSWER[:-1],
+        "{" + ANSWER, "} " + ANSWER[:-1],
     ],
 )  # fmt: skip
 def test_what_the_paper_parser_calls_wrong(text):

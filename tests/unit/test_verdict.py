@@ -10,6 +10,7 @@ from deployments.local import local_ports
 from tts.config import AppArgs
 from tts.domain.answer import Answer, RunCount, StopReason, Timing
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.geojson import answer_geojson
 from tts.domain.hypothesis import Claim
 from tts.domain.request import LocateOptions
 from tts.eval.runs.solvers import LocalSolver
@@ -53,7 +54,7 @@ def test_the_radius_is_a_polygon_around_the_answer(verdict):
         stop_reason=StopReason.ANSWERED,
         timing=Timing(total_s=1.0),
     )
-    features = {feature["properties"]["role"]: feature for feature in answer.geojson()["features"]}
+    features = {feature["properties"]["role"]: feature for feature in answer_geojson(answer)["features"]}
     (ring,) = features["radius_90"]["geometry"]["coordinates"]
     assert ring[0] == ring[-1]
     for lon, lat in ring:

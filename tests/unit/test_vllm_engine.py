@@ -1,7 +1,9 @@
 """The vllm engine above its seam: what it hands down, what it makes of what comes back. No vLLM is needed for this."""
 
 import json
+import os
 from contextlib import aclosing
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -17,11 +19,12 @@ from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Box
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
-from tts.errors import ModelError
+from tts.errors import ConfigError, ModelError
 from tts.inference.forcing import ANSWER_SCHEMA, forced_calls, turn_schema
+from tts.inference.shared_time import SharedTime
 from tts.inference.vllm_engine import VllmModel
-from tts.inference.vllm_seam import EngineStats, Piece, engine_arguments
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.inference.vllm_seam import EngineStats, Piece, _ChatTokenizer, engine_arguments
+from tts.ports import ModelRequest, Sampling, ToolSchema, close_each
 from tts.toolkit.spec import schema_of
 
 SEARCH = ToolSchema(
@@ -58,7 +61,7 @@ class Seam:
     def __init__(self, *texts, finish="stop"):
         self.texts, self.finish = texts or ("hello ", "world"), finish
         self.tokenizer, self.stats, self.unfinished = Letters(), EngineStats(), 0
-        self.given = []
+        self.given, self.gpus, self.closed = [], 0, 0
 
     async def generate(self, generation):
         self.given.append(generation)
@@ -73,6 +76,9 @@ class Seam:
 
     def check(self):
         return None
+
+    def close(self):
+        self.closed += 1
 
 
 @pytest.fixture
@@ -203,3 +209,129 @@ def test_what_could_be_cached_counts_whole_blocks_of_what_was_computed_before():
     turns = (turn("a/0", 100, 20), turn("a/1", 100, 20), turn("a/0", 160, 5), turn("a/1", 96, 1))
     # nothing; 99 of the leader's prompt; 119 of its own past; 95, its whole prompt but one token
     assert ideal_cached(Measured(1.0, turns), 16) == 0 + 96 + 112 + 80
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_generations_in_one_batch_share_the_time_of_the_engine():
+    """Two overlap for 4 of 10 s: the charges add up to the 10 s in which the engine worked, idle time is free."""
+    clock = Clock()
+    shared = SharedTime(clock)
+    clock.now = 5.0
+    first = shared.start()
+    clock.now = 8.0
+    second = shared.start()
+    clock.now = 12.0
+    charged = [shared.charged_s(first)]
+    shared.stop()
+    clock.now = 15.0
+    charged.append(shared.charged_s(second))
+    shared.stop()
+    clock.now = 99.0
+    assert charged == [3 + 4 / 2, 4 / 2 + 3]
+    assert shared.charged_s(shared.start()) == 0
+
+
+async def test_an_engine_on_gpus_says_what_a_generation_cost_of_them(request_for):
+    """Over a real rollout's usage it reaches `geotts_gpu_seconds_total`; an engine on the CPU costs none."""
+    seam = Seam()
+    seam.gpus = 2
+    last = (await said(model_over(seam), request_for()))[-1]
+    assert last.usage.gpu_s > 0
+    assert (await said(model_over(Seam()), request_for()))[-1].usage.gpu_s == 0
+
+
+async def test_a_generation_that_is_closed_early_stops_costing(request_for):
+    model = model_over(Seam("a", "b", "c"))
+    async with aclosing(model.generate(request_for())) as deltas:
+        await anext(deltas)
+    assert model._time._running == 0
+
+
+class Tokenizer:
+    """Renders as `transformers` does."""
+
+    eos_token_id = 2
+
+    def __init__(self, chat_template="{% for message in messages %}{{ message.content }}{% endfor %}the checkpoint's"):
+        self.chat_template = chat_template
+
+    def encode(self, text, add_special_tokens):
+        return [1]
+
+    def apply_chat_template(self, messages, chat_template, **more):
+        jinja2 = pytest.importorskip("jinja2")
+        return jinja2.Environment(trim_blocks=True, lstrip_blocks=True).from_string(chat_template).render(
+            messages=messages, add_generation_prompt=more["add_generation_prompt"], tools=more["tools"],
+            raise_exception=_refused,
+        )  # fmt: skip
+
+
+def _refused(why):
+    import jinja2
+
+    raise jinja2.TemplateError(why)
+
+
+def test_a_configured_chat_template_is_used_instead_of_the_checkpoints(tmp_path):
+    template = tmp_path / "own.jinja"
+    template.write_text("{{ messages | map(attribute='content') | join }} {{ tools }} the configured one")
+    own = _ChatTokenizer(Tokenizer(), VllmEngine(model="m"))
+    configured = _ChatTokenizer(Tokenizer(), VllmEngine(model="m", chat_template=template))
+    assert (own.render([], None), own.lists_tools) == ("the checkpoint's", False)
+    assert (configured.render([], None), configured.lists_tools) == (" None the configured one", True)
+    with pytest.raises(ConfigError, match=r"engine\.chat_template"):
+        _ChatTokenizer(Tokenizer(), VllmEngine(model="m", chat_template=tmp_path / "missing"))
+
+
+LOSES_SYSTEM = (
+    "{% if tools %}{{ messages[0].content }}{{ tools }}{% endif %}"
+    "{% for message in messages[1:] %}{{ message.content }}{% endfor %}"
+)
+
+
+def test_a_template_that_loses_the_system_text_without_tools_is_found_and_mended(caplog):
+    mended = _ChatTokenizer(Tokenizer(LOSES_SYSTEM), VllmEngine(model="made/up"))
+    assert "loses the system text" in caplog.text
+    said = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "Where?"}]},
+    ]
+    assert mended.render(said, None) == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n<|vision_start|><|image_pad|><|vision_end|>"
+        "Where?<|im_end|>\n<|im_start|>assistant\n"
+    )
+    assert mended.lists_tools
+    assert "<|im_start|>" not in mended.render(said, [{"name": "x"}])  # with tools the template is whole
+
+
+def test_one_that_cannot_be_mended_stops_the_start():
+    class Foreign(Tokenizer):
+        def encode(self, text, add_special_tokens):
+            return [1, 2, 3]
+
+    refuses = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    with pytest.raises(ConfigError, match="loses the system text"):
+        _ChatTokenizer(Foreign(refuses), VllmEngine(model="m"))
+
+
+def test_the_released_template_of_reverse_is_mended():
+    path = Path(os.environ.get("GEOTTS_RELEASED", "../shared/data/released")) / "reverse" / "prompts.json"
+    if not path.is_file():
+        pytest.skip("the corpus of released behaviour is not here")
+    template = json.loads(path.read_text())["chat_template"]["text"]
+    mended = _ChatTokenizer(Tokenizer(template), VllmEngine(model="m"))
+    said = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where?"}]
+    assert "Be brief." in mended.render(said, None)
+    assert "Be brief." in mended.render(said, [{"type": "function", "function": {"name": "x"}}])
+
+
+async def test_whoever_closes_the_rollouts_ends_the_engine_process():
+    seam = Seam()
+    await close_each(model_over(seam))
+    assert seam.closed == 1

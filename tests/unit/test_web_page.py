@@ -6,6 +6,7 @@ import tomllib
 from fnmatch import fnmatch
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from PIL import Image
@@ -118,6 +119,27 @@ async def test_the_reference_is_readable_text(http):
     reply = await http.get("/docs")
     assert reply.headers["content-type"] == "text/plain; charset=utf-8"
     assert "## POST /locate\n" in reply.text
+
+
+@pytest.mark.parametrize("headers", [{}, BROWSER])
+async def test_every_link_of_the_reference_leads_somewhere(http, headers):
+    reply = await http.get("/docs", headers=headers)
+    named = set(re.findall(r' id="([^"]+)"', reply.text))
+    links = re.findall(r'(?:href="|\]\()([^")\s]+)', reply.text)
+    assert {"/openapi.json", "/"} <= set(links)
+    for link in set(links):
+        if link.startswith("#"):
+            assert link[1:] in named
+        else:
+            assert (await http.get(urljoin("/docs", link))).status_code == 200, link
+
+
+async def test_the_reference_is_a_page_in_a_browser(http):
+    reply = await http.get("/docs", headers=BROWSER)
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    assert '<h2 id="post-locate">POST /locate</h2>' in reply.text
+    assert "<table>" in reply.text
+    assert "default-src 'none'" in reply.headers["content-security-policy"]
 
 
 async def test_what_did_not_change_is_not_sent_again(http):

@@ -177,7 +177,7 @@ class Amap:
         ask = Ask(
             f"{self._base}/v3/staticmap", parameters, content_types=("image/", "application/json"), max_bytes=4 * 2**20
         )
-        reply = await self._outlet.ask(ask, context, _judge_picture)
+        reply = await self._outlet.ask(ask, context, judge_picture)
         note = f"Zoom {shown}. Source: AMap."
         return MapPicture(reply.content, reply.content_type, min(width, 1024), min(height, 1024), float(shown), note)
 
@@ -201,11 +201,17 @@ def _complaint(answer: _Answer) -> Complaint | None:
     return Complaint("refused", f"the request was refused ({code})")
 
 
-def _judge_picture(reply: Fetched) -> Complaint | None:
+def complaint_of(content: bytes) -> Complaint | None:
+    """What a reply of any of the web services says went wrong. Raises ValueError when it is none."""
+    return _complaint(_Answer.model_validate_json(content))
+
+
+def judge_picture(reply: Fetched) -> Complaint | None:
+    """Refusals of the static map come as JSON with status 200."""
     if (complaint := judge_status(reply)) is not None or reply.content_type.startswith("image/"):
         return complaint
     try:
-        return _complaint(_Answer.model_validate_json(reply.content)) or Complaint("passing", "no picture came")
+        return complaint_of(reply.content) or Complaint("passing", "no picture came")
     except ValueError:
         return Complaint("passing", "the reply cannot be read")
 

@@ -22,9 +22,10 @@ from tts.geodata.datum import in_mainland_china
 
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _OTHER_EAST_ASIAN: Final = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
-_CANNOT_SERVE: Final = frozenset(
+CANNOT_SERVE: Final = frozenset(
     {ToolErrorKind.UNAVAILABLE, ToolErrorKind.QUOTA, ToolErrorKind.RATE_LIMITED, ToolErrorKind.TIMEOUT}
 )
+"""Why a search is tried with the next service."""
 
 
 class RoutedPlaces:
@@ -111,6 +112,6 @@ class WebInTurn:
             try:
                 return await provider.search(query, limit=limit, context=context)
             except ToolError as error:
-                if error.kind not in _CANNOT_SERVE:
+                if error.kind not in CANNOT_SERVE:
                     raise
         return await self._providers[-1].search(query, limit=limit, context=context)

@@ -1,8 +1,10 @@
 """The shapes of OpenAI's chat completions, as far as locating a photo can fill them; pure.
 
-Images of the conversation are the photos of one place, the text of the last user message is the hint. What the rollouts
-and the verifier write is reasoning; the content is the answer as JSON. Unknown fields are ignored, as servers of this
-interface do; an `n` above 1 is refused, because answers are already made of several rollouts.
+Images of the conversation are the photos of one place. What its messages say is an instruction to the service, which
+does one thing, and no claim about the photos: a hint is sent as `geotts.hint`. What the rollouts and the verifier write
+is reasoning; the content is the answer as JSON, whatever `response_format` asks for short of a schema of the caller.
+Unknown fields are ignored, as servers of this interface do; what would change the shape of the reply and cannot be
+given is refused: `tools`, a JSON schema, and an `n` above 1, because answers are already made of several rollouts.
 """
 
 from __future__ import annotations
@@ -46,12 +48,6 @@ class ChatMessage(_Open):
     content: str | tuple[Part, ...] | None = None
 
     @property
-    def text(self) -> str:
-        if isinstance(self.content, str):
-            return self.content
-        return "\n".join(part.text for part in self.content or () if part.type in ("text", "input_text"))
-
-    @property
     def images(self) -> tuple[str, ...]:
         parts = () if isinstance(self.content, str) or self.content is None else self.content
         return tuple(part.url for part in parts if part.url is not None)
@@ -59,6 +55,23 @@ class ChatMessage(_Open):
 
 class StreamOptions(_Open):
     include_usage: bool = False
+
+
+class ResponseFormat(_Open):
+    """`text` and `json_object` get the same: the answer is one JSON object."""
+
+    type: str
+
+
+class Unsupported(RequestError):
+    """Asks for something that this interface has elsewhere and not here."""
+
+    code = "unsupported"
+    status = 400
+
+    @classmethod
+    def field(cls, name: str, detail: str) -> Unsupported:
+        return cls(f"{name}: {detail}", errors=({"field": name, "problem": detail},))
 
 
 class ChatRequest(_Open):
@@ -69,6 +82,11 @@ class ChatRequest(_Open):
     stream: bool = False
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
+    response_format: ResponseFormat | None = Field(
+        default=None, description="`text` or `json_object`: the content is the answer as JSON in both"
+    )
+    tools: tuple[dict[str, Any], ...] | None = Field(default=None, description="refused unless empty")
+    functions: tuple[dict[str, Any], ...] | None = Field(default=None, description="refused unless empty")
     seed: int | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
@@ -82,15 +100,28 @@ class ChatRequest(_Open):
             raise RequestError("there is no photo: send one as an image_url part of a user message", errors=(error,))
         return found
 
+    def check_supported(self) -> None:
+        """Raises Unsupported for what would have to change the shape of the reply."""
+        if self.tools or self.functions:
+            name = "tools" if self.tools else "functions"
+            raise Unsupported.field(
+                name, "calls of your tools are never made here; choose among the service's own with geotts.tools"
+            )
+        wanted = self.response_format.type if self.response_format is not None else "text"
+        if wanted not in ("text", "json_object"):
+            raise Unsupported.field(
+                "response_format",
+                f"{wanted[:40]!r} is not supported: the content is always the answer as JSON, of the schema Answer in "
+                "/openapi.json; ask for json_object",
+            )
+
     def fields(self) -> dict[str, Any]:
         """The options of `POST /locate` that this asks for. Raises NotFound for an unknown model."""
         if self.model not in MODELS:
             raise NotFound(f"there is no model {self.model[:60]!r}; there are: {', '.join(MODELS)}")
-        asked = self._hinting
         limit = self.max_completion_tokens or self.max_tokens
         implied = {
             "depth": MODELS[self.model].value,
-            "hint": None if asked is None else self.messages[asked].text,
             "seed": self.seed,
             "max_tokens_total": limit,
         }
@@ -99,14 +130,8 @@ class ChatRequest(_Open):
     def sent_as(self) -> dict[str, str]:
         """Where in this request each option of `fields` was said, so that what is wrong is told of what was sent."""
         limit = "max_completion_tokens" if self.max_completion_tokens else "max_tokens"
-        implied = {"depth": "model", "hint": f"messages.{self._hinting}.content", "max_tokens_total": limit}
+        implied = {"depth": "model", "max_tokens_total": limit}
         return {**implied, **{name: f"geotts.{name}" for name in self.geotts}}
-
-    @property
-    def _hinting(self) -> int | None:
-        """Which message holds the hint: the last of the user that has text."""
-        said = [at for at, m in enumerate(self.messages) if m.role == "user" and m.text.strip()]
-        return said[-1] if said else None
 
 
 class Narrator:

@@ -5,66 +5,15 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any, Literal
 
-from pydantic import Field
-
-from tts.domain.answer import Answer, StopReason
-from tts.domain.events import LeftMachine
+from geotts_client.replies import PROBLEM_BASE as PROBLEM_BASE
+from geotts_client.replies import Accepted202 as Accepted202
+from geotts_client.replies import Cancelled as Cancelled
+from geotts_client.replies import LocateResponse as LocateResponse
+from geotts_client.replies import Problem as Problem
+from geotts_client.replies import RunStatus as RunStatus
+from tts.domain.answer import Answer
+from tts.domain.events import Failed
 from tts.domain.trajectory import Run, Trajectory
-from tts.domain.value import Value
-
-PROBLEM_BASE = "urn:geotts:problem:"
-_LEFT = "with include=full: what left the machine, to whom, when; null when nothing did"
-
-
-class LocateResponse(Value):
-    """The reply to `POST /locate` when JSON is asked for."""
-
-    request_id: str
-    answer: Answer
-    trajectories: tuple[Trajectory, ...] = ()
-    left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
-
-
-class Problem(Value):
-    """RFC 9457 problem details. `type` is stable; `detail` says what to do."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    instance: str | None = None
-    errors: tuple[dict[str, str], ...] = Field(default=(), description="which fields are wrong, and how")
-
-
-class Accepted202(Value):
-    """The reply to `Prefer: respond-async`: where to ask, and where to listen."""
-
-    request_id: str
-    status: Literal["running"] = "running"
-    location: str
-    events: str
-
-
-class RunStatus(Value):
-    """How far a request is. `answer` is there when it is done, `problem` when it failed."""
-
-    request_id: str
-    status: Literal["running", "done", "failed", "cancelled"]
-    last_seq: int = 0
-    rollouts_finished: int = 0
-    stop_reason: StopReason | None = None
-    answer: Answer | None = None
-    problem: Problem | None = None
-    trajectories: tuple[Trajectory, ...] = ()
-    left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
-
-
-class Cancelled(Value):
-    """The reply to `DELETE`."""
-
-    request_id: str
-    was_running: bool
-    erased: bool = False
 
 
 def response_of(
@@ -105,10 +54,15 @@ def status_of(request_id: str, run: Run, include: Literal["none", "summary", "fu
         rollouts_finished=sum(trajectory.stop_reason is not None for trajectory in run.trajectories),
         stop_reason=run.stop_reason,
         answer=run.answer,
-        problem=failure and problem_of(failure.code, failure.status, failure.detail),
+        problem=failure and problem_of_failure(failure),
         trajectories=trajectories_for(run, include),
         left_machine=run.left_machine if include == "full" else None,
     )
+
+
+def problem_of_failure(failure: Failed, *, instance: str | None = None) -> Problem:
+    """The problem that ended a request."""
+    return problem_of(failure.code, failure.status, failure.detail, causes=failure.causes, instance=instance)
 
 
 def problem_of(code: str, status: int, detail: str, **members: Any) -> Problem:

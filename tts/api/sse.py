@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from geotts_client.sse import parse_sse
 
-from tts.domain.events import Event, parse_event
+__all__ = ["HEARTBEAT", "ndjson_line", "parse_sse", "sse_frame"]
 
 HEARTBEAT = b": keep-alive\n\n"
 
@@ -16,18 +16,3 @@ def sse_frame(seq: int, kind: str, payload: bytes) -> bytes:
 
 def ndjson_line(payload: bytes) -> bytes:
     return payload + b"\n"
-
-
-async def parse_sse(lines: AsyncIterator[str]) -> AsyncGenerator[Event, None]:
-    """Events from the lines of a stream; comments and unknown fields are skipped, an unfinished frame is dropped.
-
-    Raises pydantic.ValidationError when a frame is not an event of this schema version.
-    """
-    data: list[str] = []
-    async for line in lines:
-        if line == "":
-            if data:
-                yield parse_event("\n".join(data))
-            data = []
-        elif line.startswith("data:"):
-            data.append(line[5:].removeprefix(" "))

@@ -49,11 +49,11 @@ class Belief:
         return max(self.countries.items(), key=lambda item: (item[1], item[0]))
 
     def mass(self, point: LatLon, km: float) -> float:
-        return float(self.share[_km(point, self.lat, self.lon) < km].sum())
+        return float(self.share[distances_from(point, self.lat, self.lon) < km].sum())
 
     def radius_km(self, point: LatLon, share: float) -> float:
         """The radius around a point that holds this share of the belief."""
-        away = _km(point, self.lat, self.lon)
+        away = distances_from(point, self.lat, self.lon)
         order = np.argsort(away, kind="stable")
         at = int(np.searchsorted(np.cumsum(self.share[order]), share * self.share.sum()))
         return float(away[order[min(at, len(order) - 1)]])
@@ -74,15 +74,20 @@ class Weigher:
         self._gazetteer, self.priors = gazetteer, Priors(gazetteer, countries)
 
     def weigh(
-        self, clues: Iterable[Clue], mentions: Sequence[Mention], allowed: frozenset[str] | None = None
+        self,
+        clues: Iterable[Clue],
+        mentions: Sequence[Mention],
+        allowed: frozenset[str] | None = None,
+        claimed: Sequence[Mention] = (),
     ) -> Belief:
-        """The belief from everything that was found; `allowed` restricts it to some countries."""
+        """The belief from everything that was found; `allowed` restricts it to some countries. `claimed` are names that
+        somebody told: they weigh places that `mentions` or `clues` point to, and point to none themselves."""
         clues = tuple(clues)
         known = list(self.priors.towns)
         codes = [code for code in known if allowed is None or code in allowed] or known
         plain = {code: self.priors.country[code] + value for code, value in _summed(clues, codes).items()}
         regions = self._regions(clues)
-        places, weights = self._places(mentions, clues, plain, regions)
+        places, weights = self._places(mentions, clues, plain, regions, claimed)
         rest = np.array([plain[code] for code in codes])
         top = max([float(rest.max()), *weights]) if len(weights) else float(rest.max())
         share_rest, share_places = np.exp(rest - top), np.exp(np.array(weights) - top)
@@ -128,6 +133,7 @@ class Weigher:
         clues: Sequence[Clue],
         plain: dict[str, float],
         regions: Regions,
+        claimed: Sequence[Mention],
     ) -> tuple[list[Place], list[float]]:
         """Places that some name or position points to, with their log-weights."""
         found: dict[str, Place] = {}
@@ -148,11 +154,11 @@ class Weigher:
         top = max(plain.values())
         languages = self.priors.spoken({code: math.exp(value - top) for code, value in plain.items()})
         weights = np.array([plain[place.country_code] + self._weight(place, regions) for place in places])
-        for mention in mentions:
+        for mention in (*mentions, *claimed):
             weights += _told(mention, self.elsewhere(mention, languages), places, lat, lon)
         for clue in stated:
             assert clue.point is not None
-            away = _km(clue.point, lat, lon)
+            away = distances_from(clue.point, lat, lon)
             weights += np.where(away < clue.point_km + 25.0, 9.0 - away / 20.0, 0.0)
         keep = np.argsort(-weights, kind="stable")[:_PLACES].tolist()
         return [places[i] for i in keep], [float(weights[i]) for i in keep]
@@ -208,7 +214,7 @@ def _told(mention: Mention, elsewhere: float, places: Sequence[Place], lat: Floa
             inside = np.array([place.country_code == match.place.country_code for place in places])
             near = np.maximum(near, np.where(inside, 0.5, 0.0))
             continue
-        away = _km(match.place.point, lat, lon)
+        away = distances_from(match.place.point, lat, lon)
         scale = _REACH_KM.get(match.place.kind, _NEAR_KM)
         close = np.exp(-away / scale) if mention.km is None else _at_distance(away, mention.km)
         near = np.maximum(near, close * min(1.0, match.score**4))
@@ -231,7 +237,7 @@ def _at_distance(away: Floats, km: float) -> Floats:
     return np.asarray(_A_DISTANCE * fits + (1.0 - _A_DISTANCE) * np.exp(-away / _NEAR_KM))
 
 
-def _km(point: LatLon, lat: Floats, lon: Floats) -> Floats:
+def distances_from(point: LatLon, lat: Floats, lon: Floats) -> Floats:
     """Great-circle distances in km on a sphere."""
     phi0, phi = math.radians(point.lat), np.radians(lat)
     half = np.sin((phi - phi0) / 2) ** 2 + math.cos(phi0) * np.cos(phi) * np.sin(np.radians(lon - point.lon) / 2) ** 2

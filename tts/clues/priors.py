@@ -58,6 +58,18 @@ class Priors:
         total = sum(math.exp(value) for value in self.country.values())
         return {code: math.exp(value) / total for code, value in self.country.items()}
 
+    def country_share(self, code: str) -> float:
+        """The share of all photos that are taken in a country, in [0, 1]."""
+        return self._photo_share.get(code, 0.0)
+
+    @cached_property
+    def everywhere(self) -> tuple[Floats, Floats, Floats]:
+        """(n,) latitudes and longitudes of the towns of all countries, and their shares of all photos."""
+        towns = list(self.towns.items())
+        share = [self.country_share(code) * found.share for code, found in towns]
+        lat, lon = [found.lat for _, found in towns], [found.lon for _, found in towns]
+        return np.concatenate(lat), np.concatenate(lon), np.concatenate(share)
+
     def photo_share(self, place: Place) -> float:
         """The share of all photos that are taken at a place."""
         return self._photo_share.get(place.country_code, 0.0) * self.town_share(place)

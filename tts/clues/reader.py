@@ -16,6 +16,7 @@ from tts.clues.wording import wording_clues
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
+from tts.geodata.names import normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,10 @@ class ClueReader:
         self.weigher = Weigher(gazetteer, countries)
         self.lines = LineTrust(gazetteer, lexicon)
         self._lookups = LookupReader(self._mentions, gazetteer, self.lines.familiar)
+
+    def usual(self, name: str) -> float:
+        """How often the rarest word of a name stands in ordinary text: its Zipf value, 0 for no word."""
+        return min((self._lexicon.zipf(word) for word in normalise(name).split()), default=0.0)
 
     def leads(
         self,

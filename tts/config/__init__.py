@@ -7,10 +7,13 @@ Every node is frozen and refuses unknown keys; there is one file for each part o
 from __future__ import annotations
 
 from tts.config.app import AppArgs
+from tts.config.connections import ConnectionLimits
 from tts.config.deployments import AutoscaleConfig, DeploymentConfig, DeploymentsConfig
 from tts.config.engines import CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VllmEngine
+from tts.config.gallery import GalleryConfig
 from tts.config.gateway import AccessConfig, GatewayConfig
 from tts.config.loading import checked, load_config
+from tts.config.region_search import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload
 from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
 from tts.config.tools import ProviderName, ProviderSettings, TapeConfig, ToolsConfig
@@ -20,17 +23,24 @@ __all__ = [
     "AccessConfig",
     "AppArgs",
     "AutoscaleConfig",
+    "BlurConfig",
     "CluesEngine",
+    "ConnectionLimits",
     "ConsistencyConfig",
     "DeploymentConfig",
     "DeploymentsConfig",
     "Engine",
+    "GalleryConfig",
     "GatewayConfig",
+    "GatewayUpload",
     "OpenAIEngine",
     "ProviderName",
     "ProviderSettings",
+    "RegionSearchConfig",
     "RoutingConfig",
+    "S3Upload",
     "ScriptedEngine",
+    "StoreUpload",
     "TapeConfig",
     "TelemetryConfig",
     "ToolsConfig",

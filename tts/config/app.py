@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from tts.config.deployments import DeploymentsConfig
 from tts.config.engines import CluesEngine, Engine, OpenAIEngine, VllmEngine
+from tts.config.gallery import GalleryConfig
 from tts.config.gateway import GatewayConfig
+from tts.config.request_defaults import RequestDefaults
 from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
 from tts.config.tools import ToolsConfig
 from tts.config.verifier import VerifierConfig
 from tts.dialects.settings import DialectSettings
+from tts.domain.abilities import Abilities
 from tts.domain.plan import Limits
 from tts.domain.value import Value
 from tts.net.url_secrets import password_in
@@ -40,7 +44,11 @@ class AppArgs(Value):
     dialect_settings: DialectSettings = Field(
         default=DialectSettings(), description="what differs from the dialect's own; for `dialect` only"
     )
+    gallery: GalleryConfig | None = Field(
+        default=None, description="photos of known position whose nearest geo_adapt is shown; the operator's own"
+    )
     limits: Limits = Limits()
+    request_defaults: RequestDefaults = RequestDefaults()
     routing: RoutingConfig = RoutingConfig()
     tools: ToolsConfig = ToolsConfig()
     verifier: VerifierConfig = VerifierConfig()
@@ -78,6 +86,18 @@ class AppArgs(Value):
         return self
 
     @model_validator(mode="after")
+    def _pictures_can_be_fetched(self) -> AppArgs:
+        url = self.gateway.public_url
+        if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+            raise ValueError("gateway.public_url is not an http(s) URL")
+        if self.tools.serves_regions and url is None:
+            raise ValueError(
+                "tools.region_search: serper_lens and serpapi_lens fetch pictures by URL: set gateway.public_url, or "
+                "tools.region_search.upload to a store"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _light_enough_to_colocate(self) -> AppArgs:
         if self.colocate and self._heavy_engine is not None:
             raise ValueError(
@@ -95,6 +115,36 @@ class AppArgs(Value):
         if self.colocate is None:
             return isinstance(self.engine, OpenAIEngine) and self._heavy_engine is None and not self._changed_workers
         return self.colocate
+
+    @model_validator(mode="after")
+    def _leads_with_eyes(self) -> AppArgs:
+        if self.routing.method == "leader" and not self.abilities.sees_pictures:
+            raise ValueError(
+                f"routing.method leader needs an engine that sees pictures, and {self.engine.name} does not: use cues"
+            )
+        return self
+
+    @property
+    def routing_method(self) -> str:
+        """How photos are rated; by default what suits the engine."""
+        return self.routing.method or ("leader" if self.abilities.sees_pictures else "cues")
+
+    @property
+    def abilities(self) -> Abilities:
+        """What rollouts can do: with an observer beside an engine without eyes they see, too."""
+        own = self.engine.abilities
+        seen = self.observer is not None and self.observer.abilities.sees_pictures
+        return own.model_copy(update={"sees_pictures": own.sees_pictures or seen})
+
+    @property
+    def verifier_borrows_engine(self) -> bool:
+        """Whether the verifier generates with the engine of the rollouts: it has none of its own for its model, or none
+        for its consistency agent where a second engine would take a second set of GPUs.
+        """
+        verifier = self.verifier
+        agent = verifier.consistency
+        alone = agent is not None and agent.engine is None and isinstance(self.engine, VllmEngine)
+        return alone or (verifier.kind == "model" and verifier.engine is None)
 
     @property
     def _changed_workers(self) -> list[str]:

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
 from tts.config.units import Seconds
+from tts.domain.abilities import Abilities
+from tts.domain.price import Price
 from tts.domain.value import Value
+
+_KNOWN_CACHE_WAIT_S, _LIKELY_CACHE_WAIT_S = 30.0, 3.0
 
 
 class _Engine(Value):
+    pictures: Literal["auto", "inline", "uuid"] = Field(
+        default="auto",
+        description="inline: whole in every turn; uuid: once, then by a name (vLLM); auto: uuid with vLLM, else inline",
+    )
+    remember_days: Annotated[float, Field(ge=0, le=365)] = Field(
+        default=7, description="how long what the endpoint refused is remembered across restarts; 0: not at all"
+    )
+
     @property
-    def shares_prefix(self) -> bool:
-        """Whether rollouts of one query save work by running in one engine, the first ahead of the others."""
-        return False
+    def prefix_wait_s(self) -> float | None:
+        """How long rollouts of one query wait for the first token of the one that goes ahead, so that the engine has
+        their common prompt in its cache; None for an engine that keeps no prefixes."""
+        return None
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the router may plan with."""
+        return Abilities()
 
 
 class CluesEngine(_Engine):
@@ -33,6 +52,11 @@ class ScriptedEngine(_Engine):
     tokens_per_turn: Annotated[int, Field(ge=0)] = 16
     turn_s: Annotated[float, Field(ge=0)] = 0.0
     tool: str | None = Field(default="poi_keyword_search", description="called once a turn before the last")
+    sees_pictures: bool = Field(default=False, description="plan for it as for a model that is shown the photo")
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(sees_pictures=self.sees_pictures)
 
 
 class OpenAIEngine(_Engine):
@@ -42,11 +66,21 @@ class OpenAIEngine(_Engine):
     base_url: Annotated[str, Field(pattern=r"^https?://")] = Field(
         default="http://127.0.0.1:8001/v1", description="up to and including /v1"
     )
-    model: str = Field(default="", description="as the endpoint calls it; the first it lists when empty")
-    api_key_env: str = Field(default="OPENAI_API_KEY", description="environment variable with the key; none is fine")
-    server: Literal["openai", "vllm", "sglang", "llama_cpp"] = Field(
-        default="vllm", description="which sampling extensions may be sent; openai: none"
+    base_urls: tuple[Annotated[str, Field(pattern=r"^https?://")], ...] = Field(
+        default=(), description="further endpoints of the same model; a photo's rollouts meet at one of them"
     )
+    model: str = Field(default="", description="as the endpoint calls it; may be empty where it lists one only")
+    sees_pictures: bool = Field(default=True, description="false: a text model, which cannot be shown the photo")
+    thinks: bool = Field(default=True, description="the model reasons before it acts")
+    calls_tools: bool = Field(default=True, description="false: the model cannot ask for tools; none are offered")
+    api_key_env: str = Field(default="OPENAI_API_KEY", description="environment variable with the key; none is fine")
+    server: Literal[
+        "auto", "openai", "gemini", "anthropic", "openrouter", "vllm", "sglang", "llama_cpp", "ollama", "lm_studio"
+    ] = Field(default="auto", description="which server it is: sampling extensions, limits; auto: asked at first use")
+    context_tokens: Annotated[int, Field(ge=256)] | None = Field(
+        default=None, description="prompt and completion together; as the server says when absent"
+    )
+    max_images: Annotated[int, Field(ge=1)] | None = Field(default=None, description="pictures in one request")
     tools: Literal["native", "template", "text"] = Field(
         default="native",
         description="native: the endpoint parses calls; template: its chat template lists the tools and calls come as "
@@ -60,7 +94,30 @@ class OpenAIEngine(_Engine):
     first_token_s: Seconds = Field(default=120.0, description="from the request to the first chunk")
     idle_s: Seconds = Field(default=60.0, description="between two chunks")
     jpeg_quality: Annotated[int, Field(ge=30, le=100)] = 90
+    price: Price | None = Field(
+        default=None, description="US dollars for a million tokens; from the shipped price table when absent"
+    )
+    prefix_cache: bool | None = Field(
+        default=None,
+        description="the first rollout goes ahead, so that the server has the prompt in its cache for the others; "
+        "by default with vLLM, SGLang and, for at most 3 s, a server that was not named",
+    )
     extra_body: dict[str, JsonValue] = Field(default={}, description="sent along with every request")
+
+    @property
+    def prefix_wait_s(self) -> float | None:
+        if self.prefix_cache or (self.prefix_cache is None and self.server in ("vllm", "sglang")):
+            return _KNOWN_CACHE_WAIT_S
+        return _LIKELY_CACHE_WAIT_S if self.prefix_cache is None and self.server == "auto" else None
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Every endpoint of this engine, each once."""
+        return tuple(dict.fromkeys((self.base_url, *self.base_urls)))
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(sees_pictures=self.sees_pictures, thinks=self.thinks, calls_tools=self.calls_tools)
 
 
 class VllmEngine(_Engine):
@@ -79,6 +136,7 @@ class VllmEngine(_Engine):
     kv_cache_gb: Annotated[float, Field(gt=0)] | None = Field(default=None, description="instead of what is left over")
     eager: bool = Field(default=False, description="no CUDA graphs: starts faster, runs slower")
     max_images: Annotated[int, Field(ge=1, le=128)] = Field(default=32, description="pictures in one conversation")
+    chat_template: Path | None = Field(default=None, description="a Jinja file instead of the checkpoint's own")
     loras: dict[str, str] = Field(default={}, description="adapters by name: folder")
     lora: str | None = Field(default=None, description="the adapter of rollouts that name none")
     max_lora_rank: Annotated[int, Field(ge=1)] = 64
@@ -96,8 +154,12 @@ class VllmEngine(_Engine):
         return self
 
     @property
-    def shares_prefix(self) -> bool:
-        return True
+    def prefix_wait_s(self) -> float | None:
+        return _KNOWN_CACHE_WAIT_S
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(sees_pictures=True, thinks=True)
 
 
 Engine = Annotated[CluesEngine | ScriptedEngine | OpenAIEngine | VllmEngine, Field(discriminator="name")]

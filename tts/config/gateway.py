@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tts.config.connections import ConnectionLimits
 from tts.config.units import Seconds
 from tts.domain.photo import PhotoLimits
 from tts.domain.value import Value
@@ -15,11 +16,19 @@ class AccessConfig(Value):
     """Who may use the service. Keys are kept as SHA-256 only, in a file or in GEOTTS_API_KEYS: `geotts keys new`."""
 
     mode: Literal["off", "keys"] = Field(default="off", description="off is for loopback addresses only")
-    keys_file: str | None = Field(default=None, description="one key a line: name sha256 [requests/min [concurrent]]")
+    keys_file: str | None = Field(
+        default=None, description="one key a line: name sha256 [cost=USD] [cost/day=USD] [requests/min|- [concurrent]]"
+    )
     requests_per_minute: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         default=None, description="for keys that state no rate of their own"
     )
     burst: Annotated[int, Field(ge=1)] = 10
+    max_cost_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="US dollars that the models of one request may cost, for keys that state none"
+    )
+    max_cost_per_day_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="and in any 24 hours; every request counts with all that it may cost"
+    )
     max_concurrent: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="requests at work at once, for keys that state no number of their own"
     )
@@ -28,10 +37,14 @@ class AccessConfig(Value):
 class GatewayConfig(Value):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8000
+    public_url: str | None = Field(
+        default=None, description="where the internet reaches this service, for tools.region_search; https://…"
+    )
     photo: PhotoLimits = PhotoLimits()
     default_deadline_s: Seconds = 120.0
     max_deadline_s: Seconds = 900.0
     heartbeat_s: Seconds = 10.0
+    connections: ConnectionLimits = ConnectionLimits()
     body_timeout_s: Seconds = 30.0
     max_in_flight: Annotated[int, Field(ge=1)] = 64
     max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
@@ -39,6 +52,9 @@ class GatewayConfig(Value):
     )
     max_decoding: Annotated[int, Field(ge=1)] = Field(
         default=4, description="photos decoded at once: each may take max_pixels times 4 bytes"
+    )
+    max_fetches: Annotated[int, Field(ge=1)] = Field(
+        default=8, description="photos got from URLs at once for one key; further ones wait"
     )
     fetch_urls: bool = Field(default=True, description="photos may be sent as URLs, which this machine fetches")
     fetch_hosts: tuple[str, ...] = Field(default=(), description="host:port pairs in private networks to fetch from")

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from tts.config.app import AppArgs
 from tts.errors import ConfigError
+from tts.wrong_fields import in_words
 
 
 def load_config(
@@ -57,7 +58,10 @@ def _validated(tree: dict[str, Any], name: str) -> AppArgs:
     try:
         return AppArgs.model_validate(tree)
     except ValidationError as error:
-        lines = [f"  {'.'.join(str(p) for p in e['loc']) or '(top)'}: {e['msg']}" for e in error.errors()]
+        lines = [
+            f"  {'.'.join(str(p) for p in e['loc']) or '(top)'}: {in_words(e, AppArgs, 'setting')}"
+            for e in error.errors()
+        ]
         raise ConfigError("\n".join([f"{name} is not valid:", *lines])) from error
 
 

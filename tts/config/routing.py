@@ -13,8 +13,17 @@ from tts.domain.value import Value
 class RoutingConfig(Value):
     """How photos are rated, and when rollouts are stopped before they end."""
 
-    method: Literal["cues", "fixed", "visual", "probe"] = "cues"
-    segmentation_model: str | None = Field(default=None, description="MaskFormer ADE20K weights for `visual`")
+    method: Literal["leader", "cues", "fixed", "visual", "probe"] | None = Field(
+        default=None, description="leader for an engine that sees pictures, cues for one that reads"
+    )
+    width: Literal["full", "careful"] = Field(
+        default="full",
+        description="of method leader under depth auto; careful: the others wait for the leader's first turn, one "
+        "checks a leader that is sure, and the rest start unless it agrees",
+    )
+    segmentation_model: str | None = Field(
+        default=None, description="MaskFormer ADE20K weights for `visual`, or beside `leader`"
+    )
     depth_calibration: str | None = Field(default=None, description="file that `geotts calibrate-depth` wrote")
     fixed_score: Annotated[float, Field(ge=0, le=1)] = 0.5
     stop: Annotated[str, Field(pattern=STOP_PATTERN)] = Field(

@@ -6,10 +6,26 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tts.config.region_search import BY_URL, REGION_PROVIDERS, RegionSearchConfig
 from tts.config.units import Seconds
 from tts.domain.value import Value
 
-ProviderName = Literal["offline", "amap", "google", "osm", "serper", "tavily", "ydc", "brave", "searxng", "tape"]
+ProviderName = Literal[
+    "offline",
+    "amap",
+    "google",
+    "osm",
+    "opencage",
+    "serper",
+    "tavily",
+    "ydc",
+    "brave",
+    "searxng",
+    "tape",
+    "serper_lens",
+    "google_vision",
+    "serpapi_lens",
+]
 
 
 class ProviderSettings(Value):
@@ -20,6 +36,12 @@ class ProviderSettings(Value):
         default={}, description="for osm: servers other than the public ones"
     )
     path: str | None = Field(default=None, description="for tape: a tape file, or a folder in the REVERSE layout")
+    matching: Literal["likeness", "reverse"] = Field(
+        default="likeness", description="for tape: how a search is found again; reverse: by the rules of its training"
+    )
+    photos: str | None = Field(
+        default=None, description="for tape: a table from photos (sha256 or file) to the image_path of REVERSE's tables"
+    )
     key_env: str | None = Field(default=None, description="environment variable with the key, or several with commas")
     per_s: Annotated[float, Field(gt=0)] | None = Field(default=None, description="requests a second, all replicas")
     burst: Annotated[float, Field(ge=1)] | None = None
@@ -53,12 +75,25 @@ class ToolsConfig(Value):
     outgoing_log: str | None = Field(
         default=None, description="JSONL file of what left the machine, to whom, when; kept for gateway.retention_s"
     )
+    region_search: RegionSearchConfig = RegionSearchConfig()
     tape: TapeConfig | None = None
 
     @property
     def replays(self) -> bool:
         """Whether the tape is all there is: nothing else is asked, so no provider needs its key."""
         return self.tape is not None and self.tape.mode == "replay" and self.tape.misses == "empty"
+
+    @property
+    def region_providers(self) -> tuple[ProviderName, ...]:
+        """Who is sent parts of photos, in order of preference: nobody unless the operator allows it."""
+        if self.replays or not self.region_search.allowed:
+            return ()
+        return tuple(name for name in self.providers if name in REGION_PROVIDERS)
+
+    @property
+    def serves_regions(self) -> bool:
+        """Whether search services fetch pictures from this very service."""
+        return self.region_search.upload.kind == "gateway" and any(name in BY_URL for name in self.region_providers)
 
     @property
     def needs_network(self) -> bool:

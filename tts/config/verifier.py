@@ -24,10 +24,21 @@ class ConsistencyConfig(Value):
 
 
 class VerifierConfig(Value):
-    """consensus: ledgers and weighted votes. model: a model weighs the evidence first, the ledgers check it."""
+    """consensus: ledgers and weighted votes. model: a model weighs the evidence first, the ledgers check it.
+
+    Mode `trajectories` is the published verifier: the task, the photo and whole trajectories, a free answer. No rollout
+    is stopped early for it.
+    """
 
     kind: Literal["consensus", "model"] = "consensus"
-    mode: Literal["select", "synthesise", "self_verify"] = "select"
+    mode: Literal["select", "synthesise", "self_verify", "trajectories"] = "select"
+    veto: bool = Field(default=True, description="of mode trajectories: the ledgers may set the answer aside")
+    trajectory_tokens: Annotated[int, Field(ge=500)] = Field(
+        default=24000, description="of mode trajectories: beyond this the oldest tool results are cut"
+    )
+    thinks: bool | None = Field(
+        default=None, description="the model thinks before it answers, so no grammar binds it; by its name when absent"
+    )
     engine: Engine | None = Field(default=None, description="of the verifier model; the rollouts' when absent")
     lora: str | None = Field(default=None, description="adapter of the verifier model")
     evidence_tokens: Annotated[int, Field(ge=200)] = 3000
@@ -40,5 +51,6 @@ class VerifierConfig(Value):
         default=None, description="a second model reads the reasoning alone; where it disagrees, confidence is lowered"
     )
     calibration: Path | None = Field(
-        default=None, description="a file of `geotts calibrate`; the one that ships for the engine when absent"
+        default=None,
+        description="a file of `geotts calibrate`; when absent the one that `geotts accept` installed, else what ships",
     )

@@ -6,6 +6,7 @@ from tts.dialects.base import Dialect
 from tts.dialects.generic import GenericDialect
 from tts.dialects.geo_adapt import GeoAdaptDialect
 from tts.dialects.geoagent import GeoAgentDialect
+from tts.dialects.geovista import GeoVistaDialect
 from tts.dialects.reverse import ReverseDialect
 from tts.dialects.spotagent import SpotAgentDialect
 from tts.dialects.thinking_with_map import ThinkingWithMapDialect
@@ -19,6 +20,7 @@ DIALECTS: dict[str, Dialect] = {
         SpotAgentDialect(),
         GeoAgentDialect(),
         GeoAdaptDialect(),
+        GeoVistaDialect(),
     )
 }
 

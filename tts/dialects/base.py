@@ -12,19 +12,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tts.dialects.settings import DialectSettings
-from tts.domain.geo import Area
+from tts.domain.cues import Cues
+from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.imaging import PictureRules
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Photo
 from tts.domain.plan import Limits
+from tts.domain.similar import SimilarPhoto
 from tts.domain.tooling import ImageRef, ToolCall
 from tts.ports import Sampling, ToolOutcome, ToolSchema
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a rollout is asked, as far as a prompt may show it."""
+    """What a rollout is asked, as far as a prompt may show it. `similar`: photos of known position, nearest first."""
 
     photos: tuple[Photo, ...]
     hint: str | None = None
@@ -32,6 +34,7 @@ class Task:
     target_radius_km: float = 25.0
     use_tools: bool = True
     tools: tuple[ToolSchema, ...] = ()
+    similar: tuple[SimilarPhoto, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class ParsedTurn:
     """What a turn means: calls to make, an answer, or a problem to tell the model about.
 
     `lookups` belong to an answer that names a place without a point: they are tried in order until one finds it.
+    `kept` is how the message stays in the conversation, where a released loop writes it anew.
     """
 
     calls: tuple[ToolCall, ...] = ()
@@ -55,6 +59,34 @@ class ParsedTurn:
     hypothesis: Hypothesis | None = None
     problem: str | None = None
     lookups: tuple[ToolCall, ...] = ()
+    kept: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedTurn:
+    """A turn of a released loop whose calls have run. `number` counts from 0; `messages` end with the turn's own."""
+
+    number: int
+    max_turns: int
+    parsed: ParsedTurn
+    outcomes: tuple[ToolOutcome, ...]
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """What a released loop says to the model after a turn, and whether the rollout ends there."""
+
+    messages: tuple[Message, ...] = ()
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known of the place when a request begins: the caller's area, and the leader of earlier rollouts."""
+
+    within: Area | None = None
+    leader: LatLon | None = None
 
 
 class Dialect(Protocol):
@@ -65,6 +97,16 @@ class Dialect(Protocol):
 
     @property
     def limits(self) -> Limits: ...
+
+    @property
+    def published(self) -> bool:
+        """Whether `limits` are those a model was trained and measured with; no depth cuts them."""
+        ...
+
+    @property
+    def shows_similar(self) -> bool:
+        """Whether the prompt tells of photos of known position that look alike."""
+        ...
 
     @property
     def calls_per_turn(self) -> int: ...
@@ -87,6 +129,33 @@ class Dialect(Protocol):
         """As in the papers: a spent budget ends a rollout without a last demand, and nothing is corrected."""
         ...
 
+    @property
+    def released(self) -> bool:
+        """Whether the rollout goes as the authors' loop does: `go_on` and `conclusion` decide, nothing is corrected."""
+        ...
+
+    @property
+    def runs_last_calls(self) -> bool:
+        """Of a released loop: whether calls of the last turn that the limits allow are run."""
+        ...
+
+    @property
+    def counts_failed_calls(self) -> bool:
+        """Whether calls that failed count against `calls_per_tool`."""
+        ...
+
+    def suited(self, surroundings: Surroundings) -> Dialect:
+        """The dialect for one request: the same one, unless its tools depend on the place."""
+        ...
+
+    def go_on(self, turn: FinishedTurn) -> Continuation:
+        """Of a released loop: what follows a turn. Other dialects answer calls with `observation`."""
+        ...
+
+    def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        """Of a released loop: the answer that counts when the rollout ends, for whatever reason; None without one."""
+        ...
+
     def configured(self, settings: DialectSettings) -> Dialect:
         """The same dialect with a profile's changes. Raises ConfigError when a file of theirs is missing or wrong."""
         ...
@@ -107,6 +176,10 @@ class Dialect(Protocol):
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """Never raises; never guesses."""
+        ...
+
+    def cues(self, text: str) -> Cues:
+        """The kinds of cues that a turn goes by, and the depth it asks for where the model says one."""
         ...
 
     def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:

@@ -31,6 +31,7 @@ class GenericDialect(SpokenDialect):
     name = "generic"
     system = _SYSTEM
     own_limits = Limits(max_turns=8, max_tool_calls=24, max_tokens=16384)
+    published = False
     own_coords = "fraction"
     calls_per_turn = 4
     wanted = "Call a tool or answer with the JSON object."

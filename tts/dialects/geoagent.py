@@ -7,12 +7,14 @@ Each level has clues, reasoning, a conclusion and an uncertainty; they become th
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar, Final
 
 from tts.dialects.answers import json_objects
 from tts.dialects.base import Completion, ParsedTurn
 from tts.dialects.labelled import answer_tags, known
-from tts.dialects.settings import SamplingSettings
+from tts.dialects.released.geoagent import ReleasedGeoAgent
+from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.spoken import SpokenDialect, split_thought
 from tts.domain.hypothesis import Claim, Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
@@ -23,6 +25,10 @@ LEVELS: Final = ("CountryIdentification", "RegionalGuess", "PreciseLocalization"
 _PARTS: Final = '{"Clues": [], "Reasoning": "", "Conclusion": "", "Uncertainty": ""}'
 _RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=1280 * 28 * 28, multiple=28)
 _UNSURE: Final = {"low": 0.8, "medium": 0.5, "moderate": 0.5, "high": 0.2}
+
+
+# in both scripts: semicolons as its prompts ask, commas where there is none (`split_new` of its names reward)
+_SEPARATORS: Final = {True: re.compile("[;；]"), False: re.compile("[,，]")}
 
 
 class GeoAgentDialect(SpokenDialect):
@@ -43,15 +49,26 @@ class GeoAgentDialect(SpokenDialect):
     wanted = "Write the JSON object with ChainOfThought and FinalAnswer."
     answer_wanted = "Write the JSON object now."
 
+    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+        """One turn, read as the released rewards read it. The texts are those of this class until files are given."""
+        return _WithOwnWords()
+
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         thought, said = split_thought(completion.text)
         chain = next((v for v in json_objects(thought + "\n" + said) if _levels(v) or "FinalAnswer" in v), {})
         tagged = answer_tags(completion.text)
-        final = tagged[-1] if tagged else chain.get("FinalAnswer", "")
-        units = [known(unit) for unit in final.split(";")] if isinstance(final, str) else []
+        final = tagged[0] if tagged else chain.get("FinalAnswer", "")
+        units = [known(unit) for unit in _SEPARATORS[_parted(final)].split(final)] if isinstance(final, str) else []
         if not any(units):
             return ParsedTurn(problem=self._problem(completion))
         return _answered([*units, "", "", ""][:3], chain, turn)
+
+
+class _WithOwnWords(ReleasedGeoAgent):
+    """The released loop, asked in the project's own words where the user supplies none."""
+
+    system = GeoAgentDialect.system
+    question = GeoAgentDialect.question
 
 
 def _answered(units: list[str], chain: dict[str, Any], turn: int) -> ParsedTurn:
@@ -74,6 +91,10 @@ def _answered(units: list[str], chain: dict[str, Any], turn: int) -> ParsedTurn:
         for i, query in enumerate(unique)
     )
     return ParsedTurn(answer=answer, lookups=tuple(lookups))
+
+
+def _parted(answer: Any) -> bool:
+    return isinstance(answer, str) and _SEPARATORS[True].search(answer) is not None
 
 
 def _levels(value: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -44,7 +44,7 @@ def answer_tags(text: str) -> list[str]:
 
 def answer_in_words(text: str) -> Hypothesis | None:
     """The answer of one block: labelled lines, one line of four parts, or JSON. None when it states no point."""
-    return _labelled(text) or _one_line(text) or answer_from_json(text)
+    return labelled_answer(text) or _one_line(text) or answer_from_json(text)
 
 
 def labels_in(text: str) -> dict[str, str]:
@@ -71,7 +71,8 @@ def stated(country: str, city: str, point: LatLon | None, **more: Any) -> Hypoth
     return Hypothesis(point=point, level=level, country=country, city=city, **more)
 
 
-def _labelled(text: str) -> Hypothesis | None:
+def labelled_answer(text: str) -> Hypothesis | None:
+    """The answer of `Label: value` lines; None when they state no point."""
     labels = labels_in(text)
     point = point_in(labels["point"]) if "point" in labels else point_from(labels.get("lat"), labels.get("lon"))
     if point is None:

@@ -11,13 +11,17 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, Literal
 
+from tts.dialects.released.reverse.eval_loop import ReleasedReverse
+from tts.dialects.released.reverse.rl_loop import ReverseTraining
 from tts.dialects.served_tool import Arguments, Frame, ServedTool, boxed
+from tts.dialects.settings import DialectSettings
 from tts.dialects.spoken import SpokenDialect
 from tts.domain.hypothesis import Claim, Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolResult, WebFact
+from tts.errors import ConfigError
 from tts.ports import ToolOutcome
 
 _USEFUL = re.compile(r"<useful>\s*(\[[^\]]*\])\s*</useful>", re.IGNORECASE)
@@ -82,6 +86,13 @@ class ReverseDialect(SpokenDialect):
         ),
     )
 
+    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+        """The loop of the evaluation (`eval`, the default) or that of reinforcement learning (`rl`)."""
+        path = settings.released_path or "eval"
+        if path not in _RELEASED:
+            raise ConfigError(f"reverse has no released_path {path!r}; there are: {', '.join(_RELEASED)}")
+        return _RELEASED[path]
+
     def marked(self, text: str) -> Hypothesis | None:
         """A statement without a place that stands for the marks; `settle` fills in what was marked."""
         return None if useful_in(text) is None else Hypothesis(point=None, level=Level.NONE)
@@ -101,6 +112,19 @@ class ReverseDialect(SpokenDialect):
             lines += [f"Results for: {query}"] if query else []
             lines += [_entry(hit) for hit in hits if hit.query == query]
         return "\n".join(lines)
+
+
+class _Evaluation(ReleasedReverse):
+    system = ReverseDialect.system.replace("{tools}\n\n", "")
+    question = ReverseDialect.question
+
+
+class _Training(ReverseTraining):
+    system = _Evaluation.system
+    question = ReverseDialect.question
+
+
+_RELEASED: Final[dict[str, SpokenDialect]] = {"eval": _Evaluation(), "rl": _Training()}
 
 
 def useful_in(text: str) -> tuple[int, ...] | None:

@@ -25,18 +25,37 @@ class SamplingSettings(Value):
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     top_k: int = -1
     min_p: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
+    repetition_penalty: Annotated[float, Field(gt=0, le=2)] = 1.0
 
 
 class DialectSettings(Value):
     """None means the dialect's own. Files are read when the dialect is made, so that a typo fails at start."""
 
+    behaviour: Literal["released", "served"] = Field(
+        default="served", description="released: what the authors' loop does, to the character; served: tolerant"
+    )
+    released_path: str | None = Field(
+        default=None, description="which released loop, where there are several: verl or demo, eval or rl"
+    )
+    tool_set: str | None = Field(
+        default=None, description="of a released dialect: the set of tools, or `place` to choose it by the place"
+    )
+    depth_tag: bool = Field(
+        default=False, description="of geo_adapt: ask for <depth>short|deep</depth>, which its prompt does not have"
+    )
     tools_in: Literal["template", "system_text"] | None = Field(
         default=None, description="who lists the tools: the engine's chat template, or the system text"
     )
     prompt_file: Path | None = Field(default=None, description="system text; {tools} is replaced by the tool list")
-    task_file: Path | None = Field(default=None, description="text beside the photo; {hint} is replaced")
+    task_file: Path | None = Field(
+        default=None, description="text beside the photo; {hint} is replaced, of geo_adapt {similar} too"
+    )
     tool_schema_file: Path | None = Field(
         default=None, description="JSON list of {name, description, parameters}, OpenAI's wrapping allowed"
+    )
+    texts_file: Path | None = Field(
+        default=None, description="of a released dialect: JSON object of the longer texts of the authors' loop, by name"
     )
     coords: Coords | None = Field(
         default=None, description="boxes: fractions, 0 to 1000, or pixels of the sent picture"
@@ -50,6 +69,7 @@ class DialectSettings(Value):
     paper_mode: bool = Field(default=False, description="as in the papers: no forced final turn, no corrections")
 
 
+_TEXTS = TypeAdapter(dict[str, str])
 _SCHEMAS = TypeAdapter(tuple[ToolSchema, ...])
 
 
@@ -59,6 +79,14 @@ def read_text(path: Path) -> str:
         return path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}") from error
+
+
+def read_texts(path: Path) -> dict[str, str]:
+    """Raises ConfigError naming the file and what is wrong with it."""
+    try:
+        return _TEXTS.validate_json(read_text(path))
+    except ValidationError as error:
+        raise ConfigError(f"{path} is no JSON object of texts: {error.errors()[0]['msg']}") from error
 
 
 def read_schemas(path: Path) -> tuple[ToolSchema, ...]:

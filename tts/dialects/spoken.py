@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 from tts.dialects.areas import area_text
-from tts.dialects.base import Completion, ParsedTurn, Task, user_message
+from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn, Surroundings, Task, user_message
+from tts.dialects.cue_words import cues_in
 from tts.dialects.hermes import calls_in, tools_text, without_calls
 from tts.dialects.labelled import answer_in_words, answer_tags
 from tts.dialects.served_tool import Frame, ServedTool
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings, read_schemas, read_text
+from tts.domain.cues import Cues
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.imaging import PictureRules
 from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
@@ -40,6 +42,8 @@ class SpokenDialect:
     question: ClassVar[str] = "Where was this photo taken?"
     served: ClassVar[tuple[ServedTool, ...]] = ()
     own_limits: ClassVar[Limits]
+    published: ClassVar[bool] = True
+    shows_similar: ClassVar[bool] = False
     own_pictures: ClassVar[PictureRules] = PictureRules()
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "template"
     own_coords: ClassVar[Coords] = "thousand"
@@ -47,6 +51,9 @@ class SpokenDialect:
     own_alone: ClassVar[SamplingSettings] = SamplingSettings()
     own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7, top_p=0.95)
     own_turn_tokens: ClassVar[int] = 2048
+    released: ClassVar[bool] = False
+    runs_last_calls: ClassVar[bool] = False
+    counts_failed_calls: ClassVar[bool] = True
     calls_per_turn: ClassVar[int] = 1
     calls_per_tool: ClassVar[Mapping[str, int]] = {}
     counts_observations: ClassVar[bool] = False
@@ -55,9 +62,12 @@ class SpokenDialect:
     wanted: ClassVar[str] = "Call a tool or answer."
     answer_wanted: ClassVar[str] = "Answer now."
 
-    def configured(self, settings: DialectSettings) -> Self:
+    def configured(self, settings: DialectSettings) -> SpokenDialect:
+        """With a profile's changes; as released where they ask for it and the authors' code is known."""
+        if settings.behaviour == "released" and not self.released:
+            return self.as_released(settings).configured(settings)
         overrides = read_schemas(settings.tool_schema_file) if settings.tool_schema_file else None
-        known = {tool.name for tool in self.served}
+        known = self.known_tools()
         if overrides is not None and (strange := sorted({schema.name for schema in overrides} - known)):
             raise ConfigError(f"{settings.tool_schema_file}: {self.name} has no tool {', '.join(strange)}")
         return replace(
@@ -68,13 +78,32 @@ class SpokenDialect:
             schema_overrides=overrides,
         )
 
+    def known_tools(self) -> frozenset[str]:
+        """Names that a file of tool schemas may have."""
+        return frozenset(tool.name for tool in self.served)
+
+    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+        """The dialect that does what the authors' loop does. Raises ConfigError where their code could not be had."""
+        raise ConfigError(f"behaviour released: the code of {self.name} is not public; use behaviour served")
+
+    def suited(self, surroundings: Surroundings) -> SpokenDialect:
+        return self
+
+    def go_on(self, turn: FinishedTurn) -> Continuation:
+        return Continuation(self.observation(turn.outcomes))
+
+    def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        return None
+
     @property
     def limits(self) -> Limits:
         return self.settings.limits or self.own_limits
 
     @property
     def pictures(self) -> PictureRules:
-        return self.settings.pictures or self.own_pictures
+        rules = self.settings.pictures or self.own_pictures
+        in_pixels = (self.settings.coords or self.own_coords) == "pixels"
+        return rules.model_copy(update={"boxes_in_pixels": True}) if in_pixels else rules
 
     @property
     def paper_mode(self) -> bool:
@@ -157,6 +186,9 @@ class SpokenDialect:
     def marked(self, text: str) -> Hypothesis | None:
         """What a turn with calls says about earlier results; None for dialects that mark nothing."""
         return None
+
+    def cues(self, text: str) -> Cues:
+        return cues_in(text)
 
     def _problem(self, completion: Completion) -> str:
         if completion.truncated:

@@ -1,223 +1,57 @@
-"""The one stream everything is told in: SSE, NDJSON, the JSON reply, traces, records, evaluation and replay.
+"""See `geotts_client.events`: the client and the service share these values."""
 
-Events are a closed, frozen, discriminated union. `seq` and `t_s` are 0 until `Sequencer` numbers them; from then on
-`seq` is strictly increasing within a request. Text deltas are merged before they are numbered, so a resumed stream
-equals the uncut one. Names and shapes are frozen by `tests/golden/events.json`; `SCHEMA_VERSION` counts its changes.
-"""
+from geotts_client.events import (
+    EVENT,
+    SCHEMA_VERSION,
+    Accepted,
+    Answered,
+    ClusterInfo,
+    Consensus,
+    Done,
+    Escalated,
+    Event,
+    Failed,
+    Hypothesised,
+    LeftMachine,
+    PhotoInfo,
+    RolloutFinished,
+    RolloutId,
+    RolloutResumed,
+    RolloutStarted,
+    Routed,
+    Sequencer,
+    Text,
+    ToolCalled,
+    ToolResulted,
+    TurnFinished,
+    VerifierText,
+    parse_event,
+)
 
-from __future__ import annotations
-
-import time
-from collections.abc import Callable
-from typing import Annotated, Literal
-
-from pydantic import Field, TypeAdapter
-
-from tts.domain.answer import Answer, StopReason
-from tts.domain.geo import LatLon
-from tts.domain.hypothesis import Hypothesis
-from tts.domain.outgoing import Outgoing
-from tts.domain.plan import Depth, Locatability, Plan
-from tts.domain.tooling import ToolCall, ToolResult
-from tts.domain.usage import Usage
-from tts.domain.value import Value
-
-SCHEMA_VERSION = 1
-
-RolloutId = Annotated[int, Field(ge=0)]
-
-
-class _Event(Value):
-    seq: Annotated[int, Field(ge=0)] = 0
-    t_s: Annotated[float, Field(ge=0)] = 0.0
-
-
-class _RolloutEvent(_Event):
-    rollout_id: RolloutId
-
-
-class PhotoInfo(Value):
-    sha256: str
-    source_sha256: str
-    width: int
-    height: int
-
-
-class Accepted(_Event):
-    type: Literal["accepted"] = "accepted"
-    request_id: str
-    schema_version: int = SCHEMA_VERSION
-    photos: tuple[PhotoInfo, ...]
-    n_parallel: int
-    depth: Depth
-    engine: str = ""
-    dialect: str = ""
-    seed: int = 0
-
-
-class Routed(_Event):
-    type: Literal["routed"] = "routed"
-    locatability: Locatability
-    plan: Plan
-
-
-class RolloutStarted(_RolloutEvent):
-    type: Literal["rollout_started"] = "rollout_started"
-    seed: int = 0
-
-
-class Text(_RolloutEvent):
-    """A piece of what the model wrote. Consecutive pieces of one turn may have been merged."""
-
-    type: Literal["text"] = "text"
-    turn: int
-    text: str
-
-
-class ToolCalled(_RolloutEvent):
-    type: Literal["tool_called"] = "tool_called"
-    turn: int
-    call: ToolCall
-
-
-class ToolResulted(_RolloutEvent):
-    type: Literal["tool_result"] = "tool_result"
-    turn: int
-    result: ToolResult
-
-
-class Hypothesised(_RolloutEvent):
-    type: Literal["hypothesis"] = "hypothesis"
-    turn: int
-    hypothesis: Hypothesis
-
-
-class TurnFinished(_RolloutEvent):
-    """A checkpoint: the rollout can be continued from here. `usage` is the rollout's total so far."""
-
-    type: Literal["turn_finished"] = "turn_finished"
-    turn: int
-    usage: Usage
-
-
-class RolloutResumed(_RolloutEvent):
-    """The rollout goes on after turn `from_turn` finished (-1: from the start); what it said later is void."""
-
-    type: Literal["rollout_resumed"] = "rollout_resumed"
-    from_turn: int
-
-
-class RolloutFinished(_RolloutEvent):
-    """The end of one rollout. `answer` is its final word or its best hypothesis, or None if it never had one."""
-
-    type: Literal["rollout_finished"] = "rollout_finished"
-    stop_reason: StopReason
-    answer: Hypothesis | None = None
-    usage: Usage = Usage()
-    error: str = ""
-
-
-class ClusterInfo(Value):
-    centre: LatLon
-    rollouts: tuple[int, ...]
-    witnesses: float
-    support: float
-
-
-class Consensus(_Event):
-    """How far the hypotheses so far agree at the wanted radius."""
-
-    type: Literal["consensus"] = "consensus"
-    radius_km: float
-    clusters: tuple[ClusterInfo, ...]
-    finished: int
-    outstanding: int
-    decided: bool = False
-
-
-class Escalated(_Event):
-    type: Literal["escalated"] = "escalated"
-    reason: str
-    added: int
-    plan: Plan
-
-
-class VerifierText(_Event):
-    type: Literal["verifier_text"] = "verifier_text"
-    text: str
-
-
-class Answered(_Event):
-    type: Literal["answer"] = "answer"
-    answer: Answer
-
-
-class Failed(_Event):
-    """A problem (RFC 9457 members) that ended the request."""
-
-    type: Literal["error"] = "error"
-    code: str
-    status: int
-    detail: str
-
-
-class LeftMachine(_Event):
-    """What left this machine for the request, told before `done`: the hosts of remote engines, which get photos and
-    conversation, and each HTTP request that went out: of tools, to remote engines, for photos that came as URLs. Not
-    `complete` when a part of it could not be learnt. Absent when nothing left.
-    """
-
-    type: Literal["left_machine"] = "left_machine"
-    engines: tuple[str, ...] = ()
-    sent: tuple[Outgoing, ...] = ()
-    complete: bool = True
-
-
-class Done(_Event):
-    type: Literal["done"] = "done"
-    stop_reason: StopReason
-
-
-Event = Annotated[
-    Accepted
-    | Routed
-    | RolloutStarted
-    | Text
-    | ToolCalled
-    | ToolResulted
-    | Hypothesised
-    | TurnFinished
-    | RolloutResumed
-    | RolloutFinished
-    | Consensus
-    | Escalated
-    | VerifierText
-    | Answered
-    | Failed
-    | LeftMachine
-    | Done,
-    Field(discriminator="type"),
+__all__ = [
+    "EVENT",
+    "SCHEMA_VERSION",
+    "Accepted",
+    "Answered",
+    "ClusterInfo",
+    "Consensus",
+    "Done",
+    "Escalated",
+    "Event",
+    "Failed",
+    "Hypothesised",
+    "LeftMachine",
+    "PhotoInfo",
+    "RolloutFinished",
+    "RolloutId",
+    "RolloutResumed",
+    "RolloutStarted",
+    "Routed",
+    "Sequencer",
+    "Text",
+    "ToolCalled",
+    "ToolResulted",
+    "TurnFinished",
+    "VerifierText",
+    "parse_event",
 ]
-
-EVENT: TypeAdapter[Event] = TypeAdapter(Event)
-
-
-def parse_event(data: bytes | str) -> Event:
-    """Raises pydantic.ValidationError when the JSON is not an event of this schema version."""
-    return EVENT.validate_json(data)
-
-
-class Sequencer:
-    """Numbers the events of one request: `seq` from 1 without gaps, `t_s` in seconds since it was made."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._start = clock()
-        self._last = 0
-
-    def __call__(self, event: Event) -> Event:
-        self._last += 1
-        return event.model_copy(update={"seq": self._last, "t_s": self.elapsed_s()})
-
-    def elapsed_s(self) -> float:
-        return round(max(0.0, self._clock() - self._start), 4)

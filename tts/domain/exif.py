@@ -11,23 +11,14 @@ from typing import Any, Final
 
 from PIL import ExifTags, Image
 
-from tts.domain.geo import LatLon
+from geotts_client.file_claim import FileClaim
+from geotts_client.latlon import LatLon
 from tts.domain.photo import DECODER_ERRORS, FORMATS
-from tts.domain.value import Value
+
+__all__ = ["FileClaim", "file_claim"]
 
 _GPS_IFD: Final = ExifTags.IFD.GPSInfo
 _EXIF_IFD: Final = ExifTags.IFD.Exif
-
-
-class FileClaim(Value):
-    """Position, time and camera as the file's EXIF states them; anybody can write anything there."""
-
-    point: LatLon | None = None
-    altitude_m: float | None = None
-    taken_at: str = ""
-    camera: str = ""
-    software: str = ""
-    distance_km: float | None = None
 
 
 def file_claim(raw: bytes) -> FileClaim:

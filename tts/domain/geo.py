@@ -10,37 +10,23 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
 from pyproj import Geod
 
-from tts.domain.value import Value
+from geotts_client.area import HALF_CIRCUMFERENCE_KM as HALF_CIRCUMFERENCE_KM
+from geotts_client.area import Area as Area
+from geotts_client.area import BBox as BBox
+from geotts_client.area import Circle as Circle
+from geotts_client.area import Countries as Countries
+from geotts_client.latlon import LatLon as LatLon
 
 Floats = npt.NDArray[np.float64]
 
 _GEOD = Geod(ellps="WGS84")
 EARTH_RADIUS_KM = 6371.0088
-HALF_CIRCUMFERENCE_KM = 20003.932
 _HANDFUL = 6
-
-
-class LatLon(Value):
-    """A WGS-84 position in signed degrees: lat in [-90, 90], lon normalised to [-180, 180)."""
-
-    lat: Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
-    lon: Annotated[float, Field(ge=-540, le=540, allow_inf_nan=False)]
-
-    @model_validator(mode="after")
-    def _normalise_lon(self) -> LatLon:
-        if not -180.0 <= self.lon < 180.0:
-            object.__setattr__(self, "lon", (self.lon + 180.0) % 360.0 - 180.0)
-        return self
-
-    def __str__(self) -> str:
-        return f"{self.lat:.5f}, {self.lon:.5f}"
 
 
 def distance_km(a: LatLon, b: LatLon) -> float:
@@ -51,6 +37,11 @@ def distance_km(a: LatLon, b: LatLon) -> float:
 
 def distances_km(lat1: Floats, lon1: Floats, lat2: Floats, lon2: Floats) -> Floats:
     """Elementwise geodesic distances in km; four arrays of one shape, degrees."""
+    if np.size(lon1) == 1:  # pyproj would take arrays of one for numbers, which NumPy below 2.4 warns of
+        one = _GEOD.inv(
+            np.asarray(lon1).item(), np.asarray(lat1).item(), np.asarray(lon2).item(), np.asarray(lat2).item()
+        )
+        return np.full(np.shape(lon1), one[2] / 1000.0)
     _, _, metres = _GEOD.inv(lon1, lat1, lon2, lat2)
     return np.asarray(metres, dtype=np.float64) / 1000.0
 
@@ -98,46 +89,15 @@ def circle_ring(centre: LatLon, radius_km: float, vertices: int = 64) -> list[La
     return [*ring, ring[0]]
 
 
-class BBox(Value):
-    """A latitude/longitude rectangle; `west > east` means that it crosses the antimeridian."""
-
-    kind: Literal["bbox"] = "bbox"
-    south: Annotated[float, Field(ge=-90, le=90)]
-    west: Annotated[float, Field(ge=-180, le=180)]
-    north: Annotated[float, Field(ge=-90, le=90)]
-    east: Annotated[float, Field(ge=-180, le=180)]
-
-    @model_validator(mode="after")
-    def _ordered(self) -> BBox:
-        if self.south >= self.north:
-            raise ValueError("south must be below north")
-        return self
-
-    def contains(self, point: LatLon) -> bool:
-        if not self.south <= point.lat <= self.north:
-            return False
-        if self.west <= self.east:
-            return self.west <= point.lon <= self.east
-        return point.lon >= self.west or point.lon <= self.east
-
-
-class Circle(Value):
-    kind: Literal["circle"] = "circle"
-    centre: LatLon
-    radius_km: Annotated[float, Field(gt=0, le=HALF_CIRCUMFERENCE_KM)]
-
-    def contains(self, point: LatLon) -> bool:
-        return distance_km(self.centre, point) <= self.radius_km
-
-
-class Countries(Value):
-    """A set of ISO 3166-1 alpha-2 codes."""
-
-    kind: Literal["countries"] = "countries"
-    codes: Annotated[tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...], Field(min_length=1, max_length=250)]
-
-
-Area = Annotated[BBox | Circle | Countries, Field(discriminator="kind")]
+def lies_in(point: LatLon, area: BBox | Circle) -> bool:
+    """Whether an area holds a point, its edge included."""
+    if isinstance(area, Circle):
+        return distance_km(area.centre, point) <= area.radius_km
+    if not area.south <= point.lat <= area.north:
+        return False
+    if area.west <= area.east:
+        return area.west <= point.lon <= area.east
+    return point.lon >= area.west or point.lon <= area.east
 
 
 def unit_vectors(lat: Floats, lon: Floats) -> Floats:

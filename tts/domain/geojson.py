@@ -1,4 +1,4 @@
-"""Geometries for GeoJSON (RFC 7946): circles on the ellipsoid as polygons that are cut at the antimeridian."""
+"""An answer as GeoJSON (RFC 7946): circles on the ellipsoid as polygons that are cut at the antimeridian."""
 
 from __future__ import annotations
 
@@ -8,10 +8,36 @@ from shapely.affinity import translate
 from shapely.geometry import Polygon, box
 from shapely.geometry.polygon import orient
 
+from tts.domain.answer import Answer
 from tts.domain.geo import LatLon, circle_ring, distance_km
 
 _WHOLE_WORLD_KM = 9500.0
 _NORTH, _SOUTH = LatLon(lat=90, lon=0), LatLon(lat=-90, lon=0)
+
+
+def answer_geojson(answer: Answer) -> dict[str, Any]:
+    """FeatureCollection: the point, the 50 % and 90 % circles as polygons, the other candidates, and each photo where
+    they are not of one place."""
+    summary = answer.jsonable()
+    for heavy in ("candidates", "evidence", "per_photo", "route", "rollouts", "provenance"):
+        summary.pop(heavy)
+    features = [_feature("answer", point_geometry(answer.point), summary)]
+    if answer.point is not None and answer.radius_km is not None:
+        for name, radius in (("radius_90", answer.radius_km.p90), ("radius_50", answer.radius_km.p50)):
+            features.append(_feature(name, circle_geometry(answer.point, radius), {"radius_km": radius}))
+    for rank, candidate in enumerate(answer.candidates):
+        point = LatLon(lat=candidate.lat, lon=candidate.lon)
+        features.append(_feature("candidate", point_geometry(point), {"rank": rank, **candidate.jsonable()}))
+    for photo in answer.per_photo:
+        place = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
+        told = photo.jsonable()
+        told.pop("evidence")
+        features.append(_feature("photo", point_geometry(place), told))
+    return {"type": "FeatureCollection", "features": features}
+
+
+def _feature(role: str, geometry: dict[str, Any] | None, properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Feature", "geometry": geometry, "properties": {"role": role, **properties}}
 
 
 def point_geometry(point: LatLon | None) -> dict[str, Any] | None:

@@ -23,6 +23,7 @@ class ResizeRule(Value):
     min_pixels: Annotated[int, Field(ge=1)] = 1
     max_pixels: Annotated[int, Field(ge=256)] = 2_000_000
     multiple: Annotated[int, Field(ge=1, le=256)] = 1
+    max_side: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _ordered(self) -> ResizeRule:
@@ -30,8 +31,11 @@ class ResizeRule(Value):
             raise ValueError("min_pixels is above max_pixels")
         return self
 
-    def size(self, width: int, height: int) -> tuple[int, int]:
-        """(width, height) after scaling; both at least one multiple."""
+    def size(self, width: float, height: float) -> tuple[int, int]:
+        """(width, height) after scaling; both at least one multiple. `max_side` comes first, cut to whole pixels."""
+        if self.max_side is not None and max(width, height) > self.max_side:
+            scale = self.max_side / max(width, height)
+            width, height = max(1, int(width * scale)), max(1, int(height * scale))
         step = self.multiple
         wide, high = (max(step, round(side / step) * step) for side in (width, height))
         if wide * high > self.max_pixels:
@@ -44,7 +48,11 @@ class ResizeRule(Value):
 
 
 class PictureRules(Value):
-    """One rule for whole photos and one for everything else: crops and maps."""
+    """One rule for whole photos and one for everything else: crops and maps.
+
+    `boxes_in_pixels`: the model states boxes in pixels of the scaled picture, so engines must not scale it further.
+    """
 
     photo: ResizeRule = ResizeRule()
     crop: ResizeRule = ResizeRule(max_pixels=1_000_000)
+    boxes_in_pixels: bool = False

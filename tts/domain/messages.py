@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from tts.domain.tooling import ImageRef, ToolCall, ToolResult
 from tts.domain.value import Value
@@ -27,6 +27,17 @@ class ImagePart(Value):
 Part = Annotated[TextPart | ImagePart, Field(discriminator="kind")]
 
 
+class ProviderFields(Value):
+    """Fields an endpoint put on a message or on its tool calls (by call id) beyond the common ones.
+
+    They go back as they came: Gemini refuses a conversation without its thought signatures, DeepSeek and OpenRouter
+    one without their reasoning.
+    """
+
+    message: dict[str, JsonValue] = {}
+    calls: dict[str, dict[str, JsonValue]] = {}
+
+
 class Message(Value):
     """One message. `tool` messages carry the structured `result` next to the text the model reads."""
 
@@ -35,6 +46,7 @@ class Message(Value):
     tool_calls: tuple[ToolCall, ...] = ()
     result: ToolResult | None = None
     token_ids: tuple[int, ...] | None = None
+    provider_fields: ProviderFields | None = None
 
     @property
     def text(self) -> str:

@@ -1,41 +1,8 @@
-"""What left the machine: to whom, what, when, and for which request."""
+"""See `geotts_client.outgoing`: the client and the service share these values."""
 
-from __future__ import annotations
+from geotts_client.outgoing import (
+    Outgoing,
+    rfc3339,
+)
 
-from datetime import UTC, datetime
-
-from tts.domain.value import Value
-
-
-class Outgoing(Value):
-    """One HTTP request to somebody else: of a tool, for a photo that came as a URL, or to a remote engine. `at` is UTC
-    (RFC 3339); keys are not in the URL, bodies not in the record. For an engine each attempt counts.
-    """
-
-    at: str
-    host: str
-    method: str
-    url: str
-    bytes_sent: int
-    request_id: str = ""
-
-    @classmethod
-    def now(cls, *, host: str, method: str, url: str, bytes_sent: int, request_id: str) -> Outgoing:
-        """What leaves at this moment."""
-        return cls(
-            at=rfc3339(datetime.now(UTC)),
-            host=host,
-            method=method,
-            url=url,
-            bytes_sent=bytes_sent,
-            request_id=request_id,
-        )
-
-    def without_query(self) -> Outgoing:
-        """For URLs that strangers wrote: signed ones have their key in the query."""
-        return self.model_copy(update={"url": self.url.partition("#")[0].partition("?")[0]})
-
-
-def rfc3339(moment: datetime) -> str:
-    """A moment in UTC as `Outgoing.at` has it; such texts sort by time."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+__all__ = ["Outgoing", "rfc3339"]

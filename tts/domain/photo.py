@@ -18,8 +18,9 @@ from typing import Annotated, Final
 import numpy as np
 import pillow_heif
 from PIL import Image, ImageOps
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from geotts_client.box import Box as Box
 from tts.domain.value import Value
 from tts.errors import PhotoError
 
@@ -52,41 +53,6 @@ class PhotoLimits(Value):
     keep_pixels: Annotated[int, Field(ge=4096)] = Field(
         default=16_000_000, description="photos above this are scaled down to it before they are kept"
     )
-
-
-class Box(Value):
-    """A rectangle of a photo in fractions of its sides, origin at the top left; `photo` counts from 0."""
-
-    x0: Annotated[float, Field(ge=0, le=1)]
-    y0: Annotated[float, Field(ge=0, le=1)]
-    x1: Annotated[float, Field(ge=0, le=1)]
-    y1: Annotated[float, Field(ge=0, le=1)]
-    photo: Annotated[int, Field(ge=0, le=7)] = 0
-
-    @model_validator(mode="after")
-    def _not_empty(self) -> Box:
-        if self.x0 >= self.x1 or self.y0 >= self.y1:
-            raise ValueError("a box needs x0 < x1 and y0 < y1")
-        return self
-
-    def pixels(self, width: int, height: int) -> tuple[int, int, int, int]:
-        """(left, top, right, bottom) in whole pixels, at least one pixel each way."""
-        left, top = int(self.x0 * width), int(self.y0 * height)
-        right, bottom = int(np.ceil(self.x1 * width)), int(np.ceil(self.y1 * height))
-        return left, top, min(width, max(right, left + 1)), min(height, max(bottom, top + 1))
-
-    def iou(self, other: Box) -> float:
-        """Intersection over union in [0, 1]; 0 across photos."""
-        if self.photo != other.photo:
-            return 0.0
-        width = min(self.x1, other.x1) - max(self.x0, other.x0)
-        height = min(self.y1, other.y1) - max(self.y0, other.y0)
-        if width <= 0 or height <= 0:
-            return 0.0
-        mine = (self.x1 - self.x0) * (self.y1 - self.y0)
-        theirs = (other.x1 - other.x0) * (other.y1 - other.y0)
-        shared = width * height
-        return shared / (mine + theirs - shared)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)

@@ -1,62 +1,11 @@
-"""How hard a request will be thought about, and why."""
+"""See `geotts_client.plan`: the client and the service share these values."""
 
-from __future__ import annotations
+from geotts_client.plan import (
+    Depth,
+    Limits,
+    Locatability,
+    Plan,
+    PlanDepth,
+)
 
-from enum import StrEnum
-from typing import Annotated
-
-from pydantic import Field
-
-from tts.domain.value import Value
-
-
-class Depth(StrEnum):
-    """What the caller may ask for. `auto` lets the router choose a `PlanDepth`."""
-
-    AUTO = "auto"
-    DIRECT = "direct"
-    STANDARD = "standard"
-    DEEP = "deep"
-
-
-class PlanDepth(StrEnum):
-    """direct: 1 rollout, no tools, 1 turn. standard: few rollouts and turns. deep: all. hopeless: answer coarsely."""
-
-    DIRECT = "direct"
-    STANDARD = "standard"
-    DEEP = "deep"
-    HOPELESS = "hopeless"
-
-
-class Limits(Value):
-    """Budgets of one rollout. Effective limits are the minimum of request, plan and dialect."""
-
-    max_turns: Annotated[int, Field(ge=1, le=64)] = 8
-    max_tool_calls: Annotated[int, Field(ge=0, le=256)] = 16
-    max_tokens: Annotated[int, Field(ge=16)] = 16384
-
-    def tighten(self, other: Limits) -> Limits:
-        return Limits(**{name: min(getattr(self, name), getattr(other, name)) for name in Limits.model_fields})
-
-
-class Locatability(Value):
-    """How much of a place a photo shows: score in [0, 1], its parts, and a sentence of why."""
-
-    score: Annotated[float, Field(ge=0, le=1)]
-    method: str
-    parts: dict[str, float] = {}
-    why: str = ""
-
-
-class Plan(Value):
-    """The router's decision. `n_asked` is the caller's number, `n_planned` what will be started at first."""
-
-    depth: PlanDepth
-    n_asked: Annotated[int, Field(ge=1, le=32)]
-    n_planned: Annotated[int, Field(ge=1, le=32)]
-    limits: Limits = Limits()
-    use_tools: bool = True
-    reason: str = ""
-    predicted_cost: dict[str, float] = Field(
-        default={}, description="expected rollouts, turns, tool_calls and completion_tokens, all rollouts together"
-    )
+__all__ = ["Depth", "Limits", "Locatability", "Plan", "PlanDepth"]

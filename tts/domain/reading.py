@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
-from tts.domain.photo import Box
+from geotts_client.box import Box
+from geotts_client.text_line import TextLine
 from tts.domain.value import Value
 
-
-class TextLine(Value):
-    """One line. `box` is the axis-aligned hull in fractions of the whole photo; `angle_deg` the turn of its baseline.
-
-    `language` is a BCP 47 primary tag or empty; `reader` names the recogniser that won, `alternatives` are other
-    plausible readings.
-    """
-
-    text: str
-    box: Box
-    confidence: Annotated[float, Field(ge=0, le=1)]
-    script: str = ""
-    language: str = ""
-    angle_deg: float = 0.0
-    height_px: float = 0.0
-    reader: str = ""
-    alternatives: tuple[str, ...] = ()
+__all__ = ["Reading", "TextLine"]
 
 
 class Reading(Value):
@@ -40,3 +21,10 @@ class Reading(Value):
     cues: dict[str, float] = {}
     warnings: tuple[str, ...] = ()
     version: str = ""
+
+    def of_photo(self, number: int) -> Reading:
+        """The same reading as that of the photo with this number (from 0) in a request of several."""
+        if number == 0:
+            return self
+        lines = tuple(line.model_copy(update={"box": line.box.of_photo(number)}) for line in self.lines)
+        return self.model_copy(update={"lines": lines, "unread": tuple(box.of_photo(number) for box in self.unread)})

@@ -4,67 +4,18 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from tts.domain.exif import FileClaim
-from tts.domain.geo import Area
+from geotts_client.file_claim import FileClaim
+from geotts_client.options import MAX_PARALLEL, LocateOptions
 from tts.domain.photo import Photo
-from tts.domain.plan import Depth
-from tts.domain.stopping import STOP_PATTERN
 from tts.domain.value import Value
 
-MAX_PARALLEL = 32
+__all__ = ["MAX_PARALLEL", "MAX_PHOTOS", "LocateOptions", "LocateRequest", "RequestContext", "new_request_id"]
+
 MAX_PHOTOS = 8
-
-
-class LocateOptions(Value):
-    """Everything about a request but its pictures; the same fields travel as form, JSON or arguments."""
-
-    n_parallel: Annotated[int, Field(ge=1, le=MAX_PARALLEL)] = Field(
-        default=4, description="rollouts in parallel: a ceiling under depth=auto, exact otherwise"
-    )
-    depth: Depth = Depth.AUTO
-    dialect: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")] | None = Field(
-        default=None, description="how the model is spoken to; the server's default when absent"
-    )
-    hint: Annotated[str, Field(max_length=2000)] | None = Field(
-        default=None, description="what you already know, in any language"
-    )
-    tools: Annotated[tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=32)] | None = Field(
-        default=None, description="allow-list of tool names; all configured tools when absent"
-    )
-    hide_photo_hosts: bool = Field(
-        default=False,
-        description="hide search results of photo sites, whose pages tell where a photo was taken",
-    )
-    target_radius_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] = Field(
-        default=25.0, description="the precision you need: confidence is the probability of being within it"
-    )
-    within: Area | None = Field(default=None, description="an area the answer must lie in")
-    deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
-        default=None, description="seconds until the best answer so far is due"
-    )
-    max_tokens_total: Annotated[int, Field(ge=16)] | None = None
-    max_tool_calls: Annotated[int, Field(ge=0, le=1024)] | None = None
-    stop: Annotated[str, Field(pattern=STOP_PATTERN)] | None = Field(
-        default=None,
-        description="when agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p]; "
-        "the server's default when absent",
-    )
-    resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
-        default=0.0, description="how long the work goes on after the client went away"
-    )
-    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(
-        default=None, description="the same seed repeats the same answer"
-    )
-    include: Literal["none", "summary", "full"] = Field(
-        default="summary", description="how much of the trajectories a JSON reply carries"
-    )
-    exif: Literal["ignore", "report"] = Field(
-        default="ignore", description="report: tell beside the answer what position the file itself claims"
-    )
 
 
 @dataclass(frozen=True, slots=True)

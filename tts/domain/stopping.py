@@ -18,9 +18,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from geotts_client.options import STOP_PATTERN
 from tts.domain.value import Value
 
-STOP_PATTERN = r"^(none|quorum(:\d{1,2})?|first:\d{1,2}|(beta|worth)(:(0?\.\d{1,4}|1|1\.0))?)$"
+__all__ = ["STOP_PATTERN", "StopKind", "StopPolicy"]
+
 _PROBABILITY = 0.85
 
 

@@ -1,134 +1,31 @@
-"""Tool calls, what they return, and the facts in it.
+"""See `geotts_client.tooling`: the client and the service share these values."""
 
-A result has three faces: `text` for the model, typed `facts` for the evidence checks, and `images` by reference.
-"""
+from geotts_client.tooling import (
+    CountryFact,
+    Datum,
+    Fact,
+    ImageRef,
+    PlaceFact,
+    TextFact,
+    ToolCall,
+    ToolErrorKind,
+    ToolFailure,
+    ToolResult,
+    ViewFact,
+    WebFact,
+)
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
-
-from pydantic import Field, JsonValue
-
-from tts.domain.geo import LatLon
-from tts.domain.photo import Box
-from tts.domain.value import Value
-from tts.errors import ToolErrorKind
-
-Datum = Literal["WGS-84", "GCJ-02"]
-
-
-class ToolCall(Value):
-    """One call as the model wrote it; `id` is unique within its rollout."""
-
-    id: str
-    name: str
-    arguments: dict[str, JsonValue] = {}
-
-
-class ImageRef(Value):
-    """A picture by name, never by bytes: a region of a photo of the request, or a file under `sha256`."""
-
-    sha256: str
-    width: int
-    height: int
-    media_type: str = "image/jpeg"
-    box: Box | None = None
-    label: str = ""
-
-
-class PlaceFact(Value):
-    """A named place as a provider returned it."""
-
-    kind: Literal["place"] = "place"
-    id: str
-    name: str
-    place_kind: str = ""
-    point: LatLon | None = None
-    datum: Datum = "WGS-84"
-    country_code: str = ""
-    admin1: str = ""
-    address: str = ""
-    population: int | None = None
-    score: float | None = Field(default=None, description="how well the name matches the query, 0 to 1")
-    source: str = ""
-    url: str | None = None
-
-
-class TextFact(Value):
-    """A line of text read off the photo."""
-
-    kind: Literal["text"] = "text"
-    text: str
-    box: Box
-    script: str = ""
-    language: str = ""
-    confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
-
-
-class CountryFact(Value):
-    """Which country lies at a point; `country_code` is empty at sea."""
-
-    kind: Literal["country"] = "country"
-    point: LatLon
-    country_code: str
-    country: str
-    at_sea: bool = False
-    source: str = ""
-
-
-class WebFact(Value):
-    """One search hit. `number` is the index the model sees, counted through over all queries of a call."""
-
-    kind: Literal["web"] = "web"
-    number: int
-    title: str
-    snippet: str = ""
-    url: str
-    query: str = ""
-    source: str = ""
-
-
-class ViewFact(Value):
-    """Proof that a part of the photo or of a map was looked at."""
-
-    kind: Literal["view"] = "view"
-    image: ImageRef
-    point: LatLon | None = None
-    zoom: float | None = None
-    source: str = ""
-
-
-Fact = Annotated[PlaceFact | TextFact | CountryFact | WebFact | ViewFact, Field(discriminator="kind")]
-
-
-class ToolFailure(Value):
-    kind: ToolErrorKind
-    detail: str
-    retry_after_s: float | None = None
-
-
-class ToolResult(Value):
-    """What came back for one call. Exactly one of `facts`-bearing success or `failure`; `text` is always there."""
-
-    call_id: str
-    name: str
-    text: str
-    facts: tuple[Fact, ...] = ()
-    images: tuple[ImageRef, ...] = ()
-    failure: ToolFailure | None = None
-    cached: bool = False
-    elapsed_s: Annotated[float, Field(ge=0)] = 0.0
-    retrieved_at: str = Field(default="", description="RFC 3339, UTC: when the provider answered")
-
-    @property
-    def ok(self) -> bool:
-        return self.failure is None
-
-    def points(self) -> tuple[LatLon, ...]:
-        """Every position this result states."""
-        found: list[LatLon] = []
-        for fact in self.facts:
-            point: Any = getattr(fact, "point", None)
-            if point is not None:
-                found.append(point)
-        return tuple(found)
+__all__ = [
+    "CountryFact",
+    "Datum",
+    "Fact",
+    "ImageRef",
+    "PlaceFact",
+    "TextFact",
+    "ToolCall",
+    "ToolErrorKind",
+    "ToolFailure",
+    "ToolResult",
+    "ViewFact",
+    "WebFact",
+]

@@ -1,28 +1,8 @@
-"""What a request cost. Additive, so that turns, rollouts and requests sum the same way."""
+"""See `geotts_client.usage`: the client and the service share these values."""
 
-from __future__ import annotations
+from geotts_client.usage import (
+    Count,
+    Usage,
+)
 
-from typing import Annotated
-
-from pydantic import Field
-
-from tts.domain.value import Value
-
-Count = Annotated[int, Field(ge=0)]
-
-
-class Usage(Value):
-    """Counts and seconds. `cached_tokens` are prompt tokens the engine found in its prefix cache."""
-
-    turns: Count = 0
-    model_calls: Count = 0
-    prompt_tokens: Count = 0
-    completion_tokens: Count = 0
-    cached_tokens: Count = 0
-    tool_calls: Count = 0
-    tool_errors: Count = 0
-    cache_hits: Count = 0
-    gpu_s: Annotated[float, Field(ge=0)] = 0.0
-
-    def __add__(self, other: Usage) -> Usage:
-        return self.model_copy(update={name: count + getattr(other, name) for name, count in self.__dict__.items()})
+__all__ = ["Count", "Usage"]

@@ -1,40 +1,7 @@
-"""The base of every domain value: immutable, closed to unknown fields, and one way to turn it into JSON.
+"""See `geotts_client.value`: the client and the service share these values."""
 
-Pydantic decides what is in the bytes (wire and records) and writes them, in one pass.
-"""
+from geotts_client.value import (
+    Value,
+)
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any, Self
-
-from pydantic import BaseModel, ConfigDict
-
-_set = object.__setattr__
-
-
-class Value(BaseModel):
-    """A frozen domain value. Equality is by content; `json_bytes()` is the canonical wire form."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """As pydantic's, in a third of the time: events are numbered and folded by copies. A value has no extra and no
-        private attributes.
-        """
-        if deep:
-            return super().model_copy(update=update, deep=True)
-        changed = update or {}
-        copied = type(self).__new__(type(self))
-        _set(copied, "__dict__", {**self.__dict__, **changed})
-        _set(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__ | changed.keys())
-        _set(copied, "__pydantic_extra__", None)
-        _set(copied, "__pydantic_private__", None)
-        return copied
-
-    def jsonable(self) -> dict[str, Any]:
-        """Plain JSON types, fields in declaration order."""
-        return self.model_dump(mode="json")
-
-    def json_bytes(self) -> bytes:
-        return self.__pydantic_serializer__.to_json(self)
+__all__ = ["Value"]

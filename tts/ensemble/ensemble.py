@@ -8,7 +8,7 @@ and is told with its reason. Rollouts may be added to a running request: the pla
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tts.aio import Deadline, Fleet
@@ -17,12 +17,36 @@ from tts.domain.events import Event, Hypothesised, RolloutFinished
 from tts.domain.outgoing import Outgoing
 from tts.domain.trajectory import Run
 from tts.domain.usage import Usage
+from tts.ensemble.first_turn import LEADER
+from tts.ensemble.leader import LeaderRule
 from tts.ensemble.stragglers import straggler_s
 from tts.ensemble.watch import ConsensusWatch
-from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, WatchSettings
+from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, Routing, WatchSettings
 from tts.rollout.group import split
 
-_Fleet = Fleet[Sequence[RolloutItem]]
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What became known beside the leader: how many rollouts there are to be in all, and what the others are like."""
+
+    group: GroupRequest
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Work beside a leader: `rate` takes its time, `join` turns what it found into a decision and tells it.
+
+    `planned` is known from the start where the caller named the depth.
+    """
+
+    rate: Callable[[], Awaitable[Routing]]
+    join: Callable[[Routing], Awaitable[Planned]]
+    rule: LeaderRule
+    planned: Planned | None = None
+
+
+_Fleet = Fleet[Sequence[RolloutItem | Routing]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +78,8 @@ class Ensemble:
         self._hedged = False
         self._wanted = 0
         self._shown: object = None
+        self._beside: Beside | None = None
+        self._planned: Planned | None = None
 
     @property
     def started(self) -> int:
@@ -75,6 +101,47 @@ class Ensemble:
             await self._close_open(reason)
         return reason
 
+    async def lead(self, group: GroupRequest, beside: Beside, deadline: Deadline) -> StopReason | None:
+        """Start the first rollout at once, and others like `run` when the photo was rated and the rule lets them.
+
+        All start at once where the plan is known: in a group of their own an engine sees to its prefixes itself.
+        """
+        self._beside, self._planned = beside, beside.planned
+        self._wanted = 1 if beside.planned is None else beside.planned.total
+        fleet: _Fleet = Fleet()
+        async with fleet:
+            self._start(fleet, group, 1 if beside.planned is None else beside.planned.total)
+            fleet.add(_once(beside.rate))
+            reason = await self._follow(fleet, group, deadline)
+        if reason is not None:
+            await self._close_open(reason)
+        self._beside = None
+        return reason
+
+    @property
+    def _needs_no_rating(self) -> bool:
+        """Whether the plan was known without it, so that nobody waits for a rating that takes longer than rollouts."""
+        return self._beside is not None and self._beside.planned is not None
+
+    def _join(self, fleet: _Fleet) -> None:
+        """Start the rollouts that were waiting for the leader, as far as its rule lets them."""
+        if self._beside is None or self._planned is None:
+            return
+        total = self._planned.total
+        allowed = self._beside.rule.allowed(self._sink.run(), total, waited_s=_now() - self._started[LEADER])
+        missing = allowed - len(self._started)
+        if missing > 0:
+            self._wanted = len(self._started) + missing
+            self._start(fleet, replace(self._planned.group, warm=True), missing)
+
+    def _gate_at(self) -> float | None:
+        """Until when siblings wait for the leader's first token, on the loop's clock; None when none waits for that."""
+        if self._beside is None or self._planned is None or len(self._started) >= self._planned.total:
+            return None
+        wait_s = self._beside.rule.prefix_wait_s
+        until = None if wait_s is None else self._started[LEADER] + wait_s
+        return until if until is not None and until > _now() else None
+
     def _start(self, fleet: _Fleet, group: GroupRequest, added: int) -> None:
         now, first = _now(), len(self._started)
         for ids in split(added, self._rollouts.group_size(added)):
@@ -85,20 +152,28 @@ class Ensemble:
 
     async def _follow(self, fleet: _Fleet, group: GroupRequest, deadline: Deadline) -> StopReason | None:
         while True:
-            patience = self._patience()
-            batches = await fleet.take(until=deadline.at if patience is None else min(patience, deadline.at))
+            gate = self._gate_at()
+            until = min(at for at in (deadline.at, self._patience(), gate) if at is not None)
+            batches = await fleet.take(until=until)
             if batches is None:
                 if deadline.passed:
                     return StopReason.DEADLINE
+                if until == gate:
+                    self._join(fleet)
+                    continue
                 if not self._hedge(fleet, group):
                     return StopReason.CANCELLED
                 continue
             if not batches:
                 return None
-            if await self._forward(batches) and (reason := await self._enough()) is not None:
+            news = await self._forward(batches)
+            self._join(fleet)
+            if news and (reason := await self._enough()) is not None:
                 return reason
+            if self._needs_no_rating and len(self._took) >= len(self._started):
+                return None
 
-    async def _forward(self, batches: Sequence[Sequence[RolloutItem]]) -> bool:
+    async def _forward(self, batches: Sequence[Sequence[RolloutItem | Routing]]) -> bool:
         """Pass items on; whether beliefs or costs may have changed."""
         news = False
         for batch in batches:
@@ -107,6 +182,9 @@ class Ensemble:
                     await self._sink.attach(item)
                 elif isinstance(item, Outgoing):
                     self._sink.left(item)
+                elif isinstance(item, Routing):
+                    joined = await self._beside.join(item) if self._beside is not None else None
+                    self._planned = self._planned or joined
                 elif not isinstance(item, Checkpoint):
                     await self._sink.emit(item)
                     news = news or isinstance(item, RolloutFinished | Hypothesised)
@@ -167,6 +245,10 @@ class Ensemble:
                         usage=trajectory.usage,
                     )
                 )
+
+
+async def _once(work: Callable[[], Awaitable[Routing]]) -> AsyncIterator[Sequence[Routing]]:
+    yield [await work()]
 
 
 def _spent(run: Run) -> Usage:

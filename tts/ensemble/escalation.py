@@ -20,6 +20,8 @@ def reason_to_escalate(
         return None
     if all(t.stop_reason is StopReason.FAILED for t in run.trajectories):
         return None  # an engine that is down is not helped by more work
+    if verdict.contradictions and verdict.abstained:
+        return None  # what speaks against the caller is found already, and more work finds it again
     if verdict.abstained or all(t.best is None or t.best.point is None for t in run.trajectories):
         return "nothing was found"
     best, total = agreement()

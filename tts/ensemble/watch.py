@@ -14,20 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tts.domain.answer import StopReason
 from tts.domain.events import ClusterInfo, Consensus
 from tts.domain.geo import LatLon, distance_rows_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.stopping import StopKind, StopPolicy
 from tts.domain.trajectory import Trajectory
+from tts.ensemble.first_turn import LEADER, REGION_KM, TOWN_KM, UNTRUSTED, is_clear
 from tts.ensemble.witnesses import Witnesses
 from tts.ports import TownGuess
 
-REGION_KM = 400.0  # farther apart than this are two regions, whatever radius was wanted
-TOWN_KM = 50.0  # a wanted radius up to this asks for the town
 _TOWN_CENTRE_KM, _REGION_CENTRE_KM = 0.37, 0.8  # a point this near to the centre of the town it names is a guess
 _SLACK = 1e-9
-_UNTRUSTED = (StopReason.FAILED, StopReason.CANCELLED)
 _QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.leggauss(32)), strict=True))
 _SHOWN = 5
 
@@ -36,8 +33,8 @@ Row = Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """One located belief: whose, where, whether its rollout ended, its share of a witness, and, when
-    nothing supports it, how far from the centre of the town it names."""
+    """One located belief: whose, where, whether it counts as a vote, its share of a witness, and, when nothing supports
+    it, how far from the centre of the town it names."""
 
     rollout_id: int
     point: LatLon
@@ -47,14 +44,24 @@ class Ballot:
 
 
 class ConsensusWatch:
-    """Looks at the trajectories of one request. Without `guesses` it never finds a search futile."""
+    """Looks at the trajectories of one request. Without `guesses` it never finds a search futile.
 
-    def __init__(self, policy: StopPolicy, radius_km: float, guesses: TownGuess | None = None) -> None:
+    `led`: the first rollout leads, so what first turns say counts (`tts.ensemble.first_turn`).
+    """
+
+    def __init__(
+        self, policy: StopPolicy, radius_km: float, guesses: TownGuess | None = None, *, led: bool = False
+    ) -> None:
+        self._led = led
         self._policy = policy
         self._radius_km = radius_km
         self._reach_km = min(radius_km, REGION_KM)
         self._witnesses = Witnesses()
         self._guesses = guesses
+
+    @property
+    def radius_km(self) -> float:
+        return self._radius_km
 
     @property
     def active(self) -> bool:
@@ -91,19 +98,27 @@ class ConsensusWatch:
         return (self._best(final), sum(ballot.share for ballot in final)) if final else (0.0, 0.0)
 
     def _ballots(self, trajectories: Sequence[Trajectory]) -> list[Ballot]:
+        early = self._leader_counts(trajectories)
         stated = [
             (trajectory, best, best.point)
             for trajectory in trajectories
             if (best := trajectory.best) is not None
             and best.point is not None
-            and trajectory.stop_reason not in _UNTRUSTED
+            and trajectory.stop_reason not in UNTRUSTED
         ]
         shares = self._witnesses.shares([trajectory for trajectory, _, _ in stated])
         ballots = []
         for (trajectory, best, point), share in zip(stated, shares, strict=True):
-            final = trajectory.stop_reason is not None
+            final = trajectory.stop_reason is not None or (early and is_clear(trajectory, self._radius_km))
             ballots.append(Ballot(trajectory.rollout_id, point, final, share, self._off_centre_km(trajectory, best)))
         return ballots
+
+    def _leader_counts(self, trajectories: Sequence[Trajectory]) -> bool:
+        """Whether the leader ended and was sure from its first turn: who is as sure counts then while it runs."""
+        if not self._led:
+            return False
+        leader = next((t for t in trajectories if t.rollout_id == LEADER), None)
+        return leader is not None and leader.stop_reason is not None and is_clear(leader, self._radius_km)
 
     def _decided(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], finished: int, n: int) -> bool:
         """`share` (m,) and `km` (m, m) are those of the final ballots."""

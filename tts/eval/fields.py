@@ -33,6 +33,7 @@ _ANSWER_TEXTS = (
 # Names that other things go by too: only looked at when no column says that it is a prediction.
 _ANSWER_MAYBE = ("answer", "final_answer", "result", "reply", "text", "content")
 _CITY = ("city", "city_name", "town", "locality", "place")
+_STATE = ("province_or_state", "state", "province", "region", "admin1")
 _COUNTRY = ("country", "country_name", "nation", "country_code", "iso_country")
 
 
@@ -94,6 +95,20 @@ def answer_of(row: Row, where: str) -> StatedAnswer:
         f"{where} has no answer: expected text in `solution_str` or `response`, or pred_lat and pred_lon; "
         f"it has {', '.join(map(str, row)) or 'nothing'}"
     )
+
+
+def names_of(row: Row) -> dict[str, str]:
+    """The true `country`, `state` and `city` of a row, those that it states."""
+    keys = lowered(row)
+    held = [lowered(value) for holder in _TRUTH_HOLDERS if isinstance(value := keys.get(holder), Mapping)]
+    found: dict[str, str] = {}
+    for place in (*held, keys):
+        nested = place.get("multi_level_loc_dict") or place.get("address")
+        levels = {**(lowered(nested) if isinstance(nested, Mapping) else {}), **place}
+        for name, spellings in (("country", _COUNTRY), ("state", _STATE), ("city", _CITY)):
+            if name not in found and (value := _first(levels, spellings)) is not None:
+                found[name] = str(value).strip()
+    return found
 
 
 def _held_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> StatedAnswer | None:

@@ -61,6 +61,7 @@ class Figures(Value):
     rollouts: float = 0.0
     tool_calls: float = 0.0
     tokens: float = 0.0
+    cost_usd: float = 0.0
     p50_s: float = 0.0
 
 
@@ -130,6 +131,7 @@ def figures(measured: Measured, *, intervals: bool = False) -> Figures:
         city=_round(100.0 * float(measured.city.mean())),
         tool_calls=_round(float(np.mean([one.tool_calls for one in usage]))),
         tokens=_round(float(np.mean([one.prompt_tokens + one.completion_tokens for one in usage]))),
+        cost_usd=round(float(np.mean([one.cost_usd for one in usage])), 6),
         p50_s=round(float(np.median([record.elapsed_s for record in measured.records])), 3),
         **{name: round(v, 4) if isinstance(v, float) else v for name, v in stated.items()},
     )

@@ -1,80 +1,107 @@
-"""Two ways of reading an answer out of what a model wrote.
+"""Ways of reading an answer out of what a model wrote, one for each published system and one for people.
 
-`paper` is the one the published tables were made with: the *first* brace-balanced object that strict JSON accepts and
-that has lat, lon, city and country. Braces are counted without regard to strings, a missing quote or a trailing comma
-loses the answer, and whatever is not found is wrong (Thinking with Map, evaluation script). `serving` is what a user
-gets: tolerant, and the last word counts. Tolerance lifts published rows, so the two are never mixed in one table.
+`paper` is the one the published tables were made with: the *first* brace-balanced object that is JSON and has lat, lon,
+city and country. Braces are counted without regard to strings, a missing quote or a trailing comma loses the answer,
+and whatever is not found is wrong. `verifier`, `reverse`, `reverse_reward`, `geoagent` and `geovista` are the released
+readers (`tts/rewards/released`); `spotagent` and `geo_adapt` read the forms of their papers, since no code could be
+had. `serving` is what a user gets: tolerant, and the last word counts. Tolerance lifts published rows, so readers are
+never mixed in one table.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
-
-import orjson
+from collections.abc import Callable
+from typing import Any, Literal, get_args
 
 from tts.dialects.answers import answer_from_json
+from tts.dialects.geo_adapt import answer_in_block
+from tts.dialects.labelled import answer_tags, labelled_answer
+from tts.domain.hypothesis import Hypothesis
 from tts.eval.fields import StatedPlace, point_from
+from tts.rewards.released import geoagent, reverse, thinking_with_map
 
-ParserName = Literal["paper", "serving"]
-_BRACE = re.compile(r"[{}]")
-_FLAT = re.compile(r"\{[^{}]*\}")
-_REQUIRED = ("lat", "lon", "city", "country")
+ParserName = Literal[
+    "paper", "serving", "verifier", "reverse", "reverse_reward", "geoagent", "geovista", "spotagent", "geo_adapt"
+]
+PARSER_NAMES: tuple[ParserName, ...] = get_args(ParserName)
+NAME_READERS: frozenset[ParserName] = frozenset({"geoagent", "geovista"})
+"""Readers whose answers are names: they have a position only after geocoding."""
 
 
 def parse_paper(text: str) -> StatedPlace | None:
     """The first strict object with all four keys, or None. Null or impossible coordinates give None as well."""
-    value = _first_strict_object(text)
-    if value is None or (point := point_from(value["lat"], value["lon"])) is None:
-        return None
-    return StatedPlace(point, _name(value["country"]), _name(value["city"]))
+    return _placed(thinking_with_map.read_answer(text))
+
+
+def parse_verifier(text: str) -> StatedPlace | None:
+    """As the verifier of Thinking with Map is read: the widest object, else each field by itself."""
+    return _placed(thinking_with_map.read_verdict(text))
 
 
 def parse_serving(text: str) -> StatedPlace | None:
     """The last well-formed answer; None when there is none or it abstains from a point."""
-    found = answer_from_json(text)
+    return _stated(answer_from_json(text))
+
+
+def parse_reverse(text: str) -> StatedPlace | None:
+    """REVERSE's tables: the last two parts of the last answer, before them country and city."""
+    return _pair(reverse.read_for_tables(text), reverse.names_for_tables(text))
+
+
+def parse_reverse_reward(text: str) -> StatedPlace | None:
+    """REVERSE's reward: a pair of numbers in the first answer, else anywhere."""
+    return _pair(reverse.read_for_reward(text), ("", ""))
+
+
+def parse_geoagent(text: str) -> StatedPlace | None:
+    """GeoAgent: the names of the first answer, else of FinalAnswer; the place counts as the city."""
+    answer = geoagent.answer_for_geocoding(text)
+    names = geoagent.names_in(answer or "")
+    return StatedPlace(None, names.country, names.place or names.region) if names.country else None
+
+
+def parse_geovista(text: str) -> StatedPlace | None:
+    """GeoVista: the whole text, in which names are looked for; it states no place by itself."""
+    return StatedPlace(None) if text.strip() else None
+
+
+def parse_spotagent(text: str) -> StatedPlace | None:
+    """SpotAgent: the labelled lines of the last answer."""
+    return next((_stated(labelled_answer(block)) for block in reversed(answer_tags(text))), None)
+
+
+def parse_geo_adapt(text: str) -> StatedPlace | None:
+    """Geo-ADAPT: the labelled lines of the last answer that has all of them; Unknown is no position."""
+    found = (answer_in_block(block) for block in reversed(answer_tags(text) or [text]))
+    return next((_stated(answer) for answer in found if answer is not None), None)
+
+
+PARSERS: dict[ParserName, Callable[[str], StatedPlace | None]] = {
+    "paper": parse_paper,
+    "serving": parse_serving,
+    "verifier": parse_verifier,
+    "reverse": parse_reverse,
+    "reverse_reward": parse_reverse_reward,
+    "geoagent": parse_geoagent,
+    "geovista": parse_geovista,
+    "spotagent": parse_spotagent,
+    "geo_adapt": parse_geo_adapt,
+}
+
+
+def _placed(reading: thinking_with_map.Reading) -> StatedPlace | None:
+    return _pair(reading.position, (_name(reading.country), _name(reading.city)))
+
+
+def _pair(position: tuple[float, float] | None, names: tuple[str, str]) -> StatedPlace | None:
+    point = None if position is None else point_from(*position)
+    return None if point is None else StatedPlace(point, *names)
+
+
+def _stated(found: Hypothesis | None) -> StatedPlace | None:
     if found is None or found.point is None:
         return None
     return StatedPlace(found.point, found.country or found.country_code, found.city)
-
-
-PARSERS: dict[ParserName, Callable[[str], StatedPlace | None]] = {"paper": parse_paper, "serving": parse_serving}
-
-
-def _first_strict_object(text: str) -> dict[str, Any] | None:
-    for piece in _balanced(text):
-        if '"' in piece and (value := _strict(piece)) is not None:  # without a quote there is no key in it
-            return value
-    return None
-
-
-def _balanced(text: str) -> Iterable[str]:
-    """Outermost brace-balanced pieces, in order. Where no brace is nested or stray, one regex pass finds them."""
-    flat = _FLAT.findall(text)
-    if len(flat) == text.count("{") == text.count("}"):
-        return flat
-    return _counted(text)
-
-
-def _counted(text: str) -> Iterator[str]:
-    depth = start = 0
-    for brace in _BRACE.finditer(text):
-        if brace[0] == "{":
-            start = brace.start() if depth == 0 else start
-            depth += 1
-        elif depth:
-            depth -= 1
-            if depth == 0:
-                yield text[start : brace.end()]
-
-
-def _strict(raw: str) -> dict[str, Any] | None:
-    try:
-        value = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return None
-    return value if isinstance(value, dict) and all(key in value for key in _REQUIRED) else None
 
 
 def _name(value: Any) -> str:

@@ -6,8 +6,8 @@ numbers stand beside, because published tables for Chinese photos rarely say whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from tts.domain.geo import Floats, LatLon, distances_km
 from tts.domain.tooling import Datum
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.eval.fields import StatedAnswer, StatedPlace, answer_of, truth_of
+from tts.eval.fields import StatedAnswer, StatedPlace, answer_of, names_of, truth_of
 from tts.eval.metrics.accuracy import (
     CLASSIC_KM,
     PAPER_KM,
@@ -27,16 +27,21 @@ from tts.eval.metrics.accuracy import (
     median_km,
 )
 from tts.eval.metrics.names import PlaceNames
-from tts.eval.parsers import PARSERS, ParserName
+from tts.eval.parsers import NAME_READERS, PARSERS, ParserName
+from tts.eval.reader_rewards import REWARDED, reward_of
 from tts.eval.rows import Row, read_rows
 from tts.geodata.datum import as_wgs84
+from tts.rewards.released.geoagent import answer_for_geocoding
+from tts.rewards.released.geovista import Levels, names_by_rule
 
 
 class Score(Value):
     """Figures of one file, in percent unless a unit is named.
 
     `acc` is at 0.5, 2, 10, 25, 200, 750 km, `acc_classic` at 1, 25, 200, 750, 2500 km, both of *all* rows;
-    `acc_as_written` is `acc` without the conversion of datums. Names are compared when a gazetteer was given.
+    `acc_as_written` is `acc` without the conversion of datums. Names are compared when a gazetteer was given. `reward`
+    is the mean of the score that the reader's authors give (0 to 1, coordinates as written) and `levels` has country,
+    state and city by whole words; both are there for the readers that have them.
     """
 
     file: str
@@ -54,16 +59,22 @@ class Score(Value):
     acc_as_written: tuple[float, ...] | None = None
     country: float | None = None
     city: float | None = None
+    reward: float | None = None
+    levels: dict[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreOptions:
-    """How a file is read. `datum` is that of the true positions, `answers_datum` that of the answers."""
+    """How a file is read. `datum` is that of the true positions, `answers_datum` that of the answers.
+
+    `geocoded` has the positions of answers that are names, by the answer as written.
+    """
 
     parser: ParserName = "paper"
     datum: Datum = "WGS-84"
     answers_datum: Datum = "WGS-84"
     names: PlaceNames | None = None
+    geocoded: Mapping[str, LatLon] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -74,8 +85,11 @@ class _Columns:
     said: list[LatLon] = field(default_factory=list)
     true: list[LatLon] = field(default_factory=list)
     n: int = 0
+    parsed: int = 0
     countries: int = 0
     cities: int = 0
+    reward: float = 0.0
+    levels: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Levels._fields, 0))
 
     def errors_km(self, said_datum: Datum, true_datum: Datum) -> Floats:
         """(n,) errors in km, NaN for rows without an answer."""
@@ -102,23 +116,38 @@ def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
         columns.n += 1
         where = f"{name}, row {columns.n}"
         truth = truth_of(row, where)
-        said = said_place(answer_of(row, where), options.parser)
-        if said is None or said.point is None or truth.point is None:
+        answer = answer_of(row, where)
+        said = said_place(answer, options.parser, options.geocoded)
+        if answer.text is not None and truth.point is not None:
+            columns.reward += reward_of(answer.text, said, truth.point, options.parser)
+        if options.parser == "geovista":
+            for level, right in names_by_rule(answer.text or "", names_of(row))._asdict().items():
+                columns.levels[level] += right
+        if said is None or (said.point is None and options.parser not in NAME_READERS):
             continue
-        columns.answered.append(columns.n - 1)
-        columns.said.append(said.point)
-        columns.true.append(truth.point)
+        columns.parsed += 1
         if options.names is not None:
             columns.countries += options.names.same_country(said.country, truth.country)
             columns.cities += options.names.same_city(said.city, truth.city, truth.country)
+        if said.point is not None and truth.point is not None:
+            columns.answered.append(columns.n - 1)
+            columns.said.append(said.point)
+            columns.true.append(truth.point)
     if not columns.n:
         raise DataError(f"{name} has no rows")
     return _score(columns, name, options)
 
 
-def said_place(answer: StatedAnswer, parser: ParserName) -> StatedPlace | None:
-    """Where an answer points to: parsed out of its text, or as its table states it."""
-    return PARSERS[parser](answer.text) if answer.text is not None else answer.place
+def said_place(
+    answer: StatedAnswer, parser: ParserName, geocoded: Mapping[str, LatLon] | None = None
+) -> StatedPlace | None:
+    """Where an answer points to: parsed out of its text, or as its table states it; names with their position."""
+    if answer.text is None:
+        return answer.place
+    said = PARSERS[parser](answer.text)
+    if said is None or parser != "geoagent" or not geocoded:
+        return said
+    return replace(said, point=geocoded.get(answer_for_geocoding(answer.text) or ""))
 
 
 def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
@@ -129,7 +158,7 @@ def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
     return Score(
         file=name,
         n=columns.n,
-        unparsed=columns.n - len(columns.answered),
+        unparsed=columns.n - columns.parsed,
         acc=_rounded(accuracy_percent(errors, PAPER_KM)),
         acc_classic=_rounded(accuracy_percent(errors, CLASSIC_KM)),
         median_km=None if median is None else round(median, 3),
@@ -142,11 +171,17 @@ def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
         acc_as_written=as_written,
         country=None if options.names is None else round(100.0 * columns.countries / columns.n, 2),
         city=None if options.names is None else round(100.0 * columns.cities / columns.n, 2),
+        reward=round(columns.reward / columns.n, 6) if options.parser in REWARDED else None,
+        levels=_percent(columns.levels, columns.n) if options.parser == "geovista" else None,
     )
 
 
 def _arrays(points: list[LatLon]) -> tuple[Floats, Floats]:
     return np.array([p.lat for p in points], dtype=np.float64), np.array([p.lon for p in points], dtype=np.float64)
+
+
+def _percent(counts: Mapping[str, int], n: int) -> dict[str, float]:
+    return {name: round(100.0 * count / n, 2) for name, count in counts.items()}
 
 
 def _rounded(values: tuple[float, ...]) -> tuple[float, ...]:

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from tts.clues.belief import Belief
+from tts.clues.caller import believed
+from tts.clues.hints import hint_of
 from tts.clues.lookups import asked
 from tts.clues.mentions import Mention, quieter
 from tts.clues.reader import ClueReader, Leads
@@ -18,7 +20,7 @@ from tts.config import CluesEngine
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.inference.clues_answer import explain, write_answer
-from tts.inference.clues_notes import Notes, area_codes, notes
+from tts.inference.clues_notes import Notes, notes
 from tts.inference.clues_questions import questions
 from tts.ports import Delta, ModelRequest
 
@@ -74,8 +76,9 @@ class CluesModel:
         answered, beside = asked(known.calls, known.results), lines.beside(known.lines)
         leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
         mentions = tuple(_heard(mention, known) for mention in leads.mentions)
-        belief = self._reader.weigher.weigh(leads.clues, mentions, area_codes(request))
-        return Thought(known, Leads(leads.clues, mentions), belief)
+        heard = Leads(leads.clues, mentions)
+        belief = believed(heard, self._reader, request.within, hint_of(request.hint, self._reader))
+        return Thought(known, heard, belief)
 
 
 def _heard(mention: Mention, known: Notes) -> Mention:

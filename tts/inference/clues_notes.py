@@ -11,7 +11,6 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tts.domain.geo import Countries as CountryArea
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ToolResult
@@ -68,11 +67,6 @@ def notes(request: ModelRequest, temperature: float) -> Notes:
         calls=tuple(calls),
         results=results,
     )
-
-
-def area_codes(request: ModelRequest) -> frozenset[str] | None:
-    """The countries the caller restricts the answer to, if he names countries."""
-    return frozenset(request.within.codes) if isinstance(request.within, CountryArea) else None
 
 
 def gumbel(uniform: float, temperature: float) -> float:

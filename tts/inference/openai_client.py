@@ -8,10 +8,11 @@ and time is left; afterwards the failure says `transient`, and whoever holds the
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncGenerator, AsyncIterator
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
-from functools import lru_cache
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import httpx
@@ -19,33 +20,54 @@ import orjson
 
 from tts.aio import Deadline, Limiter
 from tts.config import OpenAIEngine
-from tts.domain.outgoing import Outgoing
-from tts.errors import DeadlineExceeded, GeoTTSError, ModelError, Overloaded
-from tts.inference.openai_stream import Completion, SseLines
-from tts.inference.openai_wire import body_for
+from tts.domain.price import Price
+from tts.domain.usage import Usage
+from tts.errors import GeoTTSError, ModelError
+from tts.inference.endpoint.adaptation import ADAPTABLE_STATUS, adapt
+from tts.inference.endpoint.advice import overflows_context
+from tts.inference.endpoint.canary import Canary, CanaryOutcome
+from tts.inference.endpoint.context_guard import CUTS_SILENTLY, ContextGuard, needed_tokens
+from tts.inference.endpoint.detection import Detection
+from tts.inference.endpoint.held_pictures import HeldPictures
+from tts.inference.endpoint.memory import EndpointMemory
+from tts.inference.endpoint.mending import how_to_mend
+from tts.inference.endpoint.prices import shipped_prices
+from tts.inference.endpoint.question import Question
+from tts.inference.endpoint.refusal import Refusal
+from tts.inference.endpoint.traits import HOSTED, EndpointTraits
+from tts.inference.openai_connection import Connection, check_size
+from tts.inference.openai_stream import Completion, SseLines, check_length
+from tts.inference.openai_wire import ChatBody, body_for, refused_request
 from tts.inference.pictures import PictureCache
-from tts.inference.retry import RETRIED_STATUS, Backoff, retry_after_s
-from tts.net.secret import Scrubber, Secret
+from tts.inference.retry import Backoff
+from tts.net.url_secrets import bare_url
 from tts.ports import Delta, ModelRequest
 
 _BODY_END_S = 0.02
-_BUSY_STATUS = frozenset({429, 503, 529})
+_MOST_FORMS = 12
+_log = logging.getLogger(__name__)
+_CHAT = "chat/completions"
 
 
 class OpenAIModel:
-    """The `ModelClient` over an endpoint. `running` counts generations that have started and not ended."""
+    """The `ModelClient` over an endpoint. `running` counts generations that have been asked for and not ended."""
 
     def __init__(self, config: OpenAIEngine, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._config = config
-        self._transport = transport
+        self._http = Connection(config, transport)
         self._pictures = PictureCache(quality=config.jpeg_quality)
         self._backoff = Backoff(config.backoff_s)
         self._limiter = Limiter(config.max_running, config.max_queued)
-        self._http: httpx.AsyncClient | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._model = config.model
-        self._scrubber = Scrubber()
-        self._scrubber.guard("httpx", "httpcore.connection", "httpcore.http11")
+        self._traits = EndpointTraits.configured(config)
+        self._detected = False
+        self._detecting = asyncio.Lock()
+        self._memory = EndpointMemory(config.base_url, config.remember_days)
+        self._server = ""
+        self._kept: EndpointTraits | None = None
+        self._held = HeldPictures()
+        self._guard = ContextGuard()
+        self._checking = asyncio.Lock()
         self.running = 0
 
     @property
@@ -54,49 +76,188 @@ class OpenAIModel:
 
     async def aclose(self) -> None:
         """Close idle connections."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
+        await self._http.aclose()
+
+    @property
+    def price(self) -> Price | None:
+        """What tokens cost here; None when nobody says so."""
+        return self._traits.price or shipped_prices().of(self._model)
+
+    @property
+    def traits(self) -> EndpointTraits:
+        """What is known of the endpoint so far."""
+        return self._traits
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         deadline = Deadline(request.context.remaining_s)
-        async with self._limiter.slot():
-            self.running += 1
-            try:
-                async with aclosing(self._persistently(request, deadline)) as deltas:
-                    async for delta in deltas:
-                        yield delta
-            finally:
-                self.running -= 1
+        async with aclosing(self._persistently(request, deadline)) as deltas:
+            async for delta in deltas:
+                yield delta
 
     async def _persistently(self, request: ModelRequest, deadline: Deadline) -> AsyncGenerator[Delta]:
-        attempt = 0
+        """Ask until it is served: in another form where the endpoint refuses one, later where it is busy."""
+        attempt, forms = 0, 0
+        max_tokens: int | None = None
         while True:
-            passed_on = False
+            passed_on, pause = False, 0.0
             try:
-                async with aclosing(self._once(request, deadline)) as deltas:
+                async with aclosing(self._attempt(request, deadline, max_tokens)) as deltas:
                     async for delta in deltas:
                         passed_on = passed_on or not delta.sent
                         yield delta
                 return
+            except _AskAgain as again:
+                forms += 1
+                max_tokens = again.max_tokens or max_tokens
+                if forms > _MOST_FORMS:
+                    raise self._explained(again.failure) from None
             except GeoTTSError as failure:
+                self._explained(failure)
                 if passed_on or not failure.fields.get("transient") or attempt >= self._config.retries:
                     raise
                 pause = self._backoff.pause_s(attempt, failure.fields.get("retry_after_s"))
                 if pause >= deadline.remaining_s():
                     raise
+                attempt += 1
             await asyncio.sleep(pause)
-            attempt += 1
 
-    async def _once(self, request: ModelRequest, deadline: Deadline) -> AsyncGenerator[Delta]:
+    async def check_context(self, tokens: int, deadline: Deadline) -> CanaryOutcome | None:
+        """Whether a prompt of so many tokens is read from its first word; None where the server refuses longer ones.
+
+        Raises what a generation raises when the endpoint cannot be asked.
+        """
+        async with aclosing(self._detect("", deadline)) as deltas:
+            async for _ in deltas:
+                pass
+        if self._traits.kind not in CUTS_SILENTLY | {"other"}:
+            return None
+        outcome: CanaryOutcome | None = None
+        async with aclosing(self._canary(tokens, "", deadline)) as steps:
+            async for step in steps:
+                outcome = step if isinstance(step, CanaryOutcome) else outcome
+        if outcome is not None and outcome.state == "whole":
+            self._traits = self._guard.learn(outcome, self._traits)
+            await self._remember()
+        return outcome
+
+    def _explained(self, failure: GeoTTSError) -> GeoTTSError:
+        """The failure, which says where it happened and what to do about it."""
+        failure.fields |= {"endpoint": bare_url(self._config.base_url), "mend": how_to_mend(failure, self._config)}
+        return failure
+
+    async def _attempt(
+        self, request: ModelRequest, deadline: Deadline, max_tokens: int | None
+    ) -> AsyncGenerator[Delta]:
+        self.running += 1
+        try:
+            if not self._detected:
+                async with self._detecting, aclosing(self._detect(request.context.id, deadline)) as deltas:
+                    async for delta in deltas:
+                        yield delta
+            async with self._limiter.slot():
+                async with aclosing(self._check(request, deadline, self._wants_check)) as deltas:
+                    async for delta in deltas:
+                        yield delta
+                async with aclosing(self._once(request, deadline, max_tokens)) as deltas:
+                    async for delta in deltas:
+                        yield delta
+        finally:
+            self.running -= 1
+
+    def _wants_check(self) -> bool:
+        return self._guard.wants_check(self._traits)
+
+    async def _check(
+        self, request: ModelRequest, deadline: Deadline, wanted: Callable[[], bool]
+    ) -> AsyncGenerator[Delta]:
+        """See that the first words of such a request arrive. Raises ModelError when they do not."""
+        if not wanted():
+            return
+        async with self._checking:
+            if not wanted():  # a sibling has asked meanwhile
+                return
+            async with aclosing(self._canary(needed_tokens(request), request.context.id, deadline)) as steps:
+                async for step in steps:
+                    if isinstance(step, Delta):
+                        yield step
+                    else:
+                        self._traits = self._guard.learn(step, self._traits)
+
+    async def _canary(self, tokens: int, asked_for: str, deadline: Deadline) -> AsyncGenerator[Delta | CanaryOutcome]:
+        """The questions of a canary as they are sent, and what came of them."""
+        canary = Canary(self._model, self._traits, tokens)
+        while (question := canary.question) is not None:
+            yield self._leaving("POST", _CHAT, len(orjson.dumps(question)), asked_for)
+            try:
+                response = await self._http.ask("POST", _CHAT, question, deadline, self._config.first_token_s)
+            except ModelError as failure:
+                canary.feed(Refusal(0, failure.detail))
+                continue
+            ok = response.status_code == httpx.codes.OK
+            canary.feed(_parsed(response) if ok else await self._http.refusal(response, deadline))
+        if canary.outcome is not None:
+            yield canary.outcome
+
+    async def _detect(self, asked_for: str, deadline: Deadline) -> AsyncGenerator[Delta]:
+        """Ask the endpoint once what it is and which models it has, and recall what it refused before."""
+        if self._detected:
+            return
+        known = await asyncio.to_thread(self._memory.recall, self._model) if self._model else None
+        if known is not None and known.kind in HOSTED and self._config.server == "auto":
+            await self._know(self._traits.as_told_before(known))
+            return
+        detection = Detection(
+            self._traits,
+            host=httpx.URL(self._config.base_url).host,
+            model=self._model,
+            full=self._config.server == "auto",
+        )
+        while (question := detection.question) is not None:
+            size = len(orjson.dumps(question.body)) if question.body is not None else 0
+            yield self._leaving(question.method, question.path, size, asked_for)
+            detection.feed(await self._answer_to(question, deadline, needed=not self._model))
+        if detection.lost:
+            _log.warning("%s: its chat template loses %s: sent in another form", self.name, ", ".join(detection.lost))
+        self._model = detection.model
+        await self._know(detection.traits)
+
+    async def _know(self, told: EndpointTraits) -> None:
+        """Start with what the server says of itself, and with what it refused before."""
+        if self._config.pictures == "uuid" or (self._config.pictures == "auto" and told.kind == "vllm"):
+            told = told.model_copy(update={"pictures": "uuid"})
+        self._server = told.server
+        known = await asyncio.to_thread(self._memory.recall, self._model, told.server)
+        self._traits = told if known is None else told.narrowed_by(known, fixed=self._config.model_fields_set)
+        self._kept = None if known is None and told.kind in HOSTED else self._traits
+        if told.slots is not None and told.slots < self._config.max_running:
+            self._limiter = Limiter(told.slots, self._config.max_queued)
+        self._detected = True
+
+    async def _remember(self) -> None:
+        """Keep for the next process what has changed since the last time; what it says has just been served."""
+        if self._traits != self._kept:
+            self._kept = self._traits
+            await asyncio.to_thread(self._memory.keep, self._model, self._server, self._traits)
+
+    async def _answer_to(self, question: Question, deadline: Deadline, *, needed: bool) -> Any:
+        """The parsed answer; None when there is none. Raises as a generation does when the answer is needed."""
+        patience_s = self._config.first_token_s if question.body is not None else self._config.idle_s
+        response = await self._http.ask(question.method, question.path, question.body, deadline, patience_s)
+        if needed and response.status_code != httpx.codes.OK:
+            raise self._http.failure(await self._http.refusal(response, deadline), response)
+        return _parsed(response) if response.status_code == httpx.codes.OK else None
+
+    async def _once(self, request: ModelRequest, deadline: Deadline, max_tokens: int | None) -> AsyncGenerator[Delta]:
         """One attempt. Every failure of the connection or the endpoint leaves as one of our errors."""
-        if not self._model:
-            yield self._leaving("GET", "models", 0, request)
-        model = await self._model_name(deadline)
-        body = await body_for(request, self._config, model, self._pictures)
+        traits = self._traits
+        written = await body_for(
+            request, self._config, self._model, self._pictures, traits, max_tokens=max_tokens, held=self._held
+        )
+        body = orjson.dumps(written.wire)
+        self._guard.check_before(traits, written.text_bytes)
         turn = sum(message.role == "assistant" for message in request.messages)
         used = frozenset(call.id for message in request.messages for call in message.tool_calls)
-        completion = Completion(turn=turn, used_ids=used)
+        completion, length = Completion(turn=turn, used_ids=used), 0
         headers = {
             "Content-Type": "application/json",
             "Accept": "text/event-stream",
@@ -104,28 +265,67 @@ class OpenAIModel:
         }
         if request.context.traceparent:
             headers["traceparent"] = request.context.traceparent
-        sent = self._client().build_request("POST", self._url("chat/completions"), content=body, headers=headers)
-        yield self._leaving("POST", "chat/completions", len(body), request)
-        response = await self._waiting(self._client().send(sent, stream=True), deadline, self._config.first_token_s)
+        yield self._leaving("POST", _CHAT, len(body), request.context.id)
+        response = await self._http.post(_CHAT, body, headers, deadline, self._config.first_token_s)
         try:
-            await self._refuse_errors(response, deadline)
-            if "json" in response.headers.get("content-type", ""):
-                text = completion.feed_object(await self._whole_object(response, deadline))
-                completion.ended = True
-                yield Delta(text=text)
-            else:
-                async with aclosing(self._pieces(response, deadline, completion)) as pieces:
-                    lines = SseLines()
-                    async for piece in pieces:
-                        for data in lines.feed(piece):
-                            if text := completion.feed(data):
-                                yield Delta(text=text)
+            if response.status_code != httpx.codes.OK:
+                refusal = await self._http.refusal(response, deadline)
+                raise self._adapted(refusal, self._http.failure(refusal, response), traits, written, request)
+            async with aclosing(self._said(response, deadline, completion)) as texts:
+                async for text in texts:
+                    check_length(length := length + len(text), request.sampling.max_tokens)
+                    self._held.served(written.sent, written.named)
+                    yield Delta(text=text)
+            self._held.served(written.sent, written.named)  # of a reply without text, too
             text, last = completion.last()
+            if last.usage is not None:
+                doubts = partial(self._guard.doubts, traits, written.text_bytes, last.usage)
+                async with aclosing(self._check(request, deadline, doubts)) as deltas:
+                    async for delta in deltas:
+                        yield delta
+                self._guard.check_after(traits, request.session_id, written.text_bytes, last.usage)
             if text:
                 yield Delta(text=text)
-            yield last
+            await self._remember()
+            yield replace(last, usage=self._priced(last.usage or Usage(), len(body)))
         finally:
             await response.aclose()
+
+    def _priced(self, usage: Usage, bytes_sent: int) -> Usage:
+        cost_usd = self.price.cost_usd(usage) if self.price is not None else 0.0
+        return usage.model_copy(update={"bytes_sent": bytes_sent, "cost_usd": cost_usd})
+
+    def _adapted(
+        self, refusal: Refusal, failure: GeoTTSError, used: EndpointTraits, written: ChatBody, request: ModelRequest
+    ) -> GeoTTSError:
+        """The failure, or the wish to ask in another form. Siblings may have found that form meanwhile."""
+        if self._traits != used:
+            return _AskAgain(failure)
+        adaptation = adapt(used, refusal, refused_request(written, request, used))
+        forgotten = refusal.status in ADAPTABLE_STATUS and not overflows_context(refusal)
+        if adaptation is None and written.named and forgotten:
+            if self._held.lost(written.named):
+                self._traits = used.model_copy(update={"pictures": "inline"})
+            return _AskAgain(failure)
+        if adaptation is None:
+            return failure
+        self._traits = adaptation.traits
+        _log.info("%s refused a request (%s): asked again in another form", self._model, refusal.message[:200])
+        return _AskAgain(failure, adaptation.max_tokens)
+
+    async def _said(self, response: httpx.Response, deadline: Deadline, completion: Completion) -> AsyncGenerator[str]:
+        """The text of a reply as it comes, or all of it from an endpoint that does not stream."""
+        if "json" in response.headers.get("content-type", ""):
+            text = completion.feed_object(await self._whole_object(response, deadline))
+            completion.ended = True
+            yield text
+            return
+        lines = SseLines()
+        async with aclosing(self._pieces(response, deadline, completion)) as pieces:
+            async for piece in pieces:
+                for data in lines.feed(piece):
+                    if text := completion.feed(data):
+                        yield text
 
     async def _pieces(
         self, response: httpx.Response, deadline: Deadline, completion: Completion
@@ -136,49 +336,19 @@ class OpenAIModel:
         to its end serves the next turn too.
         """
         source = response.aiter_bytes()
-        patience_s = self._config.first_token_s
-        while (piece := await self._waiting(anext(source, b""), deadline, patience_s)) != b"":
+        patience_s, received = self._config.first_token_s, 0
+        while (piece := await self._http.waiting(anext(source, b""), deadline, patience_s)) != b"":
+            check_size(received := received + len(piece))
             yield piece
             if completion.ended:
                 with suppress(GeoTTSError):
-                    await self._waiting(anext(source, b""), deadline, _BODY_END_S)
+                    await self._http.waiting(anext(source, b""), deadline, _BODY_END_S)
                 return
             patience_s = self._config.idle_s
 
-    async def _waiting(self, awaitable: Any, deadline: Deadline, patience_s: float) -> Any:
-        """Wait for the network: at most `patience_s`, never beyond the deadline, and name what went wrong."""
-        try:
-            async with deadline.timeout(at_most_s=patience_s):
-                return await awaitable
-        except TimeoutError as late:
-            if deadline.passed:
-                raise DeadlineExceeded("the endpoint did not finish in time") from late
-            raise ModelError(f"the endpoint was silent for {patience_s:g} s", transient=True) from late
-        except httpx.InvalidURL as error:
-            raise ModelError("the address of the endpoint is no URL") from error
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            raise ModelError(
-                f"the connection to the endpoint failed: {type(error).__name__}", transient=True
-            ) from error
-
-    async def _refuse_errors(self, response: httpx.Response, deadline: Deadline) -> None:
-        """Raises for every status but 200: Overloaded, or ModelError with what the endpoint says about it."""
-        status = response.status_code
-        if status == httpx.codes.OK:
-            return
-        raw = await self._waiting(response.aread(), deadline, self._config.idle_s)
-        said = _said(self._scrubber.scrub_bytes(raw))
-        detail = f"the endpoint answered {status}{said and ': ' + said}"
-        after = retry_after_s(response.headers.get("retry-after"))
-        if status in _BUSY_STATUS:
-            raise Overloaded(detail, retry_after_s=1.0 if after is None else after, transient=True)
-        if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
-            raise ModelError(f"{detail} (the key is taken from ${self._config.api_key_env})")
-        raise ModelError(detail, transient=status in RETRIED_STATUS, retry_after_s=after)
-
     async def _whole_object(self, response: httpx.Response, deadline: Deadline) -> dict[str, Any]:
         """The body of an endpoint that does not stream."""
-        raw = await self._waiting(response.aread(), deadline, self._config.first_token_s)
+        raw = await self._http.whole(response, deadline, self._config.first_token_s)
         try:
             found = orjson.loads(raw)
         except orjson.JSONDecodeError as error:
@@ -187,63 +357,22 @@ class OpenAIModel:
             raise ModelError("the endpoint sent no completion")
         return found
 
-    async def _model_name(self, deadline: Deadline) -> str:
-        """The configured model, or the first one the endpoint lists."""
-        if not self._model:
-            response = await self._waiting(self._client().get(self._url("models")), deadline, self._config.idle_s)
-            await self._refuse_errors(response, deadline)
-            self._model = _first_model(response.content)
-        return self._model
-
-    def _leaving(self, method: str, path: str, size: int, request: ModelRequest) -> Delta:
+    def _leaving(self, method: str, path: str, size: int, asked_for: str) -> Delta:
         """Tells what is about to be sent: even when the caller is cancelled while it goes, it is on record."""
-        host, url = _bare(self._url(path))
-        sent = Outgoing.now(host=host, method=method, url=url, bytes_sent=size, request_id=request.context.id)
-        return Delta(sent=(sent,))
-
-    def _url(self, path: str) -> str:
-        return f"{self._config.base_url.rstrip('/')}/{path}"
-
-    def _client(self) -> httpx.AsyncClient:
-        """One client a loop: connections belong to the loop they were opened in."""
-        loop = asyncio.get_running_loop()
-        if self._http is None or self._loop is not loop:
-            key = os.environ.get(self._config.api_key_env, "")
-            self._scrubber.learn(Secret(key))
-            self._loop = loop
-            self._http = httpx.AsyncClient(
-                headers={"Authorization": f"Bearer {key}"} if key else {},
-                timeout=httpx.Timeout(None, connect=self._config.connect_s),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=self._config.max_running),
-                transport=self._transport,
-                trust_env=False,
-            )
-        return self._http
+        return Delta(sent=(self._http.leaving(method, path, size, asked_for),))
 
 
-@lru_cache(maxsize=16)
-def _bare(url: str) -> tuple[str, str]:
-    """The host of a URL, and the URL without what may be a secret."""
-    bare = httpx.URL(url).copy_with(userinfo=b"", query=None)
-    return bare.host, str(bare)
-
-
-def _first_model(raw: bytes) -> str:
+def _parsed(response: httpx.Response) -> Any:
+    """The JSON of a response; None when it is none."""
     try:
-        listed = orjson.loads(raw)["data"]
-        return str(listed[0]["id"])
-    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError) as error:
-        raise ModelError("the endpoint lists no model: name one in the configuration") from error
-
-
-def _said(raw: bytes) -> str:
-    """What an error body says, shortened: servers wrap it differently."""
-    try:
-        body = orjson.loads(raw)
+        return orjson.loads(response.content)
     except orjson.JSONDecodeError:
-        return ""
-    if isinstance(body, dict):
-        error = body.get("error", body)
-        message = error.get("message", "") if isinstance(error, dict) else error
-        return str(message)[:200]
-    return ""
+        return None
+
+
+class _AskAgain(GeoTTSError):
+    """The endpoint refused this form of the request, another is known. `failure` is what to say when it is not."""
+
+    def __init__(self, failure: GeoTTSError, max_tokens: int | None = None) -> None:
+        super().__init__(failure.detail)
+        self.failure, self.max_tokens = failure, max_tokens

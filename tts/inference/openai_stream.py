@@ -18,9 +18,12 @@ from tts.dialects.hermes import call_from
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.errors import ModelError
+from tts.inference.endpoint.provider_fields import ProviderFieldCollector
 from tts.ports import Delta
 
 _DONE = b"[DONE]"
+_MAX_LINE_BYTES = 8 * 2**20  # one chunk; a whole reply as one chunk has some bytes a character
+_CHARACTERS_A_TOKEN, _MORE_CHARACTERS = 64, 65536  # about 4 are usual; thoughts may come on top of what was asked for
 Finish = Literal["stop", "length", "tool_calls"]
 
 
@@ -39,9 +42,17 @@ class SseLines:
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         *lines, self._rest = (self._rest + piece).split(b"\n")
+        if len(self._rest) > _MAX_LINE_BYTES:
+            raise ModelError(f"the endpoint sent a line of more than {_MAX_LINE_BYTES // 2**20} MiB")
         for line in lines:
             if line.startswith(b"data:"):
                 yield line[5:].strip()
+
+
+def check_length(characters: int, max_tokens: int) -> None:
+    """Raises ModelError for a text that cannot be `max_tokens` tokens: reading it takes time."""
+    if characters > _CHARACTERS_A_TOKEN * max_tokens + _MORE_CHARACTERS:
+        raise ModelError(f"the endpoint wrote {characters:,} characters where {max_tokens:,} tokens were asked for")
 
 
 class Completion:
@@ -50,6 +61,7 @@ class Completion:
     def __init__(self, *, turn: int, used_ids: frozenset[str]) -> None:
         self._turn, self._used_ids = turn, used_ids
         self._calls: dict[int, _OpenCall] = {}
+        self._fields = ProviderFieldCollector()
         self._finish: str | None = None
         self._usage: Usage | None = None
         self._pieces = 0
@@ -76,6 +88,7 @@ class Completion:
         if choice is None:
             return ""
         said = _dict(choice.get("delta")) or _dict(choice.get("message"))
+        self._fields.add_message(said)
         text = self._text(said)
         self._pieces += bool(text)
         for call in _list(said.get("tool_calls")):
@@ -100,15 +113,18 @@ class Completion:
             raise ModelError("the endpoint aborted the generation", transient=True)
         text = "</think>" if self._thinking else ""
         calls: list[ToolCall] = []
-        for i, call in enumerate(self._open_calls()):
+        ids: dict[int, str] = {}
+        for i, (place, call) in enumerate(self._open_calls()):
             read = call_from({"name": call.name, "arguments": call.arguments}, self._id(call, i, calls))
             if read is None:
                 text += f'\n<tool_call>\n{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}'
             else:
                 calls.append(read)
+                ids[place] = read.id
         finish: Finish = "length" if self._finish == "length" else "tool_calls" if calls else "stop"
         usage = self._usage or Usage(completion_tokens=self._pieces + 8 * len(self._calls))
-        return text, Delta(tool_calls=tuple(calls), finish_reason=finish, usage=usage)
+        fields = self._fields.collected(ids)
+        return text, Delta(tool_calls=tuple(calls), finish_reason=finish, usage=usage, provider_fields=fields)
 
     def _text(self, said: dict[str, Any]) -> str:
         """Content; reasoning that a server has split off is put back between its tags."""
@@ -125,7 +141,9 @@ class Completion:
     def _add_call(self, piece: dict[str, Any]) -> None:
         function = _dict(piece.get("function"))
         call_id, name = _plain(piece.get("id")), _plain(function.get("name"))
-        call = self._calls.setdefault(self._place(piece.get("index"), call_id, name), _OpenCall())
+        place = self._place(piece.get("index"), call_id, name)
+        call = self._calls.setdefault(place, _OpenCall())
+        self._fields.add_call(place, piece)
         call.id = call.id or call_id
         call.name = call.name or name
         arguments = function.get("arguments")
@@ -145,8 +163,8 @@ class Completion:
         starts = call_id != open_call.id if call_id else bool(name)
         return last + 1 if starts else last
 
-    def _open_calls(self) -> list[_OpenCall]:
-        return [call for _, call in sorted(self._calls.items()) if call.name or call.arguments]
+    def _open_calls(self) -> list[tuple[int, _OpenCall]]:
+        return [(place, call) for place, call in sorted(self._calls.items()) if call.name or call.arguments]
 
     def _id(self, call: _OpenCall, i: int, before: list[ToolCall]) -> str:
         """The server's id when it can serve as one: unique in the rollout."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import math
 from collections import OrderedDict
 
 from PIL import Image
@@ -17,6 +18,7 @@ from tts.domain.imaging import ResizeRule
 from tts.domain.photo import DECODER_ERRORS, Photo
 from tts.domain.tooling import ImageRef
 from tts.errors import ModelError
+from tts.inference.endpoint.held_pictures import picture_name
 from tts.ports import ModelRequest
 
 _Key = tuple[str, str, int, int]
@@ -31,13 +33,13 @@ class PictureCache:
         self._kept: OrderedDict[_Key, bytes] = OrderedDict()
         self._bytes = 0
 
-    async def data_url(self, ref: ImageRef, request: ModelRequest) -> bytes:
-        """`data:image/jpeg;base64,…` as ASCII bytes.
+    async def data_url(self, ref: ImageRef, request: ModelRequest, max_pixels: int | None = None) -> bytes:
+        """`data:image/jpeg;base64,…` as ASCII bytes, of at most `max_pixels` where the endpoint has such a limit.
 
         Raises:
             ModelError: when the reference names nothing the request carries, or bytes that are no picture.
         """
-        width, height = rule_for(ref, request).size(ref.width, ref.height)
+        width, height = size_of(ref, request, max_pixels)
         key = (ref.sha256, str(ref.box), width, height)
         if (kept := self._kept.get(key)) is not None:
             self._kept.move_to_end(key)
@@ -51,6 +53,19 @@ class PictureCache:
             _, dropped = self._kept.popitem(last=False)
             self._bytes -= len(dropped)
         return made
+
+    def name(self, ref: ImageRef, request: ModelRequest, max_pixels: int | None = None) -> str:
+        """The name of what `data_url` gives: equal names are equal pictures."""
+        return picture_name(ref.sha256, ref.box, *size_of(ref, request, max_pixels), self._quality)
+
+
+def size_of(ref: ImageRef, request: ModelRequest, max_pixels: int | None = None) -> tuple[int, int]:
+    """(width, height) in pixels in which a picture is sent."""
+    width, height = rule_for(ref, request).size(ref.width, ref.height)
+    if max_pixels is None or width * height <= max_pixels:
+        return width, height
+    shrink = math.sqrt(max_pixels / (width * height))
+    return max(1, math.floor(width * shrink)), max(1, math.floor(height * shrink))
 
 
 def rule_for(ref: ImageRef, request: ModelRequest) -> ResizeRule:

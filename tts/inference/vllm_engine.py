@@ -7,6 +7,7 @@ Closing the iterator of `generate` aborts the generation in the engine.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator
 
@@ -18,6 +19,7 @@ from tts.errors import ModelError, boundary
 from tts.inference.content_pictures import ContentPictures
 from tts.inference.conversation import Conversations
 from tts.inference.forcing import forced_calls, turn_schema
+from tts.inference.shared_time import SharedTime
 from tts.inference.vllm_seam import EngineStats, Generation, Piece, VllmSeam
 from tts.ports import Delta, ModelRequest
 
@@ -32,6 +34,7 @@ class VllmModel:
         self._conversations = Conversations(self._seam.tokenizer)
         self._pictures = ContentPictures()
         self._numbers = itertools.count()
+        self._time = SharedTime()
 
     @property
     def name(self) -> str:
@@ -63,25 +66,44 @@ class VllmModel:
         self._seam.check()
 
     def close(self) -> None:
+        """End the engine core, which is a process of its own. Blocks until it is gone."""
         self._seam.close()
 
+    async def aclose(self) -> None:
+        """`close`, for whoever composes parts; once is enough, and more is no error."""
+        await asyncio.to_thread(self.close)
+
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        said: list[str] = []
-        cached = prompt_tokens = completion_tokens = 0
         with boundary(ModelError, "vllm"):
             generation, forced = await self._generation(request)
-            async with closing(self._seam.generate(generation)) as pieces:
-                async for piece in pieces:
-                    said.append(piece.text)
-                    cached, prompt_tokens = max(cached, piece.cached_tokens), max(prompt_tokens, piece.prompt_tokens)
-                    completion_tokens += len(piece.token_ids)
-                    if piece.finish_reason is None:
-                        yield Delta(text=piece.text, token_ids=piece.token_ids, logprobs=piece.logprobs)
-                        continue
-                    usage = Usage(
-                        prompt_tokens=prompt_tokens, cached_tokens=cached, completion_tokens=completion_tokens
-                    )
-                    yield self._last(request, piece, "".join(said), usage, forced=forced)
+            mark = self._time.start()
+            try:
+                async with closing(self._deltas(request, generation, mark, forced=forced)) as deltas:
+                    async for delta in deltas:
+                        yield delta
+            finally:
+                self._time.stop()
+
+    async def _deltas(
+        self, request: ModelRequest, generation: Generation, mark: float, *, forced: bool
+    ) -> AsyncIterator[Delta]:
+        said: list[str] = []
+        cached = prompt_tokens = completion_tokens = 0
+        async with closing(self._seam.generate(generation)) as pieces:
+            async for piece in pieces:
+                said.append(piece.text)
+                cached, prompt_tokens = max(cached, piece.cached_tokens), max(prompt_tokens, piece.prompt_tokens)
+                completion_tokens += len(piece.token_ids)
+                if piece.finish_reason is None:
+                    yield Delta(text=piece.text, token_ids=piece.token_ids, logprobs=piece.logprobs)
+                    continue
+                usage = Usage(
+                    prompt_tokens=prompt_tokens,
+                    cached_tokens=cached,
+                    completion_tokens=completion_tokens,
+                    gpu_s=self._seam.gpus * self._time.charged_s(mark),
+                )
+                yield self._last(request, piece, "".join(said), usage, forced=forced)
 
     async def _generation(self, request: ModelRequest) -> tuple[Generation, bool]:
         """The request as the engine takes it, and whether it is bound to be a tool call."""

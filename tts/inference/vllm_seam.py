@@ -5,6 +5,7 @@ Written against vLLM 0.32, the same for the GPU build and the CPU build. The eng
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -17,8 +18,14 @@ from pydantic import JsonValue
 
 from tts.config import VllmEngine
 from tts.errors import ConfigError, FatalError, ModelError, Overloaded
+from tts.inference.chat_template import CHATML, look_at
 from tts.inference.content_pictures import Picture
+from tts.inference.endpoint.advice import overflows_context
+from tts.inference.endpoint.refusal import Refusal
 from tts.ports import Sampling
+
+_log = logging.getLogger(__name__)
+_LONGER_CONTEXT = "set a longer engine.max_model_len, or ask for less: limits.max_turns, dialect_settings.pictures"
 
 
 class EngineDied(FatalError):
@@ -73,12 +80,14 @@ class VllmSeam:
         from vllm.v1.engine.async_llm import AsyncLLM
 
         self.stats = EngineStats()
+        self._closed = False
         self._loras = {name: (i + 1, path) for i, (name, path) in enumerate(sorted(config.loras.items()))}
         # In chunks vLLM 0.32 rewinds the generator of a seeded request; a CPU's cannot be, and the engine would die.
         chunked = {} if has_cuda() else {"enable_chunked_prefill": False}
         arguments = AsyncEngineArgs(**(chunked | engine_arguments(config)))
         self._engine = AsyncLLM.from_engine_args(arguments, stat_loggers=[_counter(self.stats)])
-        self.tokenizer = _ChatTokenizer(self._engine.get_tokenizer(), config.model)
+        self.tokenizer = _ChatTokenizer(self._engine.get_tokenizer(), config)
+        self.gpus = int(self._engine.vllm_config.parallel_config.world_size_across_dp) if has_cuda() else 0
 
     @property
     def block_size(self) -> int:
@@ -96,7 +105,10 @@ class VllmSeam:
             raise EngineDied("the engine core died")
 
     def close(self) -> None:
-        self._engine.shutdown()
+        """End the engine core; the second time nothing happens."""
+        if not self._closed:
+            self._closed = True
+            self._engine.shutdown()
 
     async def generate(self, generation: Generation) -> AsyncIterator[Piece]:
         """Closing the iterator aborts the generation in the engine core within milliseconds."""
@@ -119,7 +131,13 @@ class VllmSeam:
         except GracefulHTTPError as error:
             raise Overloaded("the engine's queue is full") from error
         except VLLMClientError as error:
-            raise ModelError(f"the engine refused the request: {str(error)[:300]}") from error
+            said = str(error)[:300]
+            too_long = overflows_context(Refusal(400, said))
+            raise ModelError(
+                f"the engine refused the request: {said}",
+                about="context" if too_long else "",
+                mend=_LONGER_CONTEXT if too_long else "",
+            ) from error
 
     def _lora(self, name: str | None) -> Any:
         if name is None:
@@ -135,27 +153,59 @@ class VllmSeam:
 class _ChatTokenizer:
     """A `tts.inference.conversation.Tokenizer` over the engine's own tokenizer and the model's chat template."""
 
-    def __init__(self, tokenizer: Any, model: str) -> None:
+    def __init__(self, tokenizer: Any, config: VllmEngine) -> None:
         self._tokenizer = tokenizer
-        self._template = getattr(tokenizer, "chat_template", None) or _template_beside(model)
+        self._template = _configured_template(config) or _own_template(tokenizer, config.model)
         if self._template is None:
-            raise ConfigError(f"{model} has no chat template")
-        self.lists_tools = "tools" in self._template
+            raise ConfigError(f"{config.model} has no chat template: name a file with engine.chat_template")
         ids = tokenizer.encode("<|im_end|>", add_special_tokens=False)
         self.end_of_turn = int(ids[0] if len(ids) == 1 else tokenizer.eos_token_id)
+        self._without_tools = self._template
+        traits = look_at(self.render)
+        self.lists_tools = traits.lists_tools
+        if not traits.keeps_system:
+            self._mend(config, chatml=len(ids) == 1)
+
+    def _mend(self, config: VllmEngine, *, chatml: bool) -> None:
+        """Where no tools are listed the template loses the system text: ours takes its place there."""
+        if not chatml:
+            raise ConfigError(
+                f"the chat template of {config.model} loses the system text: name another with chat_template"
+            )
+        _log.warning("%s: its chat template loses the system text without tools; ChatML is used there", config.model)
+        self._without_tools = CHATML
 
     def render(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> str:
-        return str(
-            self._tokenizer.apply_chat_template(
-                messages, tools=tools, chat_template=self._template, add_generation_prompt=True, tokenize=False
+        """Raises ValueError where the template refuses the conversation."""
+        from jinja2 import TemplateError
+
+        template = self._template if tools else self._without_tools
+        try:
+            return str(
+                self._tokenizer.apply_chat_template(
+                    messages, tools=tools, chat_template=template, add_generation_prompt=True, tokenize=False
+                )
             )
-        )
+        except TemplateError as error:
+            raise ValueError(f"the chat template refuses the conversation: {error}") from error
 
     def encode(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(text, add_special_tokens=False))
 
 
-def _template_beside(model: str) -> str | None:
+def _configured_template(config: VllmEngine) -> str | None:
+    if config.chat_template is None:
+        return None
+    try:
+        return config.chat_template.read_text()
+    except OSError as error:
+        raise ConfigError(f"engine.chat_template: {config.chat_template} cannot be read: {error.strerror}") from error
+
+
+def _own_template(tokenizer: Any, model: str) -> str | None:
+    """The checkpoint's: in its tokenizer, or beside it."""
+    if template := getattr(tokenizer, "chat_template", None):
+        return str(template)
     path = Path(model) / "chat_template.jinja"
     return path.read_text() if path.is_file() else None
 
@@ -228,6 +278,8 @@ def _sampling(generation: Generation) -> Any:
         top_p=sampling.top_p,
         top_k=max(0, sampling.top_k),
         min_p=sampling.min_p,
+        presence_penalty=sampling.presence_penalty,
+        repetition_penalty=sampling.repetition_penalty,
         seed=sampling.seed,
         max_tokens=sampling.max_tokens,
         stop=list(sampling.stop) or None,

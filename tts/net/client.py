@@ -23,9 +23,10 @@ import orjson
 from tts.domain.outgoing import Outgoing
 from tts.errors import FetchError, FetchErrorKind
 from tts.net.inflate import ACCEPTED, Inflater
+from tts.net.names import resolve_with_system
 from tts.net.policy import FetchPolicy
 from tts.net.secret import Credential, Scrubber
-from tts.net.transport import CREDENTIAL, LEAVING, Resolve, SafeTransport, resolve_with_system
+from tts.net.transport import CREDENTIAL, LEAVING, Resolve, SafeTransport
 
 USER_AGENT = f"geotts/{version('geotts')} (photo geolocation)"
 Record = Callable[[Outgoing], None]
@@ -65,12 +66,14 @@ class SafeClient:
         record: Record | None = None,
         resolve: Resolve = resolve_with_system,
         verify: ssl.SSLContext | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
+        """`transport` stands in for the network: recorded replies, played back."""
         self.policy = policy or FetchPolicy()
         self.scrubber = scrubber or Scrubber()
         self.scrubber.guard("httpcore.connection", "httpcore.http11")
         self._record, self._resolve, self._verify = record, resolve, verify
-        self._transport: SafeTransport | None = None  # opened late: reading the certificates takes a while
+        self._transport = transport  # else opened late: reading the certificates takes a while
 
     async def fetch(
         self,
@@ -192,7 +195,7 @@ class SafeClient:
             wanted = " or ".join(content_types)
             raise FetchError(f"the reply is {kind[:60] or 'untyped'}, not {wanted}", kind=FetchErrorKind.BAD_CONTENT)
 
-    def _opened(self) -> SafeTransport:
+    def _opened(self) -> httpx.AsyncBaseTransport:
         if self._transport is None:
             self._transport = SafeTransport(self.policy, resolve=self._resolve, verify=self._verify)
         return self._transport

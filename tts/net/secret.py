@@ -7,7 +7,8 @@ a key in a reply or an error, so whatever comes back is scrubbed of every secret
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, quote_plus
@@ -69,6 +70,16 @@ class Scrubber(logging.Filter):
             if form not in self._needles:
                 self._needles.append(form)
         self._needles.sort(key=len, reverse=True)
+
+    @contextmanager
+    def hiding(self, secret: Secret) -> Iterator[None]:
+        """Knows a secret of random letters for the time of the block, and forgets it."""
+        needle = secret.reveal()
+        self._needles = [needle, *self._needles]
+        try:
+            yield
+        finally:
+            self._needles = [known for known in self._needles if known != needle]
 
     def scrub(self, text: str) -> str:
         for needle in self._needles:

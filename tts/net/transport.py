@@ -29,13 +29,6 @@ _GOING_OUT = "send_request_headers.started"
 _MOST_ADDRESSES = 4
 
 
-async def resolve_with_system(host: str, port: int) -> Sequence[str]:
-    """Every address of `host`, in the system's order of preference."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=1)
-    return list(dict.fromkeys(str(item[4][0]) for item in found))
-
-
 @lru_cache(maxsize=1)
 def _public_roots() -> ssl.SSLContext:
     """Certificates are read once a process: that takes 50 ms."""
@@ -70,12 +63,11 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         try:
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError):
-            raise FetchError(f"there is no host {host[:100]!r}", kind=FetchErrorKind.DNS) from None
+            raise _not_public(host, FetchErrorKind.DNS) from None
         if self._policy.allows(host, port):
             return addresses
-        for address in addresses:
-            if (why := refusal(address)) is not None:
-                raise FetchError(f"{host[:100]!r} is not on the public internet: {why}", kind=FetchErrorKind.REFUSED)
+        if any(refusal(address) is not None for address in addresses):
+            raise _not_public(host, FetchErrorKind.REFUSED)
         return addresses
 
     async def connect_unix_socket(self, *args: typing.Any, **kwargs: typing.Any) -> httpcore.AsyncNetworkStream:
@@ -83,6 +75,11 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+def _not_public(host: str, kind: FetchErrorKind) -> FetchError:
+    """One text for names that do not exist and for those inside: it must not tell a stranger which there are."""
+    return FetchError(f"{host[:100]!r} is no host on the public internet", kind=kind)
 
 
 class SafeTransport(httpx.AsyncBaseTransport):

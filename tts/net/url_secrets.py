@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from tts.net.secret import STARS
 
@@ -28,6 +28,12 @@ def secrets_in(url: str) -> tuple[str, ...]:
         return ()
     keys = [value for name, value in parse_qsl(parts.query) if _NAME.fullmatch(name) and value]
     return tuple([unquote(password)] if password else []) + tuple(keys)
+
+
+def bare_url(url: str) -> str:
+    """The URL without what may be a secret: user, password, parameters and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def masked(text: str) -> str:

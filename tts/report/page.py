@@ -30,7 +30,9 @@ def report_page(run: Run, cartographer: Cartographer, photo: Photo | None = None
     name = sections.place_name(answer) or "unknown place"
     body = el(
         "main",
+        sections.contradictions(answer),
         sections.headline(answer),
+        sections.per_photo(answer),
         sections.warnings(answer),
         _pictures(run, cartographer, photo),
         [el("h2", "Why"), el("p", answer.explanation)] if answer.explanation else None,
@@ -57,7 +59,10 @@ def _pictures(run: Run, cartographer: Cartographer, photo: Photo | None) -> Chil
         aside.append(_figure(overview, "in the world"))
     if main is None:
         return el("div", aside, class_="side") if aside else None
-    caption = "pin: the answer · firm circle: 50 % · dashed circle: 90 % · numbers: other candidates"
+    circles = (
+        "circles: the radius, estimated" if run.answer.radius_remark else "firm circle: 50 % · dashed circle: 90 %"
+    )
+    caption = f"pin: the answer · {circles} · numbers: other candidates"
     return el("div", _figure(main, caption, img_class="map"), el("div", aside, class_="side"), class_="pictures")
 
 

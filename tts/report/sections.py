@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tts.domain.answer import Answer, Candidate, Evidence
+from tts.domain.answer import Answer, Candidate, Evidence, PhotoAnswer
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import ToolResult
@@ -21,14 +21,65 @@ def headline(answer: Answer) -> Html:
     if point is None or radius is None:
         known = place_name(answer)
         coarse = f"All that is supported: {known}." if known else "Nothing in it supports a place."
-        return el("header", el("h1", "It is not known where this is"), el("p", coarse, class_="where"))
-    sure = f"{answer.confidence:.0%} sure to be within {distance(answer.target_radius_km)}"
-    exact = f"50 % within {distance(radius.p50)} · 90 % within {distance(radius.p90)}"
+        title = "It is not known where this is"
+        if answer.per_photo:
+            title, coarse = "These photos are not of one place", "Each has an answer of its own below."
+        elif any(candidate.outside for candidate in answer.candidates):
+            title, coarse = "The photo speaks against the area you gave", "Nothing supports a place within that area."
+        return el("header", el("h1", title), el("p", coarse, class_="where"))
+    if answer.radius_remark:
+        sure = answer.radius_remark
+        exact = f"within about {distance(radius.p50)} to {distance(radius.p90)}"
+    else:
+        sure = f"{answer.confidence:.0%} sure to be within {distance(answer.target_radius_km)}"
+        exact = f"50 % within {distance(radius.p50)} · 90 % within {distance(radius.p90)}"
     return el(
         "header",
         el("h1", place_name(answer) or "An unnamed place"),
         el("p", el("code", str(point)), " · ", exact, class_="where"),
         el("p", sure, " · ", link(_on_a_map(point), "open this point on openstreetmap.org"), class_="soft"),
+    )
+
+
+def contradictions(answer: Answer) -> Child:
+    """What was found against the caller's area, hint or photos; shown above everything else."""
+    return [el("p", told.text, class_="warn contradiction", role="alert") for told in answer.contradictions]
+
+
+def within(answer: Answer) -> str:
+    """How the wider radius is worded: a likelihood only where it was fitted to the engine that answered."""
+    return "within about" if answer.radius_remark else "90 % within"
+
+
+def per_photo(answer: Answer) -> Child:
+    """A row for each photo, when they cannot be of one place."""
+    if not answer.per_photo:
+        return None
+    percent = not answer.radius_remark
+    columns = ("photo", "place", "point", within(answer), *(["confidence"] if percent else []))
+    head = el("tr", [el("th", name) for name in columns])
+    return [
+        el("h2", "Each photo by itself"),
+        el("p", answer.radius_remark, class_="soft") if answer.radius_remark else None,
+        el(
+            "div",
+            el("table", el("thead", head), el("tbody", [_photo(one, percent=percent) for one in answer.per_photo])),
+            class_="scroll",
+        ),
+    ]
+
+
+def _photo(one: PhotoAnswer, *, percent: bool) -> Html:
+    if one.lat is None or one.lon is None or one.radius_km is None:
+        rest = [el("td") for _ in range(3 if percent else 2)]
+        return el("tr", el("td", one.photo + 1), el("td", "not known"), rest)
+    return el(
+        "tr",
+        el("td", one.photo + 1),
+        el("td", place_name(one)),
+        el("td", el("code", f"{one.lat:.4f}, {one.lon:.4f}")),
+        el("td", distance(one.radius_km.p90)),
+        el("td", f"{one.confidence:.0%}") if percent else None,
     )
 
 
@@ -50,9 +101,8 @@ def evidence(answer: Answer) -> Child:
 def candidates(answer: Answer) -> Child:
     if not answer.candidates:
         return None
-    head = el(
-        "tr", [el("th", name) for name in ("", "place", "point", "support", "90 % within", "rollouts", "against")]
-    )
+    columns = ("", "place", "point", "support", within(answer), "rollouts", "against")
+    head = el("tr", [el("th", name) for name in columns])
     rows = [_candidate(number, candidate) for number, candidate in enumerate(answer.candidates, start=1)]
     return [el("h2", "Candidates"), el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll")]
 
@@ -89,7 +139,7 @@ def provenance(answer: Answer) -> Html:
     return el("dl", [[el("dt", name), el("dd", value)] for name, value in rows if value.strip()])
 
 
-def place_name(answer: Answer | Candidate) -> str:
+def place_name(answer: Answer | Candidate | PhotoAnswer) -> str:
     names = (answer.place, answer.city, answer.region, answer.country)
     return ", ".join(dict.fromkeys(name for name in names if name))
 
@@ -128,7 +178,7 @@ def _candidate(number: int, candidate: Candidate) -> Html:
     return el(
         "tr",
         el("td", number),
-        el("td", place_name(candidate)),
+        el("td", place_name(candidate), " (outside the area that was given)" if candidate.outside else None),
         el("td", el("code", f"{candidate.lat:.4f}, {candidate.lon:.4f}")),
         el("td", f"{candidate.support:.0%}"),
         el("td", distance(candidate.radius_km.p90)),
@@ -175,7 +225,8 @@ def _belief(belief: Hypothesis | None) -> str:
 def _cost(answer: Answer) -> str:
     usage = answer.usage
     tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens" if usage.prompt_tokens else ""
-    parts = (f"{answer.timing.total_s:.1f} s", f"{usage.turns} turns", f"{usage.tool_calls} tool calls", tokens)
+    money = f"${usage.cost_usd:.4f}" if usage.cost_usd else ""
+    parts = (f"{answer.timing.total_s:.1f} s", f"{usage.turns} turns", f"{usage.tool_calls} tool calls", tokens, money)
     return ", ".join(part for part in parts if part)
 
 

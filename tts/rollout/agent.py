@@ -4,40 +4,64 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tts.dialects.base import Dialect, Task
+from tts.dialects.base import Dialect, Surroundings, Task
+from tts.dialects.released.tool_name import ability_of
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
-from tts.ports import GroupRequest, ModelClient, Toolbox, ToolSchema
+from tts.domain.similar import SimilarPhoto
+from tts.ports import Gallery, GroupRequest, ModelClient, Toolbox, ToolSchema
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The tools they may use, under the dialect's names; the budget of each; the messages they start from."""
+    """How they speak, which tools they may use under the dialect's names, the budget of each, how they start.
+    `withheld` are the names of tools that the request would have to consent to.
+    """
 
+    dialect: Dialect
     schemas: tuple[ToolSchema, ...]
     limits: Limits
     opening: tuple[Message, ...]
+    withheld: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An engine, a way of speaking to it, and tools."""
+    """An engine, a way of speaking to it, tools, and photos of known position where the operator has some."""
 
     model: ModelClient
     dialect: Dialect
     toolbox: Toolbox
+    gallery: Gallery | None = None
 
-    def brief(self, group: GroupRequest) -> Brief:
+    async def similar(self, group: GroupRequest) -> tuple[SimilarPhoto, ...]:
+        """What the gallery has that looks like the photos; nothing where the dialect does not tell of it."""
+        if self.gallery is None or not self.dialect.shows_similar:
+            return ()
+        return await self.gallery.similar(group.photos)
+
+    def brief(self, group: GroupRequest, similar: tuple[SimilarPhoto, ...] = ()) -> Brief:
         """The same for every rollout of a group, so it is made once."""
-        schemas = self._offered(group)
+        dialect = self.dialect.suited(Surroundings(group.within, group.leader))
+        schemas = self._offered(group, dialect)
+        consenting = schemas if group.allow_region_search else self._offered(group, dialect, consents=True)
+        withheld = frozenset(schema.name for schema in consenting) - {schema.name for schema in schemas}
         task = Task(
-            group.photos, group.hint, group.within, group.target_radius_km, use_tools=bool(schemas), tools=schemas
+            group.photos,
+            group.hint,
+            group.within,
+            group.target_radius_km,
+            use_tools=bool(schemas),
+            tools=schemas,
+            similar=similar,
         )
-        return Brief(schemas, group.limits.tighten(self.dialect.limits), tuple(self.dialect.opening(task)))
+        return Brief(dialect, schemas, group.limits.tighten(dialect.limits), tuple(dialect.opening(task)), withheld)
 
-    def _offered(self, group: GroupRequest) -> tuple[ToolSchema, ...]:
+    def _offered(self, group: GroupRequest, dialect: Dialect, *, consents: bool = False) -> tuple[ToolSchema, ...]:
+        """With what the request consents to, or with everything."""
         if not group.use_tools:
             return ()
         allowed = group.tools
-        schemas = self.toolbox.schemas()
-        return self.dialect.schemas(tuple(s for s in schemas if allowed is None or s.name in allowed))
+        consents = consents or group.allow_region_search
+        schemas = [schema for schema in self.toolbox.schemas() if consents or not schema.sends_photo]
+        return dialect.schemas(tuple(s for s in schemas if allowed is None or ability_of(s.name) in allowed))

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tts.domain.plan import Limits
+from tts.domain.price import Price
 from tts.domain.usage import Usage
 
-Spent = Literal["turn budget", "tool budget", "token budget"]
+Spent = Literal["turn budget", "tool budget", "token budget", "money budget"]
 
 # What the tokens keep back so that the answer that is demanded in the end can be written.
 _ANSWER_TOKENS = 512
@@ -20,13 +21,14 @@ class Budget:
     """Limits against usage so far; immutable, so a checkpoint carries its whole state.
 
     `observed_tokens` are those of tool results and other turns than the model's, for dialects whose token limit covers
-    them: everything after the first prompt (`prompt_tokens`) counts then.
+    them: everything after the first prompt (`prompt_tokens`) counts then. `price` is the model's, where it has one.
     """
 
     limits: Limits
     usage: Usage = Usage()
     prompt_tokens: int = 0
     observed_tokens: int = 0
+    price: Price | None = None
 
     def spend(self, more: Usage) -> Budget:
         return replace(self, usage=self.usage + more)
@@ -54,9 +56,18 @@ class Budget:
     def last_turn(self) -> bool:
         return self.usage.turns + 1 >= self.limits.max_turns
 
+    def affordable(self, prompt_tokens: int) -> int:
+        """Tokens the next turn may write, money included; `prompt_tokens` is what it will have to read."""
+        money = self.limits.max_cost_usd
+        if money is None or self.price is None:
+            return self.tokens_left
+        return min(self.tokens_left, self.price.affordable_tokens(money - self.usage.cost_usd, prompt_tokens))
+
     def spent(self) -> Spent | None:
         if self.usage.turns >= self.limits.max_turns:
             return "turn budget"
         if self.tokens_left <= 0:
             return "token budget"
+        if self.limits.max_cost_usd is not None and self.usage.cost_usd >= self.limits.max_cost_usd > 0:
+            return "money budget"
         return None

@@ -25,21 +25,22 @@ _AT_ONCE = (RolloutFinished, Outgoing)
 
 
 async def run_group(
-    agent: Agent, group: GroupRequest, *, coalesce_s: float, leader_first: bool = False
+    agent: Agent, group: GroupRequest, *, coalesce_s: float, prefix_wait_s: float | None = None
 ) -> AsyncIterator[Sequence[RolloutItem]]:
     """Items of all rollouts as they come, text merged: one batch every `coalesce_s` seconds, one at every end, and one
     when something leaves the machine, so that it is known also if the rollout is stopped the next moment.
 
+    `prefix_wait_s`: how long the others wait for the first token of the first; None: they all start at once.
     When nobody follows the request there are fewer batches: each costs every process on its way.
     """
 
     async def produce(send: Send[Sent]) -> None:
-        brief = agent.brief(group)
-        if leader_first and len(group.tasks) > 1:
+        brief = agent.brief(group, await agent.similar(group))
+        if prefix_wait_s is not None and len(group.tasks) > 1:
             started = asyncio.Event()
             first, *others = group.tasks
             rollouts = [_lead(agent, group, brief, first, send, started)]
-            rollouts += [_follow(agent, group, brief, task, send, started) for task in others]
+            rollouts += [_follow(agent, group, brief, task, send, started, prefix_wait_s) for task in others]
         else:
             rollouts = [roll_out(agent, group, brief, task, send) for task in group.tasks]
         await together(rollouts)
@@ -68,12 +69,18 @@ async def _lead(
 
 
 async def _follow(
-    agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask, send: Send[Sent], started: asyncio.Event
+    agent: Agent,
+    group: GroupRequest,
+    brief: Brief,
+    task: RolloutTask,
+    send: Send[Sent],
+    started: asyncio.Event,
+    wait_s: float,
 ) -> None:
-    """Waits for the leader at the expense of its own time, never past it."""
+    """Waits for the leader at the expense of its own time, never past it, and not for one whose token does not come."""
     deadline = Deadline(group.context.remaining_s)
     with suppress(TimeoutError):
-        async with deadline.timeout():
+        async with deadline.timeout(), asyncio.timeout(wait_s):
             await started.wait()
     context = group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
     await roll_out(agent, replace(group, context=context), brief, task, send)

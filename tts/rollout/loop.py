@@ -7,15 +7,16 @@ After every turn it leaves a `Checkpoint`, from which it can be continued in ano
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
 from tts.aio import Deadline, Send, closing, stream
-from tts.dialects.base import Completion, ParsedTurn
+from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
+from tts.dialects.declining import declines
 from tts.domain.answer import StopReason
+from tts.domain.cues import Cues
 from tts.domain.events import (
     Hypothesised,
     RolloutFinished,
@@ -25,38 +26,34 @@ from tts.domain.events import (
     ToolResulted,
     TurnFinished,
 )
-from tts.domain.hypothesis import Hypothesis
-from tts.domain.messages import Message, TextPart
+from tts.domain.failure import RolloutFailure
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.messages import Message, ProviderFields, TextPart
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
-from tts.errors import (
-    DeadlineExceeded,
-    FatalError,
-    GeoTTSError,
-    ModelError,
-    ToolError,
-    ToolErrorKind,
-    boundary,
-)
+from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, ModelError, boundary
 from tts.ports import (
     Checkpoint,
     GroupRequest,
     ModelRequest,
     RolloutItem,
     RolloutTask,
-    ToolContext,
     ToolOutcome,
 )
 from tts.rollout.agent import Agent, Brief
 from tts.rollout.budget import Budget
+from tts.rollout.first_turn import first_cues
 from tts.rollout.resolve import placed
 from tts.rollout.speech import Sent, Speech, told
-from tts.rollout.tally import calls_made
+from tts.rollout.token_estimate import prompt_tokens_about, tokens_about, usage_about
+from tts.rollout.tool_runner import ToolRunner
+from tts.rollout.usability import problem_of
 from tts.telemetry import span, traceparent
-from tts.toolkit.toolbox import failed
 
 _MAX_CORRECTIONS = 2
+_OTHER_DIALECT = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
+_LEAST_TOKENS = 1
 _FINAL_TURN_SHARE = 0.2
 _FINAL_TURN_MAX_S = 15.0
 
@@ -77,34 +74,41 @@ async def run_rollout(agent: Agent, group: GroupRequest, task: RolloutTask) -> A
 class _Rollout:
     def __init__(self, agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask) -> None:
         self._agent, self._group, self._brief, self._task = agent, group, brief, task
-        self._dialect = agent.dialect
+        self._dialect = brief.dialect
         self._id = task.rollout_id
         self._deadline = Deadline(group.context.remaining_s)
         self._reserve_s = min(_FINAL_TURN_MAX_S, _FINAL_TURN_SHARE * group.context.remaining_s)
         self._schemas = brief.schemas
-        self._budget = Budget(brief.limits)
+        self._budget = Budget(brief.limits, price=getattr(agent.model, "price", None))
         self._best: Hypothesis | None = None
         self._files: dict[str, bytes] = dict(group.files)
         self._corrections = 0
+        self._cut = False
         self._messages: list[Message] = []
+        self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
 
     async def run(self, send: Send[Sent]) -> None:
         await self._open(send)
-        error = ""
+        failure: RolloutFailure | None = None
         with span("rollout", parent=self._group.context.traceparent, rollout_id=self._id):
             try:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
-                        stop = await self._turns(send)
+                        stop = await self._concluded(await self._turns(send), send)
             except (TimeoutError, DeadlineExceeded):
                 stop = StopReason.DEADLINE
             except FatalError:
                 raise
             except GeoTTSError as broken:
-                stop, error = StopReason.FAILED, f"{broken.code}: {broken.detail}"
+                stop, failure = StopReason.FAILED, RolloutFailure.of(broken)
         await send(
             RolloutFinished(
-                rollout_id=self._id, stop_reason=stop, answer=self._best, usage=self._budget.usage, error=error
+                rollout_id=self._id,
+                stop_reason=stop,
+                answer=self._best,
+                usage=self._budget.usage,
+                error="" if failure is None else f"{failure.code}: {failure.detail}",
+                failure=failure,
             )
         )
 
@@ -126,16 +130,25 @@ class _Rollout:
     async def _turns(self, send: Send[Sent]) -> StopReason:
         while True:
             turn = self._budget.usage.turns
-            if self._budget.spent() is not None:
+            if self._budget.spent() is not None or self._writable() < _LEAST_TOKENS:
                 return StopReason.BUDGET
             final = None if self._dialect.paper_mode else self._final_reason()
             if final is not None and turn > 0:
                 self._ask(self._dialect.final_demand(final))
             with span("turn", turn=turn, rollout_id=self._id):
                 parsed = await self._think_again(turn, send, final=final is not None)
-                stop = await self._act(turn, parsed, send, final=final is not None)
+                cues = (
+                    first_cues(self._dialect, parsed, self._messages[-1].text, self._group.photos)
+                    if turn == 0
+                    else None
+                )
+                try:
+                    stop = await self._act(turn, parsed, send, final=final is not None)
+                except ModelError:
+                    await send(self._finished(turn, parsed, cues))
+                    raise
             usage = self._budget.usage
-            await send(TurnFinished(rollout_id=self._id, turn=turn, usage=usage))
+            await send(self._finished(turn, parsed, cues))
             if stop is not None:
                 return stop
             await send(
@@ -151,6 +164,32 @@ class _Rollout:
                 )
             )
 
+    def _finished(self, turn: int, parsed: ParsedTurn, cues: Cues | None) -> TurnFinished:
+        """What is told of a turn when it is over, also of one that ends the rollout because it cannot be used."""
+        return TurnFinished(
+            rollout_id=self._id,
+            turn=turn,
+            usage=self._budget.usage,
+            cues=cues,
+            problem=self._problem(parsed),
+            cut=self._cut,
+        )
+
+    def _problem(self, parsed: ParsedTurn) -> str:
+        return problem_of(parsed, has_tools=bool(self._schemas), released=self._dialect.released)
+
+    async def _concluded(self, stop: StopReason, send: Send[Sent]) -> StopReason:
+        """Of a released loop: the answer that counts is read when the rollout is over, and only then."""
+        if not self._dialect.released:
+            return stop
+        concluded = self._dialect.conclusion(self._messages)
+        if concluded is not None and concluded.answer is not None:
+            await self._state(self._budget.usage.turns - 1, concluded, send)
+            return StopReason.ANSWERED
+        if stop is StopReason.ANSWERED:
+            raise ModelError("the rollout ended without an answer that its reader finds")
+        return stop
+
     def _final_reason(self) -> str | None:
         """Why the coming turn is the last one, in the words of `final_demand`; None when it is not."""
         if self._budget.last_turn:
@@ -159,9 +198,17 @@ class _Rollout:
             return "tool budget"
         if self._budget.tokens_left <= self._budget.answer_tokens:
             return "token budget"
+        if self._writable() <= self._budget.answer_tokens:
+            return "money budget"
         if self._deadline.remaining_s() < self._reserve_s:
             return "time"
         return None
+
+    def _writable(self) -> int:
+        """Tokens that the coming turn may write at most, by tokens and by money."""
+        if self._budget.limits.max_cost_usd is None:
+            return self._budget.tokens_left
+        return self._budget.affordable(prompt_tokens_about(self._messages, self._schemas))
 
     async def _think_again(self, turn: int, send: Send[Sent], *, final: bool) -> ParsedTurn:
         """A turn; once more when the engine was lost in the middle of it. What was said of it before is void then."""
@@ -185,7 +232,7 @@ class _Rollout:
                 n=self._group.n_total,
                 seed=self._task.seed,
                 turn=turn,
-                max_tokens=max(1, self._budget.tokens_left - kept_back),
+                max_tokens=max(1, self._writable() - kept_back),
             ),
             photos=self._group.photos,
             files=self._files,
@@ -194,25 +241,36 @@ class _Rollout:
             pictures=self._dialect.pictures,
             readings=self._group.readings,
             within=self._group.within,
+            hint=self._group.hint,
         )
         text: list[str] = []
         calls: list[ToolCall] = []
         token_ids: list[int] = []
         usage, truncated = Usage(), False
+        provider_fields: ProviderFields | None = None
         speech = Speech(self._id, turn, send)
-        with boundary(ModelError, f"engine {self._agent.model.name}"):
-            async with closing(self._agent.model.generate(request)) as deltas:
-                async for delta in deltas:
-                    for sent in delta.sent:
-                        await send(sent)
-                        speech.pause()
-                    if delta.text:
-                        text.append(delta.text)
-                        await speech.say(delta.text)
-                    calls += delta.tool_calls
-                    token_ids += delta.token_ids
-                    usage = delta.usage or usage
-                    truncated = truncated or delta.finish_reason == "length"
+        whole = False
+        try:
+            with boundary(ModelError, f"engine {self._agent.model.name}"):
+                async with closing(self._agent.model.generate(request)) as deltas:
+                    async for delta in deltas:
+                        for sent in delta.sent:
+                            await send(sent)
+                            speech.pause()
+                        if delta.text:
+                            text.append(delta.text)
+                            await speech.say(delta.text)
+                        calls += delta.tool_calls
+                        token_ids += delta.token_ids
+                        usage = delta.usage or usage
+                        truncated = truncated or delta.finish_reason == "length"
+                        provider_fields = delta.provider_fields or provider_fields
+            whole = True
+        finally:
+            if not whole and text:  # cut off: the engine had no time to say what it was
+                cost = usage_about(self._messages, self._schemas, "".join(text), self._budget.price)
+                self._budget = self._budget.spend(cost)
+        self._cut = truncated
         self._budget = self._budget.spend(usage + Usage(turns=1, model_calls=1))
         if self._dialect.counts_observations:
             self._budget = self._budget.observe(usage)
@@ -223,6 +281,7 @@ class _Rollout:
                 parts=(TextPart(text=written),) if written else (),
                 tool_calls=tuple(calls),
                 token_ids=tuple(token_ids) or None,
+                provider_fields=provider_fields,
             )
         )
         return self._dialect.parse(Completion(written, tuple(calls), truncated), turn=turn)
@@ -232,17 +291,46 @@ class _Rollout:
         await self._state(turn, parsed, send)
         if parsed.answer is not None:
             return StopReason.ANSWERED
+        if self._dialect.released:
+            return await self._act_as_released(turn, parsed, send)
         if final:
             return StopReason.BUDGET
         if parsed.calls and self._schemas:
             await self._observe(turn, parsed.calls, send)
             return None
-        problem = parsed.problem or ("there are no tools here" if parsed.calls else "nothing usable was in it")
+        problem = self._problem(parsed)
         self._corrections += 1
         if self._corrections > _MAX_CORRECTIONS or self._dialect.paper_mode:
-            raise ModelError(f"{self._corrections} turns could not be used: {problem}")
+            if declines(self._messages[-1].text):
+                await self._state(turn, ParsedTurn(answer=Hypothesis(level=Level.NONE)), send)
+                return StopReason.ANSWERED
+            raise ModelError(f"{self._corrections} turns could not be used: {problem}", mend=_OTHER_DIALECT)
         self._ask(self._dialect.correction(problem))
         return None
+
+    async def _act_as_released(self, turn: int, parsed: ParsedTurn, send: Send[Sent]) -> StopReason | None:
+        """The authors' loop: run what it runs, say what it says, stop where it stops."""
+        if parsed.kept is not None:
+            self._messages[-1] = self._messages[-1].model_copy(update={"parts": (TextPart(text=parsed.kept),)})
+        last = self._budget.spent() is not None
+        if last and not self._dialect.runs_last_calls:
+            return StopReason.BUDGET
+        outcomes = await self._call_all(turn, parsed.calls, send) if parsed.calls else []
+        went = FinishedTurn(turn, self._budget.limits.max_turns, parsed, tuple(outcomes), tuple(self._messages))
+        following = self._dialect.go_on(went)
+        if following.ends:
+            return StopReason.ANSWERED
+        if last or self._overflows(following.messages):
+            return StopReason.BUDGET
+        self._messages += following.messages
+        return None
+
+    def _overflows(self, added: Sequence[Message]) -> bool:
+        """Whether what would be added reaches the token limit, where the limit covers it."""
+        if not self._dialect.counts_observations:
+            return False
+        count = getattr(self._agent.model, "count_tokens", tokens_about)
+        return bool(count(added) >= self._budget.tokens_left)
 
     def _ask(self, message: Message) -> None:
         """Say something to the model; after a correction it joins that, as some templates want turns to alternate."""
@@ -270,7 +358,7 @@ class _Rollout:
         """An answer that only names its place, with the point of the first lookup that finds it."""
         for call in lookups:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))
-            result = (await self._run_tool(call)).result
+            result = (await self._tools.run(call, self._context)).result
             await send(ToolResulted(rollout_id=self._id, turn=turn, result=result))
             self._budget = self._budget.spend(Usage(tool_calls=1, tool_errors=not result.ok))
             if (found := placed(stated, result)) is not None:
@@ -278,19 +366,15 @@ class _Rollout:
         return stated
 
     async def _observe(self, turn: int, calls: tuple[ToolCall, ...], send: Send[Sent]) -> None:
-        """Run the calls of a turn side by side; their results enter the conversation in the order of the calls."""
+        """Run the calls of a turn; their results enter the conversation in the order of the calls."""
+        self._messages += self._dialect.observation(tuple(await self._call_all(turn, calls, send)))
+
+    async def _call_all(self, turn: int, calls: tuple[ToolCall, ...], send: Send[Sent]) -> list[ToolOutcome]:
+        """Run calls side by side; those beyond what a turn may have are refused."""
         for call in calls:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))
         allowed = min(self._dialect.calls_per_turn, self._budget.calls_left)
-        outcomes: list[ToolOutcome] = []
-        try:
-            async with asyncio.TaskGroup() as running:
-                tasks = [running.create_task(self._call(call)) for call in calls[:allowed]]
-            outcomes = [task.result() for task in tasks]
-        except BaseExceptionGroup as crashes:
-            raise crashes.exceptions[0] from None
-        refusal = ToolError(f"not run: {allowed} calls were possible in this turn", kind=ToolErrorKind.BUDGET)
-        outcomes += [failed(call, refusal) for call in calls[allowed:]]
+        outcomes = await self._tools.run_all(calls, allowed, self._messages, self._context)
         for outcome in outcomes:
             for attachment in outcome.attachments:
                 self._files[attachment.sha256] = attachment.data
@@ -304,36 +388,7 @@ class _Rollout:
                 cache_hits=sum(result.cached for result in results),
             )
         )
-        self._messages += self._dialect.observation(tuple(outcomes))
-
-    async def _call(self, call: ToolCall) -> ToolOutcome:
-        """One call of the model, under its names; refused when it is none of the tools it was offered."""
-        if (refusal := self._refusal(call)) is not None:
-            return failed(call, refusal)
-        outcome = await self._run_tool(self._dialect.to_tool(call, self._group.photos))
-        if outcome.result.name == call.name:
-            return outcome
-        renamed = outcome.result.model_copy(update={"name": call.name})
-        return ToolOutcome(renamed, outcome.attachments)
-
-    def _refusal(self, call: ToolCall) -> ToolError | None:
-        offered = [schema.name for schema in self._schemas]
-        if call.name not in offered:
-            known = ", ".join(offered)
-            return ToolError(f"there is no tool {call.name!r}; there are: {known}", kind=ToolErrorKind.UNKNOWN_TOOL)
-        limit = self._dialect.calls_per_tool.get(call.name)
-        if limit is not None and calls_made(self._messages, call.name) >= limit:
-            return ToolError(f"{call.name} may be called {limit} times only", kind=ToolErrorKind.BUDGET)
-        return None
-
-    async def _run_tool(self, call: ToolCall) -> ToolOutcome:
-        with span("tool", tool=call.name, rollout_id=self._id):
-            if self._group.tools is not None and call.name not in self._group.tools:
-                refusal = ToolError(f"{call.name} is not allowed in this request", kind=ToolErrorKind.NOT_ALLOWED)
-                return failed(call, refusal)
-            group = self._group
-            context = ToolContext(self._context(), group.photos, group.within, hide_photo_hosts=group.hide_photo_hosts)
-            return await self._agent.toolbox.call(call, context)
+        return outcomes
 
     def _context(self) -> RequestContext:
         before = self._group.context

@@ -15,6 +15,7 @@ from dataclasses import replace
 from tts.aio import Deadline, closing
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
+from tts.domain.failure import RolloutFailure
 from tts.domain.usage import Usage
 from tts.errors import FatalError, GeoTTSError, Overloaded, ReplicaLost
 from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem
@@ -47,7 +48,7 @@ async def persistently(group: GroupRequest, run: Runner) -> AsyncIterator[Sequen
         await asyncio.sleep(pause_s)
         if void := progress.voided():
             yield void
-    yield progress.ended(f"{failure.code}: {failure.detail}")
+    yield progress.ended(RolloutFailure.of(failure))
 
 
 class _Progress:
@@ -86,7 +87,7 @@ class _Progress:
         again = [i for i in self._open if self._saved[i] is None and i in self._started]
         return [RolloutResumed(rollout_id=i, from_turn=-1) for i in again]
 
-    def ended(self, reason: str) -> list[RolloutItem]:
+    def ended(self, failure: RolloutFailure) -> list[RolloutItem]:
         finished: list[RolloutItem] = []
         for i in sorted(self._open):
             saved = self._saved[i]
@@ -96,7 +97,8 @@ class _Progress:
                     stop_reason=StopReason.FAILED,
                     answer=saved.best if saved is not None else None,
                     usage=saved.usage if saved is not None else Usage(),
-                    error=reason,
+                    error=f"{failure.code}: {failure.detail}",
+                    failure=failure,
                 )
             )
         return finished

@@ -9,10 +9,13 @@ from tts.domain.tooling import ToolResult
 from tts.errors import ToolErrorKind
 
 
-def calls_made(messages: Sequence[Message], tool: str) -> int:
-    """How often a tool was called in a conversation and did run."""
+def calls_made(messages: Sequence[Message], tool: str, *, failed_too: bool = True) -> int:
+    """How often a tool was called in a conversation and did run; without `failed_too`, and did not fail."""
     results = (message.result for message in messages)
-    return sum(result is not None and result.name == tool and not _refused(result) for result in results)
+    return sum(
+        result is not None and result.name == tool and (result.ok or (failed_too and not _refused(result)))
+        for result in results
+    )
 
 
 def _refused(result: ToolResult) -> bool:

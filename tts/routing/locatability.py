@@ -15,6 +15,7 @@ from tts.domain.plan import Locatability
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.ports import Perception, Routing
+from tts.routing.content import CONTENT_FROM, content_of
 from tts.routing.cues import image_cues
 from tts.routing.predictor import DepthPredictor
 
@@ -26,16 +27,20 @@ class CuesLocator:
         self._perception, self._predictor = perception, predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
-        looks = [await asyncio.to_thread(image_cues, photo) for photo in photos]
+        looks = [await asyncio.to_thread(_look, photo) for photo in photos]
         readings = await asyncio.gather(*(self._perception.read(photo, None, context) for photo in photos))
         readings = [
-            reading.model_copy(update={"cues": {**reading.cues, **look}})
-            for reading, look in zip(readings, looks, strict=True)
+            reading.of_photo(number).model_copy(update={"cues": {**reading.cues, **look}})
+            for number, (reading, look) in enumerate(zip(readings, looks, strict=True))
         ]
         rated = rate_cues(readings)
         if self._predictor is not None:
             rated = self._predictor.refine(rated)
         return Routing(locatability=rated, readings=tuple(readings))
+
+
+def _look(photo: Photo) -> dict[str, float]:
+    return {**image_cues(photo), "content": round(content_of(photo), 3)}
 
 
 class FixedLocator:
@@ -60,12 +65,13 @@ def rate_cues(readings: Sequence[Reading]) -> Locatability:
     outside = look["structure"] * (1.0 - look["indoor"]) * (1.0 - 0.5 * look["blur"])
     score = 0.05 + 0.6 * text + 0.2 * telling + 0.15 * outside if lines else 0.05 + 0.06 * outside
     deep = min(0.95, 0.03 * lines + 0.05 * unread) * text
-    parts = {"text": text, "telling_script": telling, **look, "deep": deep}
+    shows = max((reading.cues.get("content", 1.0) for reading in readings), default=1.0)
+    parts = {"text": text, "telling_script": telling, **look, "content": shows, "deep": deep}
     return Locatability(
         score=round(min(1.0, score), 3),
         method="cues",
         parts={name: round(value, 3) for name, value in parts.items()},
-        why=f"{_read(lines, scripts)}; {_seen(look)}",
+        why=f"{_read(lines, scripts)}; {_seen(look) if shows >= CONTENT_FROM else 'nothing else to see'}",
     )
 
 

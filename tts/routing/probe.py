@@ -57,7 +57,7 @@ class ProbeLocator:
         """The reply; what went out for it is added to `sent`, also when none comes."""
         request = ModelRequest(
             context=context,
-            session_id=f"{context.id}/probe",
+            session_id=f"{context.id}/probe/0",
             messages=(
                 Message(
                     role="user",

@@ -55,7 +55,11 @@ def visual_rating(segmentation: npt.NDArray[np.integer[Any]]) -> Locatability:
 
 
 class Segmenter:
-    """A MaskFormer checkpoint. `segment` takes several photos in one batch."""
+    """A MaskFormer checkpoint on `device` (torch's name). `segment` takes several photos in one batch.
+
+    Raises:
+        ConfigError: without torch and transformers, or on a GPU that torch does not see.
+    """
 
     def __init__(self, model: str, device: str = "cpu") -> None:
         try:
@@ -63,6 +67,11 @@ class Segmenter:
             from transformers import MaskFormerForInstanceSegmentation  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise ConfigError(f"visual locatability needs {error.name}: pip install 'geotts[segmentation]'") from error
+        if device != "cpu" and not torch.cuda.is_available():
+            raise ConfigError(
+                "deployments.locatability.num_gpus asks for a GPU, and torch sees none here: "
+                "install a torch with CUDA, or set num_gpus to 0"
+            )
         self._torch, self._device = torch, device
         self._model = MaskFormerForInstanceSegmentation.from_pretrained(model).eval().to(device)
 

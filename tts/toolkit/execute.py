@@ -29,6 +29,19 @@ def no_such_tool(name: str, known: Iterable[str]) -> ToolError:
     )
 
 
+def check_consent(tool: Tool, context: ToolContext) -> None:
+    """Raises ToolError NOT_ALLOWED for a tool that sends parts of the photo, in a request that does not consent."""
+    if tool.spec.sends_photo and not context.allow_region_search:
+        raise no_consent(tool.spec.name)
+
+
+def no_consent(name: str) -> ToolError:
+    return ToolError(
+        f"{name} sends parts of the photo to a web service, and this request does not consent (allow_region_search)",
+        kind=ToolErrorKind.NOT_ALLOWED,
+    )
+
+
 def parse_arguments(tool: Tool, call: ToolCall) -> Arguments:
     """Raises ToolError INVALID_ARGUMENTS that says what to change."""
     try:

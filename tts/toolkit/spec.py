@@ -28,7 +28,8 @@ class ToolSpec:
 
     A result is good for `ttl_s`, a "not found" for `negative_ttl_s`; when the provider fails, a result is still shown
     for `stale_s` more. `exact` names arguments that are compared letter by letter (ids); `of_photo` results belong to
-    a photo and are erased with it.
+    a photo and are erased with it. One that `sends_photo` is run only for requests that consent; `hides_hosts`: what it
+    returns depends on whether photo hosts are hidden.
     """
 
     name: str
@@ -44,6 +45,8 @@ class ToolSpec:
     stale_s: float = 30 * 86400.0
     exact: frozenset[str] = frozenset()
     of_photo: bool = False
+    sends_photo: bool = False
+    hides_hosts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,10 @@ class FunctionTool(Generic[ArgsT_contra]):
 def schema_of(tool: Tool) -> ToolSchema:
     """The tool as a model sees it; pydantic's titles are noise to a model and are dropped."""
     schema = tool.arguments.model_json_schema()
-    return ToolSchema(name=tool.spec.name, description=tool.spec.description, parameters=_clean(schema))
+    spec = tool.spec
+    return ToolSchema(
+        name=spec.name, description=spec.description, parameters=_clean(schema), sends_photo=spec.sends_photo
+    )
 
 
 def _clean(node: Any) -> dict[str, JsonValue]:

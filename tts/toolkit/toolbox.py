@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from tts.domain.tooling import ToolCall, ToolFailure, ToolResult
 from tts.errors import ToolError
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
-from tts.toolkit.execute import no_such_tool, parse_arguments, run_tool, tool_named
+from tts.toolkit.execute import check_consent, no_such_tool, parse_arguments, run_tool, tool_named
 from tts.toolkit.spec import Tool, schema_of
 
 
@@ -27,6 +27,7 @@ class LocalToolbox:
         started = time.perf_counter()
         try:
             tool = tool_named(self._tools, call.name)
+            check_consent(tool, context)
             observation = await run_tool(tool, parse_arguments(tool, call), context)
         except ToolError as error:
             return failed(call, error, elapsed_s=time.perf_counter() - started)
@@ -65,9 +66,12 @@ class JoinedToolbox:
 
 
 def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: bool = False) -> ToolOutcome:
-    """The result of a call that failed: the model reads why. `cached`: no provider was asked for it."""
+    """The result of a call that failed: the model reads why. `cached`: no provider was asked for it.
+
+    A `verbatim` error is read as it is: released tools say in their own words what went wrong.
+    """
     failure = ToolFailure(kind=error.kind, detail=error.detail, retry_after_s=error.fields.get("retry_after_s"))
-    text = f"Error ({error.kind.value}): {error.detail}"
+    text = error.detail if error.fields.get("verbatim") else f"Error ({error.kind.value}): {error.detail}"
     return ToolOutcome(
         ToolResult(
             call_id=call.id,

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tts.domain.answer import Candidate, Evidence, Radius, Verdict
-from tts.domain.geo import HALF_CIRCUMFERENCE_KM, distance_km
+from tts.domain.answer import Candidate, Evidence, PhotoAnswer, Radius, Verdict
+from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
 from tts.verify.calibration import Calibration
+from tts.verify.exactness import exactness_of, level_of
 from tts.verify.ledger import Finding, LedgerEntry, RolloutLedger
-from tts.verify.naming import level_for, names_at
+from tts.verify.naming import names_at
 from tts.verify.selection import Cluster
 from tts.verify.spread import Spread
 from tts.verify.world import World
 
 _MAX_EVIDENCE = 24
 _HOPELESS_KM = 2500.0
-_FIRM = 0.7  # a town that a tool's result states is named, also where the calibration has seen no such runs
+_TIED = 0.5  # grounding from which a point rests on what tools returned or on what was read there
+_FIRM = 0.7  # grounding from which a town that a tool's result states is named
+_OF_A_POINT = frozenset({"country_at", "reverse_geocode"})  # tools that answer about a point the rollout put in
 _ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}
 
 
@@ -28,30 +31,35 @@ def verdict_for(
     *,
     target_radius_km: float,
     world: World,
+    within: Area | None = None,
 ) -> Verdict:
-    """The first cluster as the answer; an abstention when even its median error would be a continent."""
+    """The first cluster as the answer; an abstention when even its median error would be a continent. What the caller's
+    area says by itself is no evidence."""
     winner = clusters[0]
     outlook = calibration.outlook(spread)
-    radius = outlook.radius
-    if radius.p50 > _HOPELESS_KM:
+    if outlook.radius.p50 > _HOPELESS_KM:
         return abstention(ledgers, target_radius_km, world)
     stated = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
-    level = level_for(radius.p50, stated)
-    if max(vote.ledger.grounding for vote in winner.members) >= _FIRM:
-        level = max(level, min(stated, Level.CITY, key=lambda lv: lv.rank), key=lambda lv: lv.rank)
-    names = names_at(winner.centre, level, winner.anchor.ledger.hypothesis, world)
+    grounding = max(vote.ledger.grounding for vote in winner.members)
+    exact = exactness_of(
+        outlook,
+        target_km=target_radius_km,
+        stated=None if grounding >= _TIED else stated,
+        town_found=grounding >= _FIRM and stated.rank >= Level.CITY.rank and not calibration.knows_tools,
+    )
+    names = names_at(winner.centre, exact.level, winner.anchor.ledger.hypothesis, world)
     return Verdict(
         lat=round(winner.centre.lat, 6),
         lon=round(winner.centre.lon, 6),
-        radius_km=radius,
-        level=level,
+        radius_km=exact.radius,
+        level=exact.level,
         abstained=False,
         **names,
-        confidence=outlook.probability_within(target_radius_km),
+        confidence=exact.confidence,
         target_radius_km=target_radius_km,
-        explanation=_explanation(clusters, ledgers, names["city"] or names["region"] or names["country"]),
-        candidates=tuple(_candidate(cluster, radius, winner, world) for cluster in clusters),
-        evidence=tuple(_evidence(winner, ledgers))[:_MAX_EVIDENCE],
+        explanation=_explanation(clusters, ledgers, names["city"] or names["region"] or names["country"], within),
+        candidates=tuple(_candidate(cluster, exact.radius, winner, world) for cluster in clusters),
+        evidence=tuple(_evidence(winner, ledgers, within))[:_MAX_EVIDENCE],
         warnings=tuple(_warnings(ledgers)),
     )
 
@@ -79,12 +87,22 @@ def abstention(ledgers: Sequence[RolloutLedger], target_radius_km: float, world:
     )
 
 
+def photo_answer(photo: int, found: Verdict) -> PhotoAnswer:
+    """The verdict on one photo of several, as the answer carries it. No rollout answered for it alone, so that its
+    reasons are what was read in it."""
+    return PhotoAnswer(
+        photo=photo, **{name: getattr(found, name) for name in PhotoAnswer.model_fields if name != "photo"}
+    )
+
+
 def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) -> Candidate:
     said = cluster.anchor.ledger.hypothesis
-    p50 = radius.p50 if cluster is winner else max(radius.p50, *(v.reach_km for v in cluster.members), 25.0)
-    p90 = radius.p90 if cluster is winner else min(HALF_CIRCUMFERENCE_KM, max(radius.p90, 3 * p50))
+    p50, p90 = radius.p50, radius.p90
+    if cluster is not winner:
+        p50 = min(HALF_CIRCUMFERENCE_KM / 3, max(p50, *(v.reach_km for v in cluster.members), 25.0))
+        p90 = min(HALF_CIRCUMFERENCE_KM, max(p90, 3 * p50))
     entries = [entry for vote in cluster.members for entry in vote.ledger.entries]
-    against = [e.claim for e in entries if e.finding in (Finding.CONTRADICTED, Finding.NOT_DONE)]
+    against = [e.claim for e in entries if not e.supports]
     if cluster is not winner:
         away = distance_km(cluster.centre, winner.centre)
         against.insert(0, f"{winner.support:.0%} of the evidence points {away:,.0f} km away")
@@ -92,19 +110,19 @@ def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) 
         lat=round(cluster.centre.lat, 6),
         lon=round(cluster.centre.lon, 6),
         radius_km=Radius(p50=p50, p90=p90),
-        **names_at(cluster.centre, level_for(p50, said.level), said, world),
+        **names_at(cluster.centre, level_of(p50), said, world),
         support=round(cluster.support, 4),
         rollouts=cluster.rollouts,
         dissent=tuple(dict.fromkeys(against))[:6],
     )
 
 
-def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger]) -> Iterator[Evidence]:
+def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger], within: Area | None) -> Iterator[Evidence]:
     """For the answer first, firmest first; then what speaks against it; each statement once."""
     mine = set(winner.rollouts)
     seen: set[tuple[str, str]] = set()
     shown = [ledger for ledger in ledgers if ledger.rollout_id in mine] or [v.ledger for v in winner.members]
-    rows = [(ledger, entry) for ledger in shown for entry in ledger.entries if entry.about != "order"]
+    rows = [(ledger, entry) for ledger in shown for entry in ledger.entries if _is_evidence(entry, within)]
     rows.sort(key=lambda row: (_rank(row[1]), row[0].rollout_id))
     for ledger, entry in rows:
         key = (entry.claim, entry.quote)
@@ -114,7 +132,7 @@ def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger]) -> Iterator[Evi
         yield Evidence(
             id=f"e{len(seen)}",
             claim=entry.claim,
-            supports=entry.finding in (Finding.SUPPORTED, Finding.UNSUPPORTED),
+            supports=entry.supports,
             grounded=entry.finding is Finding.SUPPORTED,
             rollout_id=None if ledger.pooled else ledger.rollout_id,
             call_id=entry.call_id,
@@ -125,26 +143,43 @@ def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger]) -> Iterator[Evi
         )
 
 
+def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:
+    """Orders are none; nor is that a point lies in its country, where the caller asked for points in it."""
+    circular = within is not None and entry.finding is Finding.SUPPORTED
+    return entry.about != "order" and not (circular and (entry.about == "country" or entry.tool in _OF_A_POINT))
+
+
 def _rank(entry: LedgerEntry) -> tuple[int, int]:
     finding = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 1, Finding.NOT_DONE: 1}.get(entry.finding, 2)
-    return finding, _ORDER.get(entry.about, 5)
+    return (1 if entry.against else finding), _ORDER.get(entry.about, 5)
 
 
-def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], where: str) -> str:
+def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], where: str, within: Area | None) -> str:
     winner = clusters[0]
+    where = where or "this place"
     n, total = len(winner.rollouts), len(ledgers)
-    firm = max(vote.ledger.grounding for vote in winner.members)
-    checked = [entry for vote in winner.members for entry in vote.ledger.entries if entry.finding is Finding.SUPPORTED]
-    source = "what tools returned" if any(entry.tool for entry in checked) else "what was read in the photo"
-    rests = f"rests on {source}" if firm >= 0.5 else "rests on little" if firm > 0 else "is not tied to any tool"
-    said = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where or 'this place'}"
-    text = f"{said}, with {winner.support:.0%} of the weighted evidence; the point {rests}."
-    if any(vote.ledger.pooled for vote in winner.members):
+    entries = [entry for vote in winner.members for entry in vote.ledger.entries if _is_evidence(entry, within)]
+    checked = [entry for entry in entries if entry.finding is Finding.SUPPORTED]
+    if n:
+        said = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where}"
+    else:
+        said = f"What was read, weighed together, leads to {where}"
+    if within is not None and not checked:
+        text = f"{said}; nothing but the area you gave speaks for it."
+    else:
+        text = f"{said}, with {winner.support:.0%} of the weighted evidence; the point {_rests(winner, checked)}."
+    if n and any(vote.ledger.pooled for vote in winner.members):
         text += " What all of them read, weighed together, leads there."
     others = len(clusters) - 1
     if others:
         text += f" {others} other candidate{'s remain' if others > 1 else ' remains'}."
     return text
+
+
+def _rests(winner: Cluster, checked: Sequence[LedgerEntry]) -> str:
+    firm = max(vote.ledger.grounding for vote in winner.members)
+    source = "what tools returned" if any(entry.tool for entry in checked) else "what was read in the photo"
+    return f"rests on {source}" if firm >= _TIED else "rests on little" if firm > 0 else "is not tied to any tool"
 
 
 def _warnings(ledgers: Sequence[RolloutLedger]) -> Iterator[str]:

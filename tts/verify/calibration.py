@@ -16,6 +16,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, Literal
 
@@ -39,6 +40,7 @@ _CROSSED_AT = [list(Spread.model_fields).index(name) for name in _CROSSED]
 _ROWS, _COLUMNS = np.triu_indices(len(_CROSSED))
 FLOOR_KM = 0.05
 _CLIP = 3.0
+_CONSTANT = 2e-3  # scale of a feature that was the same in all runs; `fit` writes 0.001 for it
 
 
 class Ordering(Value):
@@ -131,6 +133,11 @@ class Calibration(Value):
         p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.of(x))[0]))
         return Outlook(Radius(p50=round(p50, 2), p90=round(max(p50, p90), 2)), row)
 
+    @property
+    def knows_tools(self) -> bool:
+        """Whether it was fitted on rollouts that rest on what tools returned."""
+        return self.scale[self.features.index("grounding")] > _CONSTANT
+
     def radius(self, spread: Spread) -> Radius:
         """50 % and 90 % radii in km."""
         return self.outlook(spread).radius
@@ -144,15 +151,23 @@ class Calibration(Value):
         path.write_text(yaml.safe_dump(_rounded(tree), sort_keys=False, default_flow_style=None, width=118))
 
 
+def is_shipped(name: str) -> bool:
+    """Whether a calibration ships that was fitted to this engine."""
+    return _shipped_file(name).is_file()
+
+
 def shipped(name: str) -> Calibration:
     """The calibration that ships for an engine, or the general one.
 
     Raises:
         DataError: when the file is of another version or does not match this release.
     """
-    folder = importlib.resources.files("tts").joinpath("data/calibration")
-    file = folder.joinpath(f"{name}.yaml")
-    return _parse((file if file.is_file() else folder.joinpath("default.yaml")).read_text(), f"{name}.yaml")
+    file = _shipped_file(name if is_shipped(name) else "default")
+    return _parse(file.read_text(), f"{name}.yaml")
+
+
+def _shipped_file(name: str) -> Traversable:
+    return importlib.resources.files("tts").joinpath("data/calibration", f"{name}.yaml")
 
 
 def load(path: Path) -> Calibration:

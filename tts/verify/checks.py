@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tts.clues.signals import Signal, language_signals, signals_in
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim, Hypothesis
+from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import Trajectory
 from tts.geodata.names import normalise
 from tts.verify.instructions import speaks_to_the_model
@@ -68,7 +69,7 @@ def name_checks(best: Hypothesis, sources: list[Source], read: list[str]) -> Ite
         key = normalise(name)
         if not telling(key):
             continue
-        source = next((s for s in sources if not s.echo and key in normalise(statement_of(s.fact))), None)
+        source = next((s for s in sources if not s.echo and _says(s, key)), None)
         line = next((line for line in read if key in normalise(line)), None)
         if source is not None:
             yield source.entry("name", name, Finding.SUPPORTED, statement_of(source.fact))
@@ -88,11 +89,43 @@ def check_citation(claim: Claim, trajectory: Trajectory, sources: list[Source], 
         quote = normalise(claim.quote)
         said = quote in statement if telling(quote) else _shares_a_name(claim.text, statement)
         finding = Finding.SUPPORTED if said else Finding.UNSUPPORTED
-        return own[0].entry("cited", claim.text, finding, claim.quote or statement_of(own[0].fact))
+        return _citation(claim, result, own, finding)
     quoted = normalise(claim.quote)
     line = next((line for line in read if telling(quoted) and quoted in normalise(line)), None)
     finding = Finding.SUPPORTED if line is not None else Finding.UNSUPPORTED
     return LedgerEntry(about="cited", claim=claim.text, finding=finding, call_id=claim.call_id, quote=claim.quote)
+
+
+def _citation(claim: Claim, result: ToolResult, own: list[Source], finding: Finding) -> LedgerEntry:
+    """The entry with the statement that the claim quotes, or else with the one it names, quoted in its own words. Where
+    a result has several, the first one is not what the claim is about."""
+    quote = normalise(claim.quote)
+    quoting = [s for s in own if quote and _says(s, quote)]
+    if quoting:  # of namesakes the one in the country that the claim names
+        words = claim.text.split()
+        quoted = next((s for s in quoting if getattr(s.fact, "country_code", "") in words), quoting[0])
+        return quoted.entry("cited", claim.text, finding, claim.quote)
+    text = f" {normalise(claim.text)} "
+    named = next((s for s in own if isinstance(s.fact, PlaceFact) and f" {normalise(s.fact.name)} " in text), None)
+    named = named or (own[0] if len(own) == 1 else None)
+    if named is not None:
+        differs = f"; the photo or the call reads “{claim.quote}”" if quote else ""
+        return named.entry("cited", f"{claim.text}{differs}", finding, statement_of(named.fact))
+    return LedgerEntry(
+        about="cited",
+        claim=claim.text,
+        finding=finding,
+        call_id=result.call_id,
+        tool=result.name,
+        quote=claim.quote,
+        retrieved_at=result.retrieved_at,
+    )
+
+
+def _says(source: Source, key: str) -> bool:
+    """Whether a statement has a normalised text, as whole words where its script has any."""
+    statement = normalise(statement_of(source.fact))
+    return f" {key} " in f" {statement} " if key.isascii() else key in statement
 
 
 def _shares_a_name(text: str, statement: str) -> bool:

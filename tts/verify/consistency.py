@@ -27,8 +27,18 @@ from tts.domain.request import RequestContext
 from tts.domain.trajectory import Trajectory
 from tts.errors import GeoTTSError
 from tts.geodata.alike import same_place
-from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, Verifier, VerifierItem, VerifyRequest
+from tts.ports import (
+    ModelClient,
+    ModelRequest,
+    Sampling,
+    VerdictText,
+    Verifier,
+    VerifierItem,
+    VerifyRequest,
+    close_each,
+)
 from tts.rewards.geoagent import LengthDamping, Levels, consistency_reward
+from tts.verify.exactness import doubted
 from tts.verify.world import World
 
 _TASK = """\
@@ -60,6 +70,10 @@ class ConsistencyAgent:
     def __init__(self, model: ModelClient, world: World, config: ConsistencyConfig) -> None:
         self._model, self._world = model, world
         self._damping = LengthDamping(steepness=config.steepness, mu=config.mu_words)
+
+    async def aclose(self) -> None:
+        """Close the connections of the model."""
+        await close_each(self._model)
 
     async def rate(self, trajectory: Trajectory, context: RequestContext, left: Send[Outgoing]) -> Consistency | None:
         """None when there is nothing to compare: no answer, no reasoning, or nothing readable from the model. `left` is
@@ -121,6 +135,10 @@ class ConsistencyVerifier:
     def __init__(self, inner: Verifier, agent: ConsistencyAgent, config: ConsistencyConfig) -> None:
         self._inner, self._agent, self._config = inner, agent, config
 
+    async def aclose(self) -> None:
+        """Close the connections of both."""
+        await close_each(self._inner, self._agent)
+
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         async with aclosing(stream(partial(self._judge, request))) as pieces:
             async for piece in pieces:
@@ -159,7 +177,7 @@ class ConsistencyVerifier:
         score = sum(one.score for one in rated) / len(rated)
         scaled = verdict.confidence * (1.0 - self._config.weight * (1.0 - score))
         reason = f"A second reader of the reasoning alone agrees to {score:.0%}."
-        return verdict.model_copy(update={"confidence": round(scaled, 4)}), reason
+        return doubted(verdict, scaled), reason
 
 
 def hidden_reasoning(trajectory: Trajectory) -> str:

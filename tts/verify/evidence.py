@@ -15,6 +15,7 @@ from tts.domain.trajectory import Trajectory
 from tts.geodata.datum import as_wgs84
 from tts.verify.checks import check_citation, name_checks, place_checks, signal_checks
 from tts.verify.details import detail_checks
+from tts.verify.direction import with_direction
 from tts.verify.grounding import ground
 from tts.verify.instructions import orders_in, speaks_to_the_model
 from tts.verify.ledger import Finding, LedgerEntry, RolloutLedger
@@ -23,13 +24,17 @@ from tts.verify.sources import read_lines, sources_of
 from tts.verify.world import World
 
 
-def build_ledger(trajectory: Trajectory, readings: Sequence[Reading], world: World) -> RolloutLedger | None:
-    """The ledger of one rollout; None when it never believed anything."""
+def build_ledger(
+    trajectory: Trajectory, readings: Sequence[Reading], world: World, hint: str | None = None
+) -> RolloutLedger | None:
+    """The ledger of one rollout; None when it never believed anything. A lookup of words that stand in the caller's
+    hint and not in the photo repeats the hint and supports nothing."""
     best = trajectory.best
     if best is None:
         return None
     sources = list(sources_of(trajectory))
     read = read_lines(sources, readings)
+    sources = [source for source in sources if not source.repeats(hint, read)] if hint else sources
     entries: list[LedgerEntry] = []
     grounding, witnesses = 0.0, frozenset[str]()
     if best.point is not None:
@@ -40,7 +45,8 @@ def build_ledger(trajectory: Trajectory, readings: Sequence[Reading], world: Wor
         entries += place_checks(best, point, world)
         entries += signal_checks(best, point, read, world)
     entries += name_checks(best, sources, read)
-    entries += [check_citation(claim, trajectory, sources, read) for claim in best.claims]
+    cited = [check_citation(claim, trajectory, sources, read) for claim in best.claims]
+    entries += [with_direction(entry, best, world) for entry in cited]
     entries += [
         LedgerEntry(about="looked", claim=claim, finding=Finding.NOT_DONE) for claim in phantom_looks(trajectory)
     ]

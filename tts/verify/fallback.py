@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tts.domain.answer import Radius, Verdict
+from tts.domain.answer import Verdict
+from tts.domain.calibration import CalibrationState
 from tts.domain.geo import distance_matrix_km
 from tts.domain.hypothesis import Level
 from tts.ports import VerifyRequest
+from tts.verify.exactness import rough_exactness
+
+_UNCALIBRATED = CalibrationState(state="transferred")
 
 
 def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
@@ -26,23 +30,27 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
             confidence=0.0,
             target_radius_km=target,
             warnings=warnings,
+            calibration=_UNCALIBRATED,
         )
     km = distance_matrix_km([h.point for h in stated if h.point is not None])
     chosen = stated[int(np.argmin(np.log1p(km).sum(axis=1)))]
     assert chosen.point is not None
     p50 = max(100.0, float(np.median(km)))
+    exact = rough_exactness(p50, 10 * p50, target_km=target)
+    names = {name: getattr(chosen, name) for name in ("country", "country_code", "region")}
+    if exact.level.rank < Level.REGION.rank:
+        names["region"] = ""
+    if exact.level is Level.NONE:
+        names = {}
     return Verdict(
         lat=chosen.point.lat,
         lon=chosen.point.lon,
-        radius_km=Radius(p50=p50, p90=10 * p50),
-        level=chosen.level,
+        radius_km=exact.radius,
+        level=exact.level,
         abstained=False,
-        country=chosen.country,
-        country_code=chosen.country_code,
-        region=chosen.region,
-        city=chosen.city,
-        place=chosen.place,
-        confidence=0.1,
+        **names,
+        confidence=exact.confidence,
         target_radius_km=target,
         warnings=warnings,
+        calibration=_UNCALIBRATED,
     )

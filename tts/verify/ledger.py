@@ -39,7 +39,7 @@ About = Literal[
 
 
 class LedgerEntry(Value):
-    """One claim and what became of it."""
+    """One claim and what became of it. `against`: it is true, and speaks against the point of its rollout."""
 
     about: About
     claim: str
@@ -49,6 +49,12 @@ class LedgerEntry(Value):
     quote: str = ""
     url: str | None = None
     retrieved_at: str = ""
+    against: bool = False
+
+    @property
+    def supports(self) -> bool:
+        """Whether it is for the point, shown or not."""
+        return self.finding in (Finding.SUPPORTED, Finding.UNSUPPORTED) and not self.against
 
 
 class RolloutLedger(Value):

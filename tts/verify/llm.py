@@ -17,19 +17,26 @@ from dataclasses import replace
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import VerifierConfig
 from tts.dialects.base import user_message
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError, ModelError, boundary
-from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, VerifierItem, VerifyRequest
+from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, VerifierItem, VerifyRequest, close_each
 from tts.verify.consensus import ConsensusVerifier, Judgement
 from tts.verify.dossier import Dossier, make_dossier
 from tts.verify.ledger import RolloutLedger
 from tts.verify.opinion import NOBODY, Opinion, Unusable, opinion_schema, read_opinion
 from tts.verify.reason_stream import ReasonStream
+from tts.verify.reasoning import ThoughtGate, without_thought
 from tts.verify.ruling import Ruling, rule
+from tts.verify.trajectories import TrajectoryTexts, read_free_answer
 
 _RESERVE_SHARE, _RESERVE_MAX_S = 0.15, 2.0
 _HEAT = 4
+_LONGEST_REASON = 2000
+# verifier_test_multi.py:30-46: the longest side of the photo is 1,024 pixels at most
+_AS_PUBLISHED = PictureRules(photo=ResizeRule(max_pixels=2**26, max_side=1024))
 
 _SYSTEM = """\
 Several investigators looked at the same photo and came to the branches below. You decide which place the evidence \
@@ -52,11 +59,22 @@ _FORM = (
 class ModelVerifier:
     """The `Verifier` port over any `ModelClient`; temperature 0, so the same dossier gives the same opinion."""
 
-    def __init__(self, model: ModelClient, consensus: ConsensusVerifier, config: VerifierConfig) -> None:
+    def __init__(
+        self,
+        model: ModelClient,
+        consensus: ConsensusVerifier,
+        config: VerifierConfig,
+        texts: TrajectoryTexts | None = None,
+    ) -> None:
         self._model, self._consensus, self._config = model, consensus, config
+        self._texts = texts or TrajectoryTexts()
+
+    async def aclose(self) -> None:
+        """Close the connections of the model."""
+        await close_each(self._model)
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        case = _Case(self._model, self._consensus, self._config, request)
+        case = _Case(self._model, self._consensus, self._config, request, self._texts)
         async with aclosing(stream(case.run)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -66,8 +84,14 @@ class _Case:
     """One request before the verifier."""
 
     def __init__(
-        self, model: ModelClient, consensus: ConsensusVerifier, config: VerifierConfig, request: VerifyRequest
+        self,
+        model: ModelClient,
+        consensus: ConsensusVerifier,
+        config: VerifierConfig,
+        request: VerifyRequest,
+        texts: TrajectoryTexts,
     ) -> None:
+        self._texts = texts
         self._model, self._consensus, self._config, self._request = model, consensus, config, request
         remaining_s = request.context.remaining_s
         self._deadline = Deadline(remaining_s - min(_RESERVE_MAX_S, _RESERVE_SHARE * remaining_s))
@@ -96,12 +120,30 @@ class _Case:
 
     async def _ruling(self, judged: Judgement, send: Send[VerifierItem]) -> Ruling:
         pointed = [vote.ledger for vote in judged.votes]
+        if self._config.mode == "trajectories":
+            return await self._by_trajectories(pointed, judged, send)
         if self._config.mode == "self_verify":
             return await self._self_verify(pointed, judged, send)
         finalists = await self._heats(pointed)
         dossier = self._dossier(finalists, "final")
         opinion = await self._ask(dossier, send)
         return rule(dossier, opinion, judged.votes)
+
+    async def _by_trajectories(
+        self, ledgers: Sequence[RolloutLedger], judged: Judgement, send: Send[VerifierItem]
+    ) -> Ruling:
+        """The published verifier: whole trajectories, a free answer, and the ledgers' veto where it is wanted."""
+        said = without_thought((await self._generate(self._trajectories_request(), send)).text)
+        point = read_free_answer(said)
+        if point is None:
+            return Ruling(problem="the verifier model's answer has no coordinates")
+        nearest = min(ledgers, key=lambda ledger: _distance_km(ledger, point))
+        if not self._config.veto:
+            return Ruling(chosen=nearest, point=point, reasons=((said.strip()[:_LONGEST_REASON], ()),))
+        dossier = self._dossier(ledgers, "final")
+        (label,) = [branch.label for branch in dossier.branches if branch.ledger is nearest]
+        ruling = rule(dossier, Opinion(reasons=(), choice=label, lat=point.lat, lon=point.lon), judged.votes)
+        return ruling if ruling.problem else replace(ruling, reasons=((said.strip()[:_LONGEST_REASON], ()),))
 
     async def _heats(self, ledgers: list[RolloutLedger]) -> list[RolloutLedger]:
         """Winners of heats of four until one dossier holds them. A heat without a usable opinion passes on its best."""
@@ -160,17 +202,18 @@ class _Case:
         request = self._model_request(dossier)
         said = await self._generate(request, send)
         try:
-            return read_opinion(said.text, dossier)
+            return read_opinion(without_thought(said.text), dossier)
         except Unusable as wrong:
             correction = text_message("user", f"That cannot be used: {wrong}. {self._form()}")
         again = await self._generate(replace(request, messages=(*request.messages, said, correction)), send)
         try:
-            return read_opinion(again.text, dossier)
+            return read_opinion(without_thought(again.text), dossier)
         except Unusable as wrong:
             raise ModelError(f"the verifier model's opinion cannot be used: {wrong}") from wrong
 
     async def _generate(self, request: ModelRequest, send: Send[VerifierItem] | None) -> Message:
         reasons, written, ids = ReasonStream(), "", list[int]()
+        gate = ThoughtGate(thinking=bool(self._config.thinks))
         with boundary(ModelError, f"verifier model {self._model.name}"):
             async with closing(self._model.generate(request)) as deltas:
                 async for delta in deltas:
@@ -178,10 +221,29 @@ class _Case:
                         await self._left(sent)
                     written += delta.text
                     ids += delta.token_ids
-                    new = reasons.feed(delta.text)
+                    new = reasons.feed(gate.feed(delta.text))
                     if send is not None and new:
                         await send(VerdictText(text=new))
         return Message(role="assistant", parts=(TextPart(text=written),), token_ids=tuple(ids) or None)
+
+    def _trajectories_request(self) -> ModelRequest:
+        """Text first, then the photo; the order of the trajectories says nothing."""
+        seed = f"{self._request.context.id}/trajectories"
+        trajectories = self._request.trajectories
+        question = self._texts.question(trajectories, token_budget=self._config.trajectory_tokens, seed=seed)
+        photos = self._request.photos if self._config.show_photo else ()
+        images = user_message("", photos).parts[:-1]
+        asked = Message(role="user", parts=(TextPart(text=question), *images))
+        context = self._request.context.model_copy(update={"remaining_s": self._deadline.remaining_s()})
+        return ModelRequest(
+            context=context,
+            session_id=f"{context.id}/verifier/trajectories/0",
+            messages=(text_message("system", self._texts.system), asked),
+            sampling=Sampling(temperature=0.0, max_tokens=self._config.max_tokens),
+            photos=photos,
+            pictures=_AS_PUBLISHED,
+            lora=self._config.lora,
+        )
 
     def _model_request(self, dossier: Dossier) -> ModelRequest:
         synthesise = self._config.mode == "synthesise"
@@ -198,9 +260,14 @@ class _Case:
             messages=(text_message("system", _SYSTEM), user_message(text, photos)),
             sampling=Sampling(temperature=0.0, max_tokens=self._config.max_tokens),
             photos=photos,
-            json_schema=opinion_schema(dossier, synthesise=synthesise),
+            json_schema=None if self._config.thinks else opinion_schema(dossier, synthesise=synthesise),
             lora=self._config.lora,
         )
 
     def _form(self) -> str:
         return _FORM % (', "lat": 0.0, "lon": 0.0' if self._config.mode == "synthesise" else "")
+
+
+def _distance_km(ledger: RolloutLedger, point: LatLon) -> float:
+    assert ledger.hypothesis.point is not None
+    return distance_km(ledger.hypothesis.point, point)

@@ -9,8 +9,6 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.names import normalise
 from tts.verify.world import World
 
-# A level is named when half of such answers are at most this far off.
-_NAMED_WITHIN_KM = ((Level.POINT, 3.0), (Level.CITY, 40.0), (Level.REGION, 200.0), (Level.COUNTRY, 1500.0))
 _CITY_KM = 35.0
 
 
@@ -20,12 +18,6 @@ class Names(TypedDict):
     region: str
     city: str
     place: str
-
-
-def level_for(p50_km: float, stated: Level) -> Level:
-    """The finest level that the median error supports and the rollouts claim."""
-    supported = next((level for level, km in _NAMED_WITHIN_KM if p50_km <= km), Level.NONE)
-    return min(supported, stated, key=lambda level: level.rank)
 
 
 def names_at(point: LatLon, level: Level, said: Hypothesis, world: World) -> Names:

@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tts.clues.caller import believed
+from tts.clues.hints import Hint
 from tts.clues.lookups import asked
-from tts.clues.reader import ClueReader
+from tts.clues.reader import ClueReader, Leads
 from tts.dialects.answers import hypothesis_from
-from tts.domain.geo import Area, Countries
+from tts.domain.geo import Area
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import TextFact
@@ -24,6 +26,7 @@ from tts.inference.clues_answer import answers, fields_of
 from tts.verify.evidence import build_ledger
 from tts.verify.instructions import speaks_to_the_model
 from tts.verify.ledger import POOLED
+from tts.verify.reading_belief import ReadBelief
 from tts.verify.votes import Vote, votes_from
 from tts.verify.world import World
 
@@ -46,33 +49,53 @@ def pooled(
     votes: Sequence[Vote],
     world: World,
     within: Area | None = None,
+    hint: Hint | None = None,
+    said: str | None = None,
 ) -> Pooled:
-    """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them."""
+    """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them.
+    `said` is the hint in the caller's words."""
     stating = [t for t in trajectories if t.best is not None and t.best.read]
     if world.clues is None or len(stating) < _LEAST_ROLLOUTS:
         return Pooled()
     theirs = {t.rollout_id for t in stating}
     voted = [vote for vote in votes if vote.ledger.rollout_id in theirs]
-    found = pooled_hypothesis(stating, readings, world.clues, within)
+    found = pooled_hypothesis(stating, readings, world.clues, within, hint)
     if found is None:
         return Pooled(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
     turns = tuple(turn for t in stating for turn in t.turns)
-    ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world)
+    ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world, said)
     made = votes_from([ledger], world) if ledger is not None else []
     weight = sum(vote.weight for vote in voted) or 1.0
     return Pooled(replace(made[0], weight=_WEIGHT * weight) if made else None)
 
 
+def read_vote(
+    trajectories: Sequence[Trajectory], readings: Sequence[Reading], read: ReadBelief | None, world: World
+) -> Vote | None:
+    """The vote of what was read by itself, with the evidence of all rollouts; None where that gives no answer."""
+    if read is None or read.hypothesis is None:
+        return None
+    turns = tuple(turn for trajectory in trajectories for turn in trajectory.turns)
+    ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=read.hypothesis), readings, world)
+    made = votes_from([ledger], world) if ledger is not None else []
+    return made[0] if made else None
+
+
 def pooled_hypothesis(
-    trajectories: Sequence[Trajectory], readings: Sequence[Reading], reader: ClueReader, within: Area | None = None
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    reader: ClueReader,
+    within: Area | None = None,
+    hint: Hint | None = None,
 ) -> Hypothesis | None:
-    """The answer that the lines of some rollouts support together; None when they say too little."""
+    """The answer that the lines of some rollouts support together; None when they say too little. The caller's hint
+    counts as he is believed, and never without a line."""
     lines = list(_lines(trajectories, readings))
     answered = [pair for t in trajectories for turn in t.turns for pair in asked(turn.calls, turn.results)]
     leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.beside(lines))
     mentions = {mention.name: mention for mention in leads.mentions}
-    allowed = frozenset(within.codes) if isinstance(within, Countries) else None
-    belief = reader.weigher.weigh(leads.clues, [mentions[name] for name in sorted(mentions)], allowed)
+    leads = Leads(leads.clues, tuple(mentions[name] for name in sorted(mentions)))
+    belief = believed(leads, reader, within, hint)
     if not answers(belief, leads):
         return None
     found = hypothesis_from(fields_of(belief, reader.countries))

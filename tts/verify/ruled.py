@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tts.domain.answer import Evidence, Verdict
+from tts.domain.geo import Area
 from tts.verify.assemble import verdict_for
 from tts.verify.calibration import Calibration
 from tts.verify.dossier import Exhibit
@@ -26,6 +27,7 @@ def ruled_verdict(
     calibration: Calibration,
     target_radius_km: float,
     world: World,
+    within: Area | None = None,
 ) -> Verdict:
     """The chosen branch's cluster first, its centre where the ruling says. Radius and confidence stay calibrated."""
     winner = _winner(ruling, clusters, votes)
@@ -33,7 +35,13 @@ def ruled_verdict(
     others = [c for c in clusters if not ours & {vote.ledger.rollout_id for vote in c.members}]
     spread = spread_of(winner, votes, rollouts, world)
     verdict = verdict_for(
-        [winner, *others], ledgers, spread, calibration, target_radius_km=target_radius_km, world=world
+        [winner, *others],
+        ledgers,
+        spread,
+        calibration,
+        target_radius_km=target_radius_km,
+        world=world,
+        within=within,
     )
     evidence = list(verdict.evidence)
     explanation = "\n".join(_reason(text, exhibits, evidence) for text, exhibits in ruling.reasons)
@@ -66,7 +74,7 @@ def _reason(text: str, exhibits: Sequence[Exhibit], evidence: list[Evidence]) ->
             known = Evidence(
                 id=f"e{len(evidence) + 1}",
                 claim=entry.claim,
-                supports=entry.finding in (Finding.SUPPORTED, Finding.UNSUPPORTED),
+                supports=entry.supports,
                 grounded=entry.finding is Finding.SUPPORTED,
                 rollout_id=exhibit.ledger.rollout_id,
                 call_id=entry.call_id,

@@ -39,6 +39,13 @@ class Source:
             return ""
         return normalise(" ".join(str(v) for v in self.call.arguments.values() if isinstance(v, str)))
 
+    def repeats(self, hint: str, read: Iterable[str]) -> bool:
+        """Whether it was asked for in words of the caller that nobody read in the photo."""
+        words = self.query.split()
+        seen = f" {normalise(' '.join(read))} "
+        told = bool(words) and set(words) <= set(normalise(hint).split())
+        return told and not any(f" {word} " in seen for word in words)
+
     def entry(self, about: About, claim: str, finding: Finding, quote: str) -> LedgerEntry:
         url = self.fact.url if isinstance(self.fact, PlaceFact | WebFact) else None
         return LedgerEntry(

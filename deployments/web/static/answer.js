@@ -14,7 +14,9 @@ export function showAnswer(answer, live, client, photoUrls) {
   const id = live.pictures.request;
   const section = byId("answer");
   fill(section,
+    contradictions(answer),
     headline(answer),
+    eachPhoto(answer),
     warnings(answer),
     pictures(answer, live.pictures, photoUrls),
     answer.explanation ? [el("h3", {}, "Why"), el("p", { dir: "auto" }, answer.explanation)] : [],
@@ -30,9 +32,29 @@ export function showAnswer(answer, live, client, photoUrls) {
   section.scrollIntoView({ block: "start" });
 }
 
+const TRANSFERRED = "calibration: transferred, so this is an estimate; geotts accept fits it to this engine";
+
+const CIRCLES = {
+  fitted: "pin: the answer · firm circle: 50 % · dashed circle: 90 %",
+  estimated: "pin: the answer · circles: the radius, estimated",
+};
+
+/** How the wider radius is worded: a likelihood only where it was fitted. */
+const within = (answer, radius) => `${isTransferred(answer) ? "within about" : "90 % within"} ${distance(radius.p90)}`;
+
+/** Whether radius and confidence were fitted to other engines than the one that answered. */
+const isTransferred = (answer) => answer.calibration?.state === "transferred";
+
 function headline(answer) {
   const title = (words) => el("h2", { id: "answer-title", tabindex: "-1", dir: "auto" }, words);
   const name = placeName(answer);
+  if ((answer.per_photo ?? []).length) {
+    return el("header", {}, title("These photos are not of one place"), el("p", { class: "lead" }, "Each has an answer of its own."));
+  }
+  if (answer.candidates.some((one) => one.outside)) {
+    return el("header", {}, title("The photo speaks against the area you gave"),
+      el("p", { class: "lead" }, "Nothing supports a place within that area. The best place outside it stands under Candidates."));
+  }
   if (answer.abstained) {
     return el("header", {}, title("It is not known where this is"),
       el("p", { class: "lead" }, name ? `All that is supported: ${name}.` : "Nothing in the photo supports a place, and no guess is sold as an answer."),
@@ -44,18 +66,38 @@ function headline(answer) {
     told.textContent = (await copy(point)) ? "copied" : "select it and copy by hand";
   } }, "Copy");
   const radius = answer.radius_km;
-  return el("header", {}, title(name || "An unnamed place"),
-    el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", button, " ", told),
-    el("dl", { class: "facts" },
-      fact("50 % radius", distance(radius.p50), "as likely inside as not"),
+  const transferred = isTransferred(answer);
+  const exactness = transferred
+    ? [fact("Radius", `${distance(radius.p50)} to ${distance(radius.p90)}`, TRANSFERRED)]
+    : [fact("50 % radius", distance(radius.p50), "as likely inside as not"),
       fact("90 % radius", distance(radius.p90), "nine in ten are inside"),
       fact("Confidence", percent(answer.confidence), `to be within ${distance(answer.target_radius_km)}`,
-        bar(answer.confidence, "Confidence")),
+        bar(answer.confidence, "Confidence"))];
+  return el("header", {}, title(name || "An unnamed place"),
+    el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", button, " ", told),
+    el("dl", { class: "facts" }, exactness,
       LEVELS[answer.level] ? fact("Known to", LEVELS[answer.level], `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
 }
 
 const fact = (name, value, note, ...more) =>
   el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), more, el("small", { class: "soft" }, note)));
+
+/** What was found against the area, the hint or the photos; above everything else. */
+function contradictions(answer) {
+  return (answer.contradictions ?? []).map((told) =>
+    el("p", { class: "note warn contradiction", role: "alert", dir: "auto" }, cut(told.text, 1000)));
+}
+
+function eachPhoto(answer) {
+  const photos = answer.per_photo ?? [];
+  if (!photos.length) return [];
+  const rows = photos.map((one) => el("li", { class: "candidate" },
+    el("b", { dir: "auto" }, `Photo ${one.photo + 1}: ${one.abstained ? "not known" : placeName(one) || "unnamed"}`),
+    one.abstained ? "" : el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)),
+      ` · ${within(answer, one.radius_km)}`, isTransferred(answer) ? "" : ` · ${percent(one.confidence)} sure`)));
+  const remark = isTransferred(answer) ? el("p", { class: "soft small" }, TRANSFERRED) : "";
+  return [el("h3", {}, "Each photo by itself"), remark, el("ol", { class: "candidates each-photo" }, rows)];
+}
 
 function warnings(answer) {
   const told = [...answer.warnings, STOPS[answer.stop_reason] ?? ""];
@@ -73,7 +115,7 @@ function pictures(answer, source, photoUrls) {
   const box = el("div", { class: "pictures" });
   if (!answer.abstained) {
     const large = figure(`Map around ${coordinates(answer, 3)}`, 640, 480,
-      "pin: the answer · firm circle: 50 % · dashed circle: 90 %" + (answer.candidates.length > 1 ? " · numbers: other candidates" : ""),
+      CIRCLES[isTransferred(answer) ? "estimated" : "fitted"] + (answer.candidates.length > 1 ? " · numbers: other candidates" : ""),
       source.map("answer"));
     large.classList.add("large");
     const world = figure("Where in the world that is", 220, 220, "in the world", source.map("world"));
@@ -99,9 +141,9 @@ function figure(alt, width, height, caption, url) {
 function candidates(answer) {
   if (!answer.candidates.length) return [];
   const rows = answer.candidates.map((one, index) => el("li", { class: "candidate" },
-    el("div", { class: "bar-row" }, el("b", { dir: "auto" }, placeName(one) || "unnamed"),
+    el("div", { class: "bar-row" }, el("b", { dir: "auto" }, placeName(one) || "unnamed"), one.outside ? el("span", { class: "soft small" }, " outside the area you gave") : "",
       bar(one.support, "Support"), el("span", { class: "number" }, percent(one.support))),
-    el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · 90 % within ${distance(one.radius_km.p90)} · `,
+    el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · ${within(answer, one.radius_km)} · `,
       `${one.rollouts.length > 1 ? "rollouts" : "rollout"} ${one.rollouts.join(", ")}`),
     one.dissent.length ? el("ul", { class: "dissent" }, one.dissent.map((words) => el("li", { dir: "auto" }, `Against: ${cut(words, 500)}`))) : "",
     index === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "Nothing else was proposed.") : ""));
@@ -127,7 +169,7 @@ function evidence(item, live) {
 function provenance(answer) {
   const known = answer.provenance;
   const rows = [
-    ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "turn")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens`],
+    ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "turn")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens${answer.usage.cost_usd ? `, $${answer.usage.cost_usd.toFixed(4)}` : ""}`],
     ["rollouts", `${answer.n.asked} asked, ${answer.n.planned} planned, ${answer.n.run} run, ${answer.n.answered} answered`],
     ["depth", answer.route ? `${answer.route.plan.depth}: ${answer.route.plan.reason}` : ""],
     ["engine", known.model && known.model !== known.engine ? `${known.engine} ${known.model}` : known.engine],

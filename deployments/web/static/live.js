@@ -70,8 +70,9 @@ export class Live {
 
   #routed({ locatability, plan }) {
     this.planned = plan.n_planned;
-    this.note([el("b", {}, `Plan: ${DEPTHS[plan.depth] ?? plan.depth}, ${count(plan.n_planned, "rollout")}`),
-      plan.reason ? ` (${cut(plan.reason, 300)})` : "", `. ${locatability.why ? `In the photo: ${cut(locatability.why, 300)}.` : ""}`]);
+    const sentence = plan.summary || `${count(plan.n_planned, "rollout")}, ${DEPTHS[plan.depth] ?? plan.depth}: ${plan.reason}`;
+    const seen = locatability.why && !sentence.includes(locatability.why) ? ` In the photo: ${cut(locatability.why, 300)}.` : "";
+    this.note([el("b", {}, "Plan: "), cut(sentence, 400), `.${seen}`]);
     this.say("The rollouts think …");
     this.#progress();
   }

@@ -13,6 +13,8 @@ const ADVICE = {
   "too-many-requests": "This key has used up its share for the moment.",
   "overloaded": "The service is busy with other photos.",
   "store-unavailable": "The service cannot reach its store. Whoever runs it finds out more at /readyz.",
+  "rollouts-failed": "Nothing is wrong with the photo, and nothing is known about it. Whoever runs the service has to mend what is named above; /readyz says when the model answers again.",
+  "upstream-refused": "Nothing is wrong with the photo, and nothing is known about it. The model behind this service refuses its requests: whoever runs it has to mend what is named above. Trying again does not help before.",
   "gateway-lost": "The part of the service that worked on this was lost. Nothing is wrong with the photo: try again.",
   "not-found": "The request is gone: it was erased, or kept no longer. Locate the photo again.",
   "deadline-exceeded": "Try again, with fewer rollouts or less depth.",
@@ -25,6 +27,8 @@ const TITLES = {
   "unsupported-media-type": "This photo cannot be used",
   "too-large": "Too large",
   "overloaded": "Busy",
+  "rollouts-failed": "The model could not be asked",
+  "upstream-refused": "The model refuses to work",
   "too-many-requests": "Too many requests",
   "unreachable": "The service does not answer",
 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from tts.eval.datasets.base import Dataset, RowReader, find_table
@@ -12,13 +13,20 @@ from tts.eval.sample import Sample
 _NEEDS = "a JSON Lines, JSON, CSV or Parquet file of rows with lat, lon or lng, names, and pictures or their paths"
 
 
+_BINS = 10
+
+
 def _tags(row: Row) -> tuple[str, ...]:
+    """Above or below the middle, and the bin of the rating: 1 to 10, a rating of 0 in the first."""
     rated = lowered(row).get("locatability")
     try:
-        score = float(rated) if rated not in (None, "") else None
+        score = float(rated) if rated not in (None, "") else math.nan
     except (TypeError, ValueError):
-        score = None
-    return () if score is None else ("locatable" if score >= 5 else "hardly_locatable",)
+        score = math.nan
+    if not math.isfinite(score):
+        return ()
+    rating = min(_BINS, max(1, math.ceil(score)))
+    return ("locatable" if score >= 5 else "hardly_locatable", f"rating:{rating}")
 
 
 def _load(path: Path, seed: int) -> list[Sample]:

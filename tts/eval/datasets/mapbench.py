@@ -12,6 +12,7 @@ from tts.eval.fields import lowered
 from tts.eval.rows import Row, read_rows
 from tts.eval.sample import Sample
 
+PARTS_FILE = "parts.jsonl"
 _NEEDS = "a Parquet or JSON Lines file of rows with `ground_truth` (lat, lon in GCJ-02) and pictures or their paths"
 
 
@@ -26,9 +27,21 @@ def _tags(row: Row) -> tuple[str, ...]:
     return tuple(name for name in ("easy", "hard") if any(name in value for value in said))
 
 
+def _parts(folder: Path) -> dict[str, str]:
+    """Parts by index, where `geotts eval parts` has written them beside the table."""
+    file = folder / PARTS_FILE
+    return {str(row["index"]): str(row["part"]) for row in read_rows(file)} if file.is_file() else {}
+
+
 def _load(path: Path, seed: int) -> list[Sample]:
-    table = find_table(path, ("*test*.parquet", "*.parquet", "*.jsonl", "*.json"), _NEEDS)
-    reader = RowReader("mapbench", table.parent, seed, datum="GCJ-02", tags=_tags)
+    table = find_table(path, ("*test*.parquet", "*.parquet", "[!p]*.jsonl", "*.json"), _NEEDS)
+    parts = _parts(table.parent)
+
+    def tags(row: Row) -> tuple[str, ...]:
+        part = parts.get(str(lowered(row).get("index")))
+        return _tags(row) or (() if part is None else (part,))
+
+    reader = RowReader("mapbench", table.parent, seed, datum="GCJ-02", tags=tags)
     return reader.samples(read_rows(table), table)
 
 

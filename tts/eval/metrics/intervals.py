@@ -36,8 +36,11 @@ def bootstrap_mean(values: Floats, *, level: float = 0.95, resamples: int = 2000
     return _interval(float(values.mean()), means, level)
 
 
-def share_interval(right: npt.NDArray[np.bool_]) -> Interval:
-    """Wilson 95 % interval of a share, in percent (Wilson 1927): unlike the bootstrap it is honest at 0 and 100 %."""
+def share_interval(right: npt.NDArray[np.bool_] | Floats) -> Interval:
+    """Wilson 95 % interval of a share, in percent (Wilson 1927): unlike the bootstrap it is honest at 0 and 100 %.
+
+    Also of a mean of values from 0 to 1, which varies at most as much: the interval is then rather too wide.
+    """
     n = len(right)
     if not n:
         return Interval(value=math.nan, low=math.nan, high=math.nan)
@@ -54,6 +57,17 @@ def bootstrap_median(values: Floats, *, level: float = 0.95, resamples: int = 20
         return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
     medians = _resampled(values, lambda drawn: np.asarray(np.median(drawn, axis=1)), resamples, seed)
     return _interval(float(np.median(values)), medians, level)
+
+
+def bootstrap_ratio(
+    parts: Floats, wholes: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> Interval:
+    """Percentile bootstrap of sum(parts) / sum(wholes), pairs drawn together. Needs wholes above 0 in total."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, len(wholes), (resamples, len(wholes)))
+    sums = wholes[drawn].sum(axis=1)
+    ratios = parts[drawn].sum(axis=1)[sums > 0] / sums[sums > 0]
+    return _interval(float(parts.sum() / wholes.sum()), ratios, level)
 
 
 def paired_difference(a: Floats, b: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:

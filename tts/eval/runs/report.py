@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tts.domain.value import Value
+from tts.errors import DataError
 from tts.eval.figures import Figures, Measured, figures, measure
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.names import PlaceNames
@@ -30,16 +31,24 @@ class Table(Value):
 
 
 class Report(Value):
-    """Figures of the whole run and of its tagged parts, and tables with published rows."""
+    """Figures of the whole run and of its tagged parts, and tables with published rows.
+
+    `side_by_side` has this run and others over the photos that all of them answered, by what they were asked for.
+    """
 
     dataset: str
     whole: Figures
     parts: dict[str, Figures]
     tables: tuple[Table, ...]
+    side_by_side: dict[str, Figures] = {}
 
 
-def report(records: Sequence[Record], names: PlaceNames) -> Report:
-    """Needs records of one data set."""
+def report(records: Sequence[Record], names: PlaceNames, others: Sequence[Sequence[Record]] = ()) -> Report:
+    """Needs records of one data set. `others` are further runs of it, for instance at another depth.
+
+    Raises:
+        DataError: when another run is of another data set, or answered none of the same photos.
+    """
     measured = measure(records, names)
     dataset = records[0].dataset
     tags = sorted({tag for record in measured.records for tag in record.tags})
@@ -50,7 +59,24 @@ def report(records: Sequence[Record], names: PlaceNames) -> Report:
         whole=figures(measured, intervals=True),
         parts={tag: figures(part) for tag, part in parts.items()},
         tables=tuple(table for name, part in benchmarks.items() for table in _tables(name, part)),
+        side_by_side=_side_by_side([records, *others], names) if others else {},
     )
+
+
+def _side_by_side(runs: Sequence[Sequence[Record]], names: PlaceNames) -> dict[str, Figures]:
+    if len({record.dataset for run in runs for record in run}) > 1:
+        raise DataError("runs of different data sets cannot stand side by side")
+    shared = set.intersection(*({record.sample for record in run if not record.failure} for run in runs))
+    if not shared:
+        raise DataError("these runs have answered no photo in common")
+    found: dict[str, Figures] = {}
+    for run in runs:
+        kept = [record for record in run if record.sample in shared]
+        options = kept[0].options
+        label = f"{options.depth.value}, n = {options.n_parallel}"
+        label += f", stop {options.stop}" if options.stop is not None else ""
+        found[label if label not in found else f"{label} ({len(found) + 1})"] = figures(measure(kept, names))
+    return found
 
 
 def markdown(found: Report) -> str:
@@ -58,6 +84,8 @@ def markdown(found: Report) -> str:
     sections = [f"# {found.dataset}", _figures_table({"all": found.whole, **found.parts})]
     intervals = ", ".join(f"@{t:g} km {i}" for t, i in zip(PAPER_KM, found.whole.acc_intervals, strict=False))
     sections.append(f"95 % intervals: {intervals}")
+    if found.side_by_side:
+        sections += ["## Side by side, on the photos that all runs answered", _figures_table(found.side_by_side)]
     for table in found.tables:
         sections += [f"## {table.benchmark}: beside published rows", table_markdown(table)]
     return "\n\n".join(sections)
@@ -76,7 +104,7 @@ def table_markdown(table: Table) -> str:
 
 _HEAD = (
     "n", "failed", *(f"@{t:g} km" for t in PAPER_KM), "@1 km", "@2500 km", "median km", "GeoScore", "country", "city",
-    "abstained", "90 % circle holds", "its median km", "ECE", "tool calls", "tokens", "p50 s",
+    "abstained", "90 % circle holds", "its median km", "ECE", "rollouts", "tool calls", "tokens", "p50 s",
 )  # fmt: skip
 
 
@@ -101,6 +129,7 @@ def _cells(f: Figures) -> list[str]:
         _or_dash(f.radius90_cover, 1),
         _or_dash(f.radius90_median_km, 0),
         _or_dash(f.ece, 3),
+        f"{f.rollouts:.1f}",
         f"{f.tool_calls:.1f}",
         f"{f.tokens:.0f}",
         f"{f.p50_s:.2f}",

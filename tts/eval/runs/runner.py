@@ -62,13 +62,20 @@ def progress_of(path: Path, setup: RunSetup) -> Progress:
 
 
 async def run_samples(
-    samples: Sequence[Sample], solve: Solver, journal: Journal, setup: RunSetup, *, concurrency: int = 2
+    samples: Sequence[Sample],
+    solve: Solver,
+    journal: Journal,
+    setup: RunSetup,
+    *,
+    concurrency: int = 2,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> AsyncGenerator[Record, None]:
     """Locate every sample and yield its record once it is on disk. Closing it stops the requests under way.
 
-    A request that breaks becomes a record with a failure; its siblings go on.
+    A request that breaks becomes a record with a failure; its siblings go on. Once `go_on` says no, no further sample
+    is begun, and those under way are finished.
     """
-    queue = iter(samples)
+    queue = (sample for sample in samples if go_on())
     workers = [_work(queue, solve, journal, setup) for _ in range(max(1, min(concurrency, len(samples))))]
     async with aclosing(merge(workers, maxsize=1)) as records:
         async for record in records:
@@ -112,4 +119,5 @@ def _difference(row: dict[str, Any], setup: RunSetup) -> str | None:
         return "data set"
     if LocateOptions.model_validate(row.get("options", {})) != setup.options:
         return "set of options"
-    return None if row.get("config_sha256", "") == setup.config_sha256 else "configuration"
+    same = row.get("config_sha256", "") == setup.config_sha256
+    return None if same else "configuration, or with other contents of a file it names (prompt, tool schemas)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 
 from tts.aio import closing
 from tts.api.client import Client
@@ -41,7 +42,12 @@ class RemoteSolver:
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
         for attempt in range(1, _TRIES):
             try:
-                return await self._client.locate(photo, options)
+                return await self._run(photo, options)
             except Overloaded as busy:
                 await asyncio.sleep(min(_MAX_PAUSE_S, busy.retry_after_s * attempt))
-        return await self._client.locate(photo, options)
+        return await self._run(photo, options)
+
+    async def _run(self, photo: bytes, options: LocateOptions) -> Run:
+        """Also of a request that failed: what its rollouts did is worth a record."""
+        async with aclosing(self._client.stream(photo, options)) as events:
+            return fold([event async for event in events])

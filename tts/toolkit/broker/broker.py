@@ -23,7 +23,7 @@ from tts.toolkit.broker.flights import Flights
 from tts.toolkit.broker.key import call_key
 from tts.toolkit.broker.stats import BrokerSnapshot, ProviderFigures, Source, ToolCounter
 from tts.toolkit.broker.store import CacheStore, MemoryStore, StoreError
-from tts.toolkit.execute import parse_arguments, run_tool, timed_out, tool_named
+from tts.toolkit.execute import check_consent, parse_arguments, run_tool, timed_out, tool_named
 from tts.toolkit.forgotten import Forgotten
 from tts.toolkit.spec import Arguments, Observation, Tool, schema_of
 from tts.toolkit.toolbox import failed, now_rfc3339
@@ -92,6 +92,7 @@ class Broker:
         counter = self._counters.get(call.name)
         try:
             tool = tool_named(self._tools, call.name)
+            check_consent(tool, context)  # before the cache: what another request was sent to find is not shown
             seen = await self._observe(tool, parse_arguments(tool, call), context)
         except ToolError as error:
             seen = _Seen(error)
@@ -152,6 +153,8 @@ class Broker:
             observation = tool.splitting.join(arguments, opened, context)
         except ToolError as error:
             return _Seen(error, cached)
+        if not found_parts:  # every part failed, and the tool tells that as a result
+            return _Seen(observation, cached, now_rfc3339())
         oldest = min((result.entry for result in found_parts), key=lambda entry: entry.stored_at)
         return _Seen(observation, cached, oldest.retrieved_at)
 
@@ -242,6 +245,7 @@ class Broker:
             retrieved_at=now_rfc3339(),
             observation=None if isinstance(made, ToolError) else made,
             refusal=(made.kind, made.detail) if isinstance(made, ToolError) else None,
+            verbatim=isinstance(made, ToolError) and bool(made.fields.get("verbatim")),
             photos=context.photo_hashes() if spec.of_photo else (),
         )
 

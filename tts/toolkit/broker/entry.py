@@ -26,7 +26,10 @@ _IMAGES: TypeAdapter[tuple[ImageRef, ...]] = TypeAdapter(tuple[ImageRef, ...])
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Exactly one of `observation` and `refusal`. Times are seconds since the epoch and spans of seconds."""
+    """Exactly one of `observation` and `refusal`. Times are seconds since the epoch and spans of seconds.
+
+    The model reads the text of a `verbatim` refusal as it is.
+    """
 
     stored_at: float
     ttl_s: float
@@ -34,6 +37,7 @@ class Entry:
     retrieved_at: str
     observation: Observation | None = None
     refusal: tuple[ToolErrorKind, str] | None = None
+    verbatim: bool = False
     photos: tuple[str, ...] = ()
 
     def fresh(self, now: float) -> bool:
@@ -60,7 +64,7 @@ class Entry:
             return self.observation
         assert self.refusal is not None
         kind, detail = self.refusal
-        raise ToolError(detail, kind=kind)
+        raise ToolError(detail, kind=kind, **({"verbatim": True} if self.verbatim else {}))
 
     def encode(self) -> bytes:
         seen = self.observation
@@ -72,6 +76,7 @@ class Entry:
             "retrieved_at": self.retrieved_at,
             "photos": self.photos,
             "refusal": self.refusal,
+            "verbatim": self.verbatim,
         }
         blobs: tuple[Attachment, ...] = ()
         if seen is not None:
@@ -99,6 +104,7 @@ class Entry:
                 retrieved_at=head["retrieved_at"],
                 photos=tuple(head["photos"]),
                 refusal=(ToolErrorKind(refusal[0]), refusal[1]) if refusal else None,
+                verbatim=bool(head.get("verbatim")),
                 observation=None if refusal else _observation(head, data[_LENGTH.size + length :]),
             )
         except (struct.error, orjson.JSONDecodeError, KeyError, TypeError, IndexError, ValueError, ValidationError):

@@ -24,7 +24,8 @@ def call_key(tool: Tool, arguments: Arguments, context: ToolContext) -> str:
     }
     within = context.within.model_dump(mode="json") if context.within is not None else None
     photos = context.photo_hashes() if spec.of_photo else ()
-    parts = [_VERSION, spec.provider, spec.name, stated, within, photos, context.native_datum]
+    hidden = spec.hides_hosts and context.hide_photo_hosts
+    parts = [_VERSION, spec.provider, spec.name, stated, within, photos, hidden]
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

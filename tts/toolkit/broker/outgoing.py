@@ -19,6 +19,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tts.domain.outgoing import Outgoing, rfc3339
+from tts.private_files import make_private
 from tts.toolkit.blanking import blank_from, blank_lines
 from tts.toolkit.forgotten import Forgotten
 
@@ -50,7 +51,7 @@ class OutgoingLog:
             return
         self._sweep.expect(min(one.at for one in sent))
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(self._path)
             with self._path.open("ab") as file:
                 file.write(b"".join(lines))
         except OSError:

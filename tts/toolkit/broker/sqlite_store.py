@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from tts.private_files import make_database_private
 from tts.toolkit.broker.entry import SCHEMA_VERSION, Entry
 from tts.toolkit.broker.store import Rate, StoreError, booking
 
@@ -37,7 +38,7 @@ class SqliteStore:
         self._now = now
         self._writes = 0
         with _mapped():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_database_private(path)  # SQLite gives its other files the mode of this one
             self._writer = _connected(path)
             _prepare(self._writer)
             self._reader = _connected(path)

@@ -61,5 +61,5 @@ class TapeRow(Value):
 def row_key(call: ToolCall, context: ToolContext) -> str:
     """Hex digest over the tool, its arguments as written, the photos, and what else the result depends on."""
     within = context.within.model_dump(mode="json") if context.within is not None else None
-    asked = [call.name, call.arguments, context.photo_hashes(), within, context.hide_photo_hosts, context.native_datum]
+    asked = [call.name, call.arguments, context.photo_hashes(), within, context.hide_photo_hosts, False]
     return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()

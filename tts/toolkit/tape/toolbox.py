@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.private_files import make_private
 from tts.toolkit.blanking import blank_lines
 from tts.toolkit.forgotten import Forgotten
 from tts.toolkit.tape.file import Tape, read_tape
@@ -59,7 +60,7 @@ class RecordingToolbox:
 
     def _begin(self) -> None:
         """Take over the rows that are there; end a line that a killed run left torn."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(self._path)
         if self._path.is_file() and self._path.stat().st_size > 0:
             self._rows = {row.key: row for row in read_tape(self._path).rows}
             self._write(b"")

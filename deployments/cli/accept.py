@@ -1,0 +1,169 @@
+"""`geotts accept`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from deployments.cli.accept_run import AcceptRun
+from deployments.cli.built_data import ensure_data
+from deployments.cli.console import STDERR, config_option, fail, profile_options
+from deployments.cli.photo_readings import photo_readings
+from deployments.cli.text_console import TextConsole
+from deployments.endpoint_models import check_endpoint
+from deployments.endpoint_terms import price_is_known
+from deployments.local import local_tools
+from deployments.parts import make_dialect, make_world
+from tts.config import AppArgs, OpenAIEngine
+from tts.domain.request import MAX_PARALLEL
+from tts.eval.acceptance.acceptance import OWN, Acceptance, assess
+from tts.eval.acceptance.allowance import Allowance
+from tts.eval.acceptance.faults import was_heard
+from tts.eval.acceptance.fitting import fit_and_install
+from tts.eval.acceptance.photos import acceptance_photos
+from tts.eval.acceptance.report import acceptance_markdown, acceptance_page
+from tts.eval.datasets import DATASETS
+from tts.eval.metrics.names import PlaceNames
+from tts.eval.runs.record import Record
+from tts.geodata.countries import Countries
+from tts.routing.plan import NO_PRICE
+from tts.verify.fitting import MIN_RUNS
+
+EXIT_FAILED, EXIT_FAULTS, EXIT_INTERRUPTED = 1, 3, 130
+_STDOUT = TextConsole()
+
+
+@click.command()
+@click.option(
+    "--photos",
+    type=click.Path(path_type=Path),
+    help=f"Photos of your own with known places; a calibration takes at least {MIN_RUNS}.",
+)
+@click.option(
+    "--dataset",
+    type=click.Choice([*DATASETS]),
+    default="folder",
+    show_default=True,
+    help="How --photos is laid out; folder: photos with labels.jsonl, a CSV table, or positions in their EXIF.",
+)
+@click.option(
+    "-n", "--n", "n", type=click.IntRange(1, MAX_PARALLEL), default=8, show_default=True, help="Rollouts a photo."
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="After this no further photo is begun.",
+)
+@click.option(
+    "--max-cost", "max_cost_usd", type=click.FloatRange(0, min_open=True),
+    help="US dollars after which no further photo is begun.",
+)  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), help="A fair draw of so many of your photos.")
+@click.option("--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at a time.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Run file; under runs/ when absent.")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write the report as one HTML file.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout instead of Markdown.")
+@click.option("--no-install", is_flag=True, help="Fit the calibration, and do not install it.")
+@config_option
+@profile_options
+def command(
+    args: AppArgs,
+    photos: Path | None,
+    dataset: str,
+    n: int,
+    minutes: float,
+    max_cost_usd: float | None,
+    limit: int | None,
+    concurrency: int,
+    seed: int,
+    out: Path | None,
+    html: Path | None,
+    as_json: bool,
+    no_install: bool,
+) -> int:
+    """Try a new engine: say what is wrong with it and what to set, and fit its calibration.
+
+    Locates the shipped samples and your labelled photos (--photos), n rollouts each, in about half an hour. The same
+    command goes on where it stopped, and asks again about photos without an answer. A calibration that was fitted to
+    your photos is installed for this engine, dialect and tools: from then on its answers show percentages.
+
+    The exit code is 0 when nothing wrong was found, 3 when something was, 1 when the engine could not be run at all,
+    2 for wrong use, 130 when interrupted.
+    """
+    if html is not None and not html.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {str(html.parent)!r}", param_hint="--html")
+    samples = acceptance_photos(dataset, photos, limit=limit, seed=seed)
+    if isinstance(args.engine, OpenAIEngine):
+        check_endpoint(args.engine)
+    ensure_data(args)
+    run = AcceptRun(args, samples, n, seed, concurrency, out)
+    allowance = Allowance(60.0 * minutes, max_cost_usd)
+    _tell_cost(args, len(samples))
+    try:
+        run.locate(allowance)
+    except KeyboardInterrupt:
+        STDERR.print(f"stopped. To go on, give the same command again: geotts {' '.join(sys.argv[1:])}")
+        return EXIT_INTERRUPTED
+    records = run.records()
+    if allowance.hopeless or not any(record.run is not None and was_heard(record.run) for record in records):
+        return fail(_why_not(records), EXIT_FAILED)
+    found = _assessed(run, records, args, dataset, install=not no_install)
+    _show(found, html, as_json=as_json)
+    if found.left and allowance.spent:
+        STDERR.print(f"the {allowance.spent} is used up: {found.left} photos are left for the same command")
+    return EXIT_FAULTS if found.has_faults else 0
+
+
+def _tell_cost(args: AppArgs, photos: int) -> None:
+    """What it may cost at most, where the configuration bounds a request."""
+    most = args.limits.max_cost_usd
+    if most is not None and not price_is_known(args):
+        STDERR.print(NO_PRICE, soft_wrap=True)
+    elif most is not None:
+        STDERR.print(f"it may cost up to {photos * most:.2f} US dollars (limits.max_cost_usd {most:g} a photo)")
+
+
+def _why_not(records: list[Record]) -> str:
+    failures = [record.failure for record in records if record.failure]
+    return f"the engine could not be run: {failures[-1] if failures else 'no photo was located'}"
+
+
+def _assessed(run: AcceptRun, records: list[Record], args: AppArgs, dataset: str, *, install: bool) -> Acceptance:
+    own = [record for record in records if OWN in record.tags]
+    origin = f"geotts accept, n = {run.rollouts}, {len(own)} photos, {datetime.now(UTC):%Y-%m-%d}"
+    answered = {record.sample for record in own if not record.failure}
+    enough = [sample for sample in run.samples if sample.id in answered] if len(answered) >= MIN_RUNS else []
+    readings = photo_readings(args, enough)
+    fitted = fit_and_install(own, args, make_world(args.data_dir), origin=origin, keep=install, readings=readings)
+    dialect = make_dialect(args.dialect, args)
+    return assess(
+        records,
+        args,
+        PlaceNames(Countries()),
+        fitted,
+        dataset=dataset,
+        rollouts=run.rollouts,
+        left=len(run.samples) - len(records),
+        offers_tools=bool(dialect.schemas(local_tools(args).toolbox.schemas())),
+        run_file=str(run.file),
+    )
+
+
+def _show(found: Acceptance, html: Path | None, *, as_json: bool) -> None:
+    if html is not None:
+        try:
+            html.write_text(acceptance_page(found))
+        except OSError as error:
+            STDERR.print(f"the report was not written: {error}", soft_wrap=True)
+        else:
+            STDERR.print(f"report: {html}", soft_wrap=True)
+    if as_json:
+        click.echo(found.json_bytes().decode())
+    else:
+        _STDOUT.print(acceptance_markdown(found), soft_wrap=True)

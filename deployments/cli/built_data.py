@@ -1,0 +1,16 @@
+"""The embedded data, built once where it is not there yet."""
+
+from __future__ import annotations
+
+from deployments.cli.console import STDERR, progress_bar
+from tts.config import AppArgs
+from tts.geodata.store import DataStore
+
+
+def ensure_data(args: AppArgs) -> None:
+    """Build what is missing, with a bar; takes half a minute the first time."""
+    store = DataStore(args.data_dir)
+    if not store.ready:
+        STDERR.print("building data, once:")
+        with progress_bar() as progress:
+            store.ensure(progress)

@@ -1,0 +1,62 @@
+"""`geotts eval reread`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+import orjson
+
+from deployments.cli.console import STDERR, config_option
+from deployments.parts import make_model
+from tts.config import AppArgs
+from tts.dialects.released.imported import TEXTS_FILE
+from tts.dialects.released.importing.geoagent import READER_TEXT
+from tts.dialects.settings import read_texts
+from tts.eval.rewarding.case import Case, cases_of
+from tts.eval.rewarding.reread import OWN_WORDS, reread
+from tts.ports import ModelClient
+from tts.profiles import user_profiles
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(name="reread")
+@click.argument("run_file", metavar="RUN", type=_FILE)
+@click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--prompt", type=_FILE, help="System text of the second reader.")
+@config_option
+def reread_run(args: AppArgs, run_file: Path, out: Path, prompt: Path | None) -> None:
+    """Have a second reader, the configured engine, conclude from the reasoning of each stage (GeoAgent).
+
+    Writes one JSON line a rollout with a readable chain to OUT, for `geotts eval rewards --system geoagent
+    --conclusions OUT`. Stages are asked one by one with the conclusions before them, at temperature 0.1. The system
+    text is that of --prompt, else the one `geotts profile import geoagent` found, else the project's own words.
+    """
+    words = _imported() if prompt is None else prompt.read_text()
+    if words is None:
+        words = OWN_WORDS
+        STDERR.print("  the second reader is asked in the project's own words")
+    asyncio.run(_all(list(cases_of(run_file)), make_model(args), words, out))
+
+
+def _imported() -> str | None:
+    file = user_profiles() / "geoagent" / TEXTS_FILE
+    return read_texts(file).get(READER_TEXT) if file.is_file() else None
+
+
+async def _all(cases: list[Case], model: ModelClient, words: str, out: Path) -> None:
+    readable = 0
+    with out.open("wb") as file:
+        for count, case in enumerate(cases, 1):
+            said = await reread(case, model, prompt=words)
+            if said is not None:
+                readable += 1
+                row = {"sample": case.sample, "rollout": case.rollout, "conclusions": said}
+                file.write(orjson.dumps(row) + b"\n")
+            if count % 20 == 0 or count == len(cases):
+                STDERR.print(f"  {count} of {len(cases)}, {readable} with a readable chain")
+    close = getattr(model, "aclose", None)  # endpoints keep connections open, engines in this process have none
+    if close is not None:
+        await close()

@@ -1,0 +1,116 @@
+"""`geotts eval rewards`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from deployments.cli.console import STDERR
+from tts.eval.photo_table import read_photo_table
+from tts.eval.rewarding.case import cases_of
+from tts.eval.rewarding.supplied import Supplied, read_conclusions, read_given, read_positions, read_similarities
+from tts.eval.rewarding.systems import FORMS, SYSTEMS, Form, System, rewarded
+from tts.rewards.spotagent import learnable_at_km
+from tts.toolkit.reverse_cache.tables import read_tables
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def _read(reader: Callable[[Path], Any]) -> Callable[[click.Context, click.Parameter, Path | None], Any]:
+    return lambda context, parameter, path: None if path is None else reader(path)
+
+
+geocoded_option = click.option(
+    "--geocoded",
+    type=_FILE,
+    callback=lambda context, parameter, path: {} if path is None else read_positions(path),
+    help='JSON object of answers that are names and their positions: {"Germany; Holstein; Kiel": [54.3, 10.1]}.',
+)
+
+
+@click.command()
+@click.argument("run_file", metavar="RUN", type=_FILE)
+@click.option("--system", type=click.Choice(SYSTEMS), required=True, help="Whose reward.")
+@click.option(
+    "--form",
+    type=click.Choice(FORMS),
+    default="released",
+    show_default=True,
+    help="As the authors' code gives it, or as their paper states it.",
+)
+@click.option(
+    "--given",
+    type=_FILE,
+    callback=_read(read_given),
+    help="Rows with sample, rollout and what a reward takes from a row: docs/evaluation.md names the fields.",
+)
+@geocoded_option
+@click.option(
+    "--similarities",
+    type=_FILE,
+    callback=_read(read_similarities),
+    help='JSON object of "stated | true" names and the cosine of their embeddings, for geoagent.',
+)
+@click.option(
+    "--conclusions",
+    type=_FILE,
+    callback=_read(read_conclusions),
+    help="Rows with sample, rollout and what a second reader concluded at the three stages, for geoagent.",
+)
+@click.option(
+    "--labels",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with REVERSE's tables of recorded searches: their labels give the rewards of calls and marks.",
+)
+@click.option(
+    "--photos",
+    type=_FILE,
+    callback=_read(read_photo_table),
+    help="With --labels: table from photos (sha256, or file) to recorded paths (image_path).",
+)
+def rewards(
+    run_file: Path,
+    system: str,
+    form: str,
+    given: Any,
+    geocoded: Any,
+    similarities: Any,
+    conclusions: Any,
+    labels: Path | None,
+    photos: Any,
+) -> None:
+    """The reward that the authors of SYSTEM give to each rollout of RUN: one JSON line each, the mean on stderr.
+
+    RUN is a run file of `geotts eval run`, or rows with an answer and a truth as in `geotts eval score`; for
+    georeasoner rows with `shares`. A reward that needs what nobody supplied is null, and `missing` names it. REVERSE
+    adds the rewards of single calls and marks: from `tool_rewards` of a row, or from --labels. docs/evaluation.md says
+    where each formula is from. For spotagent, stderr also counts photos worth training on.
+    """
+    known_labels = None if labels is None else read_tables(labels, photos or {})
+    supplied = Supplied(geocoded, similarities, conclusions or {}, known_labels)
+    values = []
+    distances_km: dict[str, list[float | None]] = defaultdict(list)
+    for count, case in enumerate(cases_of(run_file), 1):
+        more = (given or {}).get((case.sample, case.rollout), {})
+        made = rewarded(case.with_given(more), cast(System, system), supplied, cast(Form, form))
+        values.append(made.reward)
+        distances_km[case.sample].append(made.parts.get("km"))
+        click.echo(made.json_bytes().decode())
+        if count % 1000 == 0:
+            STDERR.print(f"  {count} rewarded")
+    known = [value for value in values if value is not None]
+    mean = f"{sum(known) / len(known):.4f}" if known else "none"
+    STDERR.print(f"{system}: {len(known)} of {len(values)} rewarded, mean {mean}")
+    if system == "spotagent":
+        _tell_learnable(list(distances_km.values()))
+
+
+def _tell_learnable(photos: Sequence[Sequence[float | None]]) -> None:
+    """How many photos some rollouts place within a distance and others do not."""
+    counts = Counter(within_km for distances_km in photos for within_km in learnable_at_km(distances_km))
+    told = ", ".join(f"{within_km:g} km {counts[within_km]}" for within_km in sorted(counts)) or "none"
+    STDERR.print(f"photos worth training on, of {len(photos)}: {told}")

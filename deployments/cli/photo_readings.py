@@ -1,0 +1,40 @@
+"""What perception reads in labelled photos, so that a calibration is fitted to verdicts as a request has them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from deployments.cli.console import STDERR
+from tts.config import AppArgs
+from tts.domain.photo import Photo, load_photo
+from tts.domain.reading import Reading
+from tts.domain.request import RequestContext
+from tts.eval.sample import Sample
+from tts.perception.local import LocalPerception
+from tts.routing.locatability import CuesLocator
+
+_PATIENCE_S = 600.0
+
+
+def photo_readings(args: AppArgs, samples: Sequence[Sample]) -> dict[str, tuple[Reading, ...]]:
+    """Readings by sample id; none with `routing.method: fixed`, where requests read nothing either. About a second a
+    photo on one core. Needs photos that can be read."""
+    if args.routing_method == "fixed" or not samples:
+        return {}
+    STDERR.print(f"reading the signs in {len(samples)} photos, for the calibration")
+    return asyncio.run(_read(samples))
+
+
+async def _read(samples: Sequence[Sample]) -> dict[str, tuple[Reading, ...]]:
+    locator = CuesLocator(LocalPerception())
+    found = {}
+    for sample in samples:
+        photo = await asyncio.to_thread(_load, sample)
+        routing = await locator.rate((photo,), RequestContext(id=sample.id, remaining_s=_PATIENCE_S))
+        found[sample.id] = routing.readings
+    return found
+
+
+def _load(sample: Sample) -> Photo:
+    return load_photo(sample.load())

@@ -1,0 +1,37 @@
+"""A console on which strings are text: nothing in a file's name or a model's words is markup, a link or an order to the
+terminal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+_LAYOUT = "\n\t"
+
+
+class TextConsole(Console):
+    """Styles are given as `rich.text.Text`, see `styled`; a string is shown as it is, without control characters."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        super().print(*(Text(printable(one)) if isinstance(one, str) else one for one in objects), **how)
+
+
+def styled(*parts: str | tuple[str, str]) -> Text:
+    """One text of parts, each a string or a string and its style."""
+    text = Text()
+    for part in parts:
+        words, style = part if isinstance(part, tuple) else (part, "")
+        text.append(printable(words), style)
+    return text
+
+
+def printable(text: str) -> str:
+    """The text with a blank for each control character, and escapes for what no encoding has (names of files)."""
+    known = text.encode(errors="backslashreplace").decode()
+    return "".join(char if char.isprintable() or char in _LAYOUT else " " for char in known)

@@ -1,0 +1,1 @@
+"""GeoVista: tools and turns of its evaluation."""

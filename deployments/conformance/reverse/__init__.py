@@ -1,0 +1,1 @@
+"""REVERSE: tools and turns of its evaluation (`eval`) and of its training (`rl`)."""

@@ -1,0 +1,17 @@
+"""Thinking with Map: what its scorer reads out of an output, and the reward."""
+
+from __future__ import annotations
+
+from deployments.conformance.corpus import Corpus, Row
+from deployments.conformance.judged import Judged, compared
+from deployments.conformance.spelled import spelled
+from tts.rewards.released.thinking_with_map import read_answer, score
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    scored = score(read_answer(row["solution"]), row["ground_truth"])
+    return compared(
+        parsed=(row["parsed"], spelled(scored.reading._asdict())),
+        reward=(row["reward"], scored.score),
+        acc=(row["acc"], dict(scored.within)),
+    )

@@ -1,0 +1,87 @@
+"""The application on a Ray cluster that others own: where it answers, and how it leaves without cutting a request."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import httpx
+import ray
+from ray import serve
+from ray.serve import context
+
+from tts.errors import ConfigError, FatalError, boundary
+
+_CONTROLLER = {"name": "SERVE_CONTROLLER_ACTOR", "namespace": "serve"}
+_ANSWER_S = 20.0  # a proxy learns of a new application within a second or two
+_STOP_SLACK_S = 30.0  # beyond the longest drain: deployments stop one layer after the other
+_EVERY_ADDRESS = {"0.0.0.0", "::", ""}
+
+
+class JoinedServe:
+    """Serve on a joined cluster, which may have been running before, with applications of others."""
+
+    def __init__(self, application: str) -> None:
+        self._application = application
+        self._was_running = _CONTROLLER in ray.util.list_named_actors(all_namespaces=True)
+
+    def refuse_second(self) -> None:
+        """Raises ConfigError when the cluster runs the application already: its users would lose it."""
+        if self._was_running and self._application in serve.status().applications:
+            raise ConfigError(
+                f"the cluster already runs an application {self._application!r}: stop the `geotts serve` that runs it, "
+                "change it with `serve deploy`, or remove it with `serve shutdown`"
+            )
+
+    def url(self) -> str:
+        """Where the application answers, from this machine where it does so here.
+
+        Raises:
+            FatalError: Serve's proxies listen where this machine cannot reach them.
+        """
+        client: Any = context._get_global_client()
+        options = client.http_config
+        addresses = _hosts(options.host)
+        urls = [f"http://{f'[{host}]' if ':' in host else host}:{options.port}" for host in addresses]
+        give_up = time.monotonic() + _ANSWER_S
+        while time.monotonic() < give_up:
+            for url in urls:
+                if _answers(url):
+                    return url
+            time.sleep(0.3)
+        raise FatalError(
+            f"the application runs, but nothing answers at {' or '.join(urls)}: Serve listens on {options.host} of "
+            f"the node of its proxy; use --host 0.0.0.0, and "
+            "where Serve was running before, shut it down first (its addresses are those of its first start)"
+        )
+
+    def remove(self, drain_s: float) -> None:
+        """Take the application away once its requests are done, `drain_s` at most; Serve too, if nobody else uses it.
+
+        Raises:
+            FatalError: the cluster does not answer any more.
+        """
+        with boundary(FatalError, "stopping the service"):
+            serve.delete(self._application, _blocking=False)
+            give_up = time.monotonic() + drain_s + _STOP_SLACK_S
+            while self._application in (left := serve.status().applications) and time.monotonic() < give_up:
+                time.sleep(0.1)
+            if not self._was_running and not set(left) - {self._application}:
+                serve.shutdown()  # type: ignore[no-untyped-call]
+
+
+def _hosts(host: str | None) -> list[str]:
+    """Addresses to try, nearest first. Proxies are where replicas are, so this node may have none."""
+    here: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+    if (host or "") not in _EVERY_ADDRESS:
+        return [host or ""]
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    others = sorted({node["NodeManagerAddress"] for node in nodes if node["Alive"]} - {here})
+    return [here, *others]
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/healthz", timeout=2, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False

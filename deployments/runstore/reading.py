@@ -1,0 +1,42 @@
+"""What is read from a store that gateways of other releases write to, or that somebody has damaged.
+
+While a service is upgraded its gateways share one store: what a newer one adds is passed over, what cannot be read is a
+refusal with its reason, not an accident.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar, get_args
+
+from pydantic import ValidationError
+
+from deployments.runstore.port import LogEntry, StoreUnavailable
+from tts.domain.events import Event, parse_event
+from tts.domain.value import Value
+
+V = TypeVar("V", bound=Value)
+_KINDS = frozenset(model.model_fields["type"].default for model in get_args(get_args(Event)[0]))
+
+
+def event_of(entry: LogEntry) -> Event | None:
+    """None for a kind of event that this release does not know. Raises StoreUnavailable for one it cannot read."""
+    if entry.kind not in _KINDS:
+        return None
+    try:
+        return parse_event(entry.payload)
+    except ValidationError as error:
+        raise _unreadable() from error
+
+
+def value_of(kind: type[V], raw: bytes | str) -> V:
+    """Raises StoreUnavailable for what is no value of this kind."""
+    try:
+        return kind.model_validate_json(raw)
+    except ValidationError as error:
+        raise _unreadable() from error
+
+
+def _unreadable() -> StoreUnavailable:
+    return StoreUnavailable(
+        "this gateway cannot read what the run store has: a newer release wrote it, or it is damaged"
+    )

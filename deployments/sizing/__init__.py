@@ -1,0 +1,1 @@
+"""Which model fits on which GPUs, how often, and with how many requests side by side."""

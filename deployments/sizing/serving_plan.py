@@ -1,0 +1,74 @@
+"""What `geotts serve` is about to serve, in lines for people, and the configuration that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from deployments.endpoint_terms import money_line
+from deployments.parts import make_dialect, verifier_name
+from deployments.sizing.gpu_plan import GpuPlan, Gpus, plan_gpus
+from deployments.sizing.model_shape import shape_of
+from tts.config import AppArgs, VllmEngine, checked
+from tts.errors import ConfigError
+
+_USUAL_CONTEXT = 32768
+
+
+def with_gpus(args: AppArgs, gpus: Gpus, *, base: str, fp8: bool) -> tuple[AppArgs, GpuPlan]:
+    """The configuration that serves its vLLM engine on these GPUs, and the plan behind it.
+
+    Args:
+        args: its engine must be vLLM in this process.
+        gpus: those of one machine.
+        base: the published model that the engine's model was trained from; empty when unknown.
+        fp8: whether weights are quantised when they are loaded.
+
+    Raises:
+        ConfigError: another engine, a model of unknown size, or one that does not fit.
+    """
+    engine = args.engine
+    if not isinstance(engine, VllmEngine):
+        raise ConfigError("--gpus is for a model in this process: leave out --endpoint, or --gpus")
+    plan = plan_gpus(
+        shape_of(engine.model, base),
+        gpus,
+        context_tokens=engine.max_model_len or _USUAL_CONTEXT,
+        n_parallel=args.request_defaults.n_parallel or 4,
+        fp8=fp8,
+    )
+    quantised: dict[str, Any] = {"extra": {**engine.extra, "quantization": "fp8"}} if fp8 else {}
+    changed = engine.model_copy(
+        update={
+            "tensor_parallel": plan.tensor_parallel,
+            "max_model_len": plan.context_tokens,
+            "max_running": plan.max_running,
+            **quantised,
+        }
+    )
+    rollout = args.deployments.rollout.model_copy(
+        update={
+            "replicas": plan.replicas,
+            "num_gpus": float(plan.tensor_parallel),
+            "max_ongoing": plan.max_running,
+            "autoscale": None,
+        }
+    )
+    deployments = args.deployments.model_copy(update={"rollout": rollout})
+    return checked(args, {"engine": changed.model_dump(), "deployments": deployments.model_dump()}), plan
+
+
+def plan_lines(args: AppArgs, plan: GpuPlan | None) -> Iterator[str]:
+    """What is served: model, GPUs, dialect, verifier, tools."""
+    engine = args.engine
+    yield f"model: {getattr(engine, 'model', '') or engine.name}"
+    if plan is not None:
+        for line in plan.lines():
+            yield f"GPUs: {line}"
+    dialect = make_dialect(args.dialect, args)
+    limits = args.limits.tighten(dialect.limits)
+    yield f"dialect: {dialect.name}, {limits.max_turns} turns, {limits.max_tool_calls} tool calls a rollout"
+    yield f"verifier: {verifier_name(args)}"
+    yield f"tools: {', '.join(args.tools.providers)}"
+    if line := money_line(args):
+        yield f"money: {line}"

@@ -1,0 +1,40 @@
+"""Whether the run store can be written, tried at most once in a while however often somebody asks."""
+
+from __future__ import annotations
+
+import asyncio
+
+from deployments.runstore import RunStore, StoreUnavailable
+
+_EVERY_S = 5.0  # anybody may ask for readiness, and trying writes
+
+
+class StoreProbe:
+    """Writes a row and deletes it. What came of it counts for `_EVERY_S`."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._trying = asyncio.Lock()
+        self._due = float("-inf")
+        self._failure: StoreUnavailable | None = None
+
+    async def __call__(self) -> None:
+        """Raises StoreUnavailable with what is wrong."""
+        async with self._trying:
+            if self._now() >= self._due:
+                await self._try()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _try(self) -> None:
+        try:
+            await self._store.ping()
+        except StoreUnavailable as error:
+            self._failure = error
+        else:
+            self._failure = None
+        self._due = self._now() + _EVERY_S
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()

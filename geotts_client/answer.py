@@ -1,0 +1,229 @@
+"""The answer: where, how exactly, how sure, and what a person can check."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from geotts_client.calibration import CalibrationState
+from geotts_client.file_claim import FileClaim
+from geotts_client.hypothesis import Level
+from geotts_client.latlon import LatLon
+from geotts_client.plan import Locatability, Plan
+from geotts_client.usage import Usage
+from geotts_client.value import Value
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class StopReason(StrEnum):
+    """Why a rollout, or a request, ended. None of these is an error."""
+
+    ANSWERED = "answered"
+    BUDGET = "budget"
+    DEADLINE = "deadline"
+    CANCELLED = "cancelled"
+    QUORUM = "quorum"
+    FAILED = "failed"
+
+
+class Radius(Value):
+    """Radii in km around the answer that hold the true place with 50 % and 90 % probability."""
+
+    p50: Annotated[float, Field(gt=0)]
+    p90: Annotated[float, Field(gt=0)]
+
+
+class Candidate(Value):
+    """A cluster of rollouts that agree. `support` is its share of the evidence-weighted vote."""
+
+    lat: float
+    lon: float
+    radius_km: Radius
+    country: str = ""
+    country_code: str = ""
+    region: str = ""
+    city: str = ""
+    place: str = ""
+    support: Share
+    rollouts: tuple[int, ...]
+    dissent: tuple[str, ...] = Field(default=(), description="what speaks against it")
+    outside: bool = Field(default=False, description="true: it lies outside the area that the caller gave")
+
+
+class Evidence(Value):
+    """A claim, and what it rests on: follow rollout → tool call → quote or url.
+
+    Of an abstention that names a candidate, evidence speaks for or against the first candidate.
+    """
+
+    id: str
+    claim: str
+    supports: bool = Field(default=True, description="false: this speaks against the answer")
+    grounded: bool = Field(default=False, description="true: a tool result states it")
+    rollout_id: int | None = None
+    call_id: str | None = None
+    tool: str = ""
+    quote: str = ""
+    url: str | None = None
+    retrieved_at: str = ""
+
+
+class Contradiction(Value):
+    """What the caller stated and what was found cannot both be true. Shown before the answer."""
+
+    about: Literal["within", "hint", "photos"]
+    text: str = Field(description="one sentence for a person")
+
+
+class HintOutcome(Value):
+    """What became of the caller's hint. `place` is the place that it states, empty where none is known.
+
+    `agrees`: the answer lies in that place. `near`: it lies near it, as the hint says. `same_country`: it is another
+    place of that country.
+    """
+
+    outcome: Literal["agrees", "near", "same_country", "contradicted", "unchecked"]
+    place: str = ""
+    text: str = Field(description="one sentence for a person")
+
+
+class PhotoAnswer(Value):
+    """Where one of several photos was taken, when they cannot be of one place. `photo` counts from 0."""
+
+    photo: Annotated[int, Field(ge=0)]
+    lat: float | None
+    lon: float | None
+    radius_km: Radius | None
+    level: Level
+    abstained: bool
+    country: str = ""
+    country_code: str = ""
+    region: str = ""
+    city: str = ""
+    place: str = ""
+    confidence: Share
+    explanation: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+class RolloutStatus(Value):
+    """How one rollout ended and what it took."""
+
+    rollout_id: int
+    stop_reason: StopReason | None
+    answered: bool
+    turns: int = 0
+    tool_calls: int = 0
+    error: str = ""
+
+
+class Route(Value):
+    locatability: Locatability
+    plan: Plan
+    predicted_cost: dict[str, float] = {}
+    real_cost: dict[str, float] = {}
+
+
+class Timing(Value):
+    """Seconds since the request was accepted."""
+
+    total_s: float
+    routed_s: float | None = None
+    first_hypothesis_s: float | None = None
+    rollouts_s: float | None = None
+    verified_s: float | None = None
+
+
+class RunCount(Value):
+    """How many rollouts were asked for, planned, started, and gave an answer."""
+
+    asked: int
+    planned: int
+    run: int
+    answered: int
+
+
+class Provenance(Value):
+    """What would be needed to get this answer again."""
+
+    photo_sha256: tuple[str, ...] = ()
+    source_sha256: tuple[str, ...] = ()
+    version: str = ""
+    engine: str = ""
+    model: str = ""
+    dialect: str = ""
+    prompt_sha256: str = ""
+    verifier: str = ""
+    providers: tuple[str, ...] = ()
+    data_versions: dict[str, str] = {}
+    seed: int = 0
+    answered_at: str = ""
+
+
+class Verdict(Value):
+    """What the verifier says: where, how exactly, how sure, and why.
+
+    When nothing supports a point, `abstained` is true, `lat` and `lon` are null, and `level` and the names say how much
+    is supported. A place known to country level only carries a representative point and an honest radius.
+    """
+
+    lat: float | None = Field(description="degrees north, WGS-84; null exactly when it abstains")
+    lon: float | None = Field(description="degrees east, WGS-84; null exactly when it abstains")
+    radius_km: Radius | None = Field(description="null when it abstains")
+    level: Level
+    abstained: bool = Field(description="nothing supports a point; country and region may still be known")
+    country: str = ""
+    country_code: str = ""
+    region: str = ""
+    city: str = ""
+    place: str = ""
+    confidence: Share = Field(description="probability that the true place is within target_radius_km")
+    target_radius_km: float
+    explanation: str = ""
+    candidates: tuple[Candidate, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    warnings: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = Field(
+        default=(), description="what was found against the caller's area, hint or photos; shown first"
+    )
+    hint: HintOutcome | None = Field(default=None, description="what became of the hint, where one was given")
+    per_photo: tuple[PhotoAnswer, ...] = Field(
+        default=(), description="an answer for each photo, when they cannot be of one place"
+    )
+    calibration: CalibrationState | None = Field(
+        default=None, description="what radius and confidence rest on; null where the service does not say"
+    )
+
+    @model_validator(mode="after")
+    def _abstention_has_no_point(self) -> Verdict:
+        if self.abstained != (self.lat is None) or (self.lat is None) != (self.lon is None):
+            raise ValueError("a verdict has a point exactly when it does not abstain")
+        return self
+
+    @property
+    def point(self) -> LatLon | None:
+        return None if self.lat is None or self.lon is None else LatLon(lat=self.lat, lon=self.lon)
+
+    @property
+    def radius_remark(self) -> str:
+        """Why the radius and the confidence should not be shown as percentages; empty where they may be."""
+        return self.calibration.remark if self.calibration is not None else ""
+
+
+class Answer(Verdict):
+    """The result of a request: the verdict, and what it took to get there."""
+
+    n: RunCount
+    route: Route | None = None
+    stop_reason: StopReason
+    rollouts: tuple[RolloutStatus, ...] = ()
+    undone: tuple[str, ...] = Field(default=(), description="what was planned and left undone, and why")
+    usage: Usage = Usage()
+    timing: Timing
+    provenance: Provenance = Provenance()
+    file_claims: tuple[FileClaim, ...] = Field(
+        default=(), description="what the files claim about themselves (exif: report); never used for the answer"
+    )

@@ -1,0 +1,44 @@
+"""An area that an answer must lie in: a rectangle, a circle or a set of countries."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from geotts_client.latlon import LatLon
+from geotts_client.value import Value
+
+HALF_CIRCUMFERENCE_KM = 20003.932
+
+
+class BBox(Value):
+    """A latitude/longitude rectangle; `west > east` means that it crosses the antimeridian."""
+
+    kind: Literal["bbox"] = "bbox"
+    south: Annotated[float, Field(ge=-90, le=90)]
+    west: Annotated[float, Field(ge=-180, le=180)]
+    north: Annotated[float, Field(ge=-90, le=90)]
+    east: Annotated[float, Field(ge=-180, le=180)]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> BBox:
+        if self.south >= self.north:
+            raise ValueError("south must be below north")
+        return self
+
+
+class Circle(Value):
+    kind: Literal["circle"] = "circle"
+    centre: LatLon
+    radius_km: Annotated[float, Field(gt=0, le=HALF_CIRCUMFERENCE_KM)]
+
+
+class Countries(Value):
+    """A set of ISO 3166-1 alpha-2 codes."""
+
+    kind: Literal["countries"] = "countries"
+    codes: Annotated[tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...], Field(min_length=1, max_length=250)]
+
+
+Area = Annotated[BBox | Circle | Countries, Field(discriminator="kind")]

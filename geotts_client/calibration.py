@@ -1,0 +1,28 @@
+"""What the radii and the confidence of an answer rest on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from geotts_client.value import Value
+
+
+class CalibrationState(Value):
+    """Whether radii and confidence were fitted to the engine that answered.
+
+    `fitted`: to recorded answers of this engine, with its dialect and tools. `transferred`: to those of other ones, or
+    to none; then the radius is an estimate, and neither it nor the confidence should be shown as a percentage.
+    """
+
+    state: Literal["fitted", "transferred"]
+    origin: str = Field(default="", description="the answers it was fitted to, in one line; empty where there are none")
+    photos: Annotated[int, Field(ge=0)] = Field(default=0, description="how many photos those were")
+
+    @property
+    def remark(self) -> str:
+        """What a person has to know about the radius; empty where it was fitted."""
+        if self.state == "fitted":
+            return ""
+        return "calibration: transferred, so the radius is an estimate; `geotts accept` fits it to this engine"

@@ -1,0 +1,321 @@
+"""A client of the service: events as they come, or the folded run at the end.
+
+    async with Client("http://127.0.0.1:8000") as client:
+        run = await client.locate(Path("photo.jpg"), LocateOptions(depth="deep"))
+        async with aclosing(client.stream(photo_bytes)) as events:
+            async for event in events:
+                ...
+
+A stream that is cut goes on where it was, without a gap and without a repetition: the server keeps working for
+`resume_s` and the client asks for what it has not seen. A request that may not have arrived is sent again under the
+same key and still runs once. Leaving a stream early cancels the request on the server. `geotts_client.sync_client`
+is the same without async.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import aclosing
+from typing import Any, Self, TypeVar
+
+import httpx
+from pydantic import ValidationError
+
+from geotts_client.errors import (
+    ConfigError,
+    DeadlineExceeded,
+    GeoTTSError,
+    NotFound,
+    Overloaded,
+    RequestError,
+    RolloutsFailed,
+    ServerUnreachable,
+    UpstreamRefused,
+)
+from geotts_client.events import Event, Failed
+from geotts_client.options import LocateOptions
+from geotts_client.pictures import Photos, bytes_of
+from geotts_client.replies import PROBLEM_BASE, Accepted202, Cancelled, Problem, RunStatus
+from geotts_client.sse import parse_sse
+from geotts_client.trajectory import Run, fold
+
+_log = logging.getLogger("geotts.client")
+_CONNECT_S = 5.0
+_QUIET_S = 60.0  # the server sends heartbeats every 10 s
+CANCEL_S = 3.0
+_ARRIVE_S = 2.0  # how long a request is sent again that has never been answered
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
+_TOO_LONG = "the request took longer than the client's timeout_s"
+_SSE = {"Accept": "text/event-stream"}
+_FAILED: dict[str, type[RolloutsFailed]] = {kind.code: kind for kind in (RolloutsFailed, UpstreamRefused)}
+T = TypeVar("T")
+
+
+class Client:
+    """Async client. `timeout_s` bounds a whole request; `api_key` is sent as a bearer token; `resume_s` 0 never
+    resumes.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        timeout_s: float | None = None,
+        resume_s: float = 30.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._url = url.rstrip("/")
+        self._timeout_s, self._resume_s = timeout_s, resume_s
+        self._open_streams: set[_Resumed] = set()
+        if api_key and not (api_key.isascii() and api_key.isprintable()):
+            raise ConfigError("the API key has characters that no key has; was it copied whole?")
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        timeout = httpx.Timeout(timeout_s, connect=_CONNECT_S, read=_QUIET_S)
+        self._http = httpx.AsyncClient(headers=headers, timeout=timeout, transport=transport)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Cancels what is still being read: nobody can read it on."""
+        try:
+            await asyncio.gather(*(stream.stop() for stream in tuple(self._open_streams)))
+        finally:
+            await self._http.aclose()
+
+    async def stream(self, photos: Photos, options: LocateOptions | None = None) -> AsyncGenerator[Event, None]:
+        """Events of one request, to its end.
+
+        Raises:
+            RequestError: the request was refused (4xx); says why.
+            Overloaded: the service is busy; `retry_after_s` says when to come back.
+            ServerUnreachable: there is no service at the address, or it went away for longer than `resume_s`.
+            DeadlineExceeded: `timeout_s` passed.
+            TypeError, OSError: a photo is neither bytes nor a Path, or cannot be read.
+        """
+        asked = options or LocateOptions()
+        asked = asked.model_copy(update={"resume_grace_s": max(asked.resume_grace_s, self._resume_s)})
+        sent = self._post(await bytes_of(photos), asked, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
+        async with aclosing(_Resumed(self, sent).events()) as events:
+            async for event in events:
+                yield event
+
+    async def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
+        """The whole request folded: it has an answer, unless it was cancelled.
+
+        Raises:
+            RolloutsFailed: no rollout could work; UpstreamRefused when the model endpoint refuses.
+            GeoTTSError: what else ended the request, and all that `stream` raises.
+        """
+        async with aclosing(self.stream(photos, options)) as events:
+            run = fold([event async for event in events])
+        if run.failure is not None:
+            raise error_of(run.failure)
+        return run
+
+    async def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
+        """Start a request that needs no reader; returns its id. The same `key` never starts it twice."""
+        headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
+        reply = await self._sent(self._post(await bytes_of(photos), options or LocateOptions(), headers))
+        return Accepted202.model_validate_json(reply.content, extra="ignore").request_id
+
+    async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
+        """Events of a request that was started before, from its start or after a `seq`. Leaving does not cancel it."""
+        asked = self._get_events(request_id, after)
+        resumed = _Resumed(self, asked, request_id=request_id, after=after, owned=False)
+        async with aclosing(resumed.events()) as events:
+            async for event in events:
+                yield event
+
+    async def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
+        """How far a request is; waits up to `wait_s` (at most 60) for its end. Raises NotFound."""
+        headers = {"Prefer": f"wait={round(wait_s)}"} if wait_s else {}
+        quiet = httpx.Timeout(self._timeout_s, connect=_CONNECT_S, read=_QUIET_S + wait_s)
+        asked = self._http.build_request("GET", self._at(request_id), headers=headers, timeout=quiet)
+        reply = await self._sent(asked)
+        return RunStatus.model_validate_json(reply.content, extra="ignore")
+
+    async def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
+        """Stop a request; `erase` also removes every trace of it. Raises NotFound."""
+        params = {"erase": "true"} if erase else {}
+        reply = await self._sent(self._http.build_request("DELETE", self._at(request_id), params=params))
+        return Cancelled.model_validate_json(reply.content, extra="ignore")
+
+    async def file(self, request_id: str, sha256: str) -> bytes:
+        """A picture that an event names. Raises NotFound."""
+        return (await self._sent(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
+
+    def _post(self, photos: list[bytes], options: LocateOptions, headers: dict[str, str]) -> httpx.Request:
+        return self._http.build_request(
+            "POST",
+            f"{self._url}/locate",
+            files=[("image", photo) for photo in photos],
+            data=form_fields(options),
+            headers=headers,
+        )
+
+    def _get_events(self, request_id: str, after: int) -> httpx.Request:
+        headers = {**_SSE, "Last-Event-ID": str(after)}
+        return self._http.build_request("GET", f"{self._at(request_id)}/events", headers=headers)
+
+    def _at(self, request_id: str) -> str:
+        return f"{self._url}/locate/{request_id}"
+
+    async def _sent(self, request: httpx.Request) -> httpx.Response:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._reply_to(request)
+        except TimeoutError:
+            raise DeadlineExceeded(_TOO_LONG) from None
+
+    async def _reply_to(self, request: httpx.Request) -> httpx.Response:
+        try:
+            reply = await self._http.send(request)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+        if not reply.is_success:
+            raise refusal(reply.status_code, reply.content, reply.headers)
+        return reply
+
+    def _unreachable(self, error: Exception) -> ServerUnreachable:
+        return ServerUnreachable(f"{self._url} did not answer: {error or type(error).__name__}")
+
+
+class _Resumed:
+    """One request read over as many connections as it takes. One that is `owned` ends when its reader leaves."""
+
+    def __init__(
+        self, client: Client, request: httpx.Request, *, request_id: str = "", after: int = 0, owned: bool = True
+    ) -> None:
+        self._client, self._request, self._owned = client, request, owned
+        self._now = asyncio.get_running_loop().time
+        self._deadline = None if client._timeout_s is None else self._now() + client._timeout_s
+        self._id = request_id
+        self._last_seq = after
+        self._answered = False  # the server has this request, for all we know
+        self._done = self._stopped = False
+        self._lost_at: float | None = None
+        self._pause_s = _FIRST_PAUSE_S
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        self._client._open_streams.add(self)
+        try:
+            while not self._done:
+                try:
+                    async with aclosing(self._connection()) as events:
+                        async for event in events:
+                            self._lost_at, self._pause_s = None, _FIRST_PAUSE_S
+                            yield event
+                except (httpx.HTTPError, Overloaded) as error:
+                    await self._pause_after(error)
+        finally:
+            self._client._open_streams.discard(self)
+            await self.stop()
+
+    async def stop(self) -> None:
+        """Cancel the request on the server if it is ours and still runs. Twice is fine."""
+        if self._owned and self._id and not self._done and not self._stopped:
+            self._stopped = True
+            await self._cancel()
+
+    async def _pause_after(self, error: httpx.HTTPError | Overloaded) -> None:
+        """Wait until it is time to connect again; raises what `error` stands for when there is no use or no time."""
+        busy = error if isinstance(error, Overloaded) else None
+        self._lost_at = self._now() if self._lost_at is None else self._lost_at
+        patience_s = self._client._resume_s if self._answered else min(self._client._resume_s, _ARRIVE_S)
+        left_s = self._lost_at + patience_s - self._now()
+        if self._stopped or left_s <= 0 or (busy and not self._answered):
+            raise busy or self._client._unreachable(error) from error
+        _log.info("the stream was cut after event %d: %s", self._last_seq, type(error).__name__)
+        wanted_s = max(self._pause_s, busy.retry_after_s if busy else 0.0)
+        await self._in_time(asyncio.sleep(min(wanted_s, left_s)))
+        self._pause_s = min(_LONGEST_PAUSE_S, 2 * self._pause_s)
+
+    async def _connection(self) -> AsyncGenerator[Event, None]:
+        """Events of one connection. Raises httpx.HTTPError when it is cut, also politely."""
+        request = self._client._get_events(self._id, self._last_seq) if self._answered else self._request
+        response = await self._in_time(self._client._http.send(request, stream=True))
+        try:
+            if not response.is_success:
+                raise refusal(response.status_code, await response.aread(), response.headers)
+            self._id = self._id or response.headers.get("x-request-id", "")
+            self._answered = bool(self._id)
+            self._done = response.status_code == 204  # nothing follows the last event we have
+            async with aclosing(parse_sse(response.aiter_lines())) as events:
+                while (event := await self._in_time(anext(events, None))) is not None:
+                    self._last_seq = event.seq
+                    self._done = event.type == "done"
+                    yield event
+        finally:
+            await response.aclose()
+        if not self._done:
+            raise httpx.RemoteProtocolError("the stream ended before its end")
+
+    async def _in_time(self, waiting: Awaitable[T]) -> T:
+        """The time limit is around the waiting only: nothing may be yielded inside a timeout."""
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                return await waiting
+        except TimeoutError:
+            raise DeadlineExceeded(_TOO_LONG) from None
+
+    async def _cancel(self) -> None:
+        try:
+            async with asyncio.timeout(CANCEL_S):
+                client = self._client
+                await client._reply_to(client._http.build_request("DELETE", client._at(self._id)))
+        except (GeoTTSError, TimeoutError) as error:
+            _log.info("the request could not be cancelled: %s", error)
+
+
+def form_fields(options: LocateOptions) -> dict[str, str]:
+    """Options as form fields; defaults are left out, structures are whole and JSON."""
+    asked = options.model_dump(exclude_defaults=True)
+    fields: dict[str, Any] = options.model_dump(mode="json", include=set(asked))
+    return {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        for name, value in fields.items()
+        if value is not None
+    }
+
+
+def error_of(failure: Failed) -> GeoTTSError:
+    """The error that the `error` event of a stream stands for."""
+    if failure.code == Overloaded.code:
+        return Overloaded(failure.detail, retry_after_s=failure.retry_after_s or 1.0)
+    kind = _FAILED.get(failure.code, GeoTTSError)
+    told = kind(failure.detail, causes=failure.causes, retry_after_s=failure.retry_after_s)
+    told.code, told.status = failure.code, failure.status
+    return told
+
+
+def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
+    """The error that a reply stands for."""
+    try:
+        problem = Problem.model_validate_json(body, extra="ignore")
+        code, detail, errors = problem.type.removeprefix(PROBLEM_BASE), problem.detail, problem.errors
+        causes = problem.causes
+    except ValidationError:
+        code, detail, errors, causes = "", f"the server answered {status}", (), ()
+    if (failed := _FAILED.get(code)) is not None:
+        return failed(detail, causes=causes, retry_after_s=_seconds(headers.get("retry-after", "")))
+    if status in (429, 503):
+        overloaded = Overloaded(detail, retry_after_s=_seconds(headers.get("retry-after", "")))
+        overloaded.status = status
+        return overloaded
+    kind = NotFound if status == 404 else RequestError if status < 500 else GeoTTSError
+    told = kind(detail, errors=errors)
+    told.status = status
+    return told
+
+
+def _seconds(stated: str) -> float:
+    try:
+        return max(0.0, float(stated))
+    except ValueError:
+        return 1.0

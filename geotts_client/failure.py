@@ -1,0 +1,61 @@
+"""Why a rollout could not work: which part failed, in whose words, and what to do about it.
+
+A failure is about the service, never about the photo: a model that says it does not know has answered.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from geotts_client.errors import GeoTTSError
+from geotts_client.value import Value
+
+_LONGEST_DETAIL = 500
+_PASSING = frozenset({408, 409, 425})  # client errors (RFC 9110, RFC 8470) that pass by themselves
+
+
+class RolloutFailure(Value):
+    """One failure. `code` names the part: `model` and `silent` (the engine), `overloaded`, `replica-lost`,
+    `tool-crashed`, `not-started`.
+    """
+
+    code: str
+    detail: str = Field(description="what happened, in the words of the endpoint where it said any")
+    endpoint: str = Field(default="", description="address of the engine, without secrets; empty in this process")
+    http_status: int | None = Field(default=None, description="what the endpoint answered")
+    retry_after_s: float | None = Field(default=None, description="when it may be asked again, if it says so")
+    mend: str = Field(default="", description="what to do about it")
+    about: str = Field(default="", description="`context` where the conversation was too long; else empty")
+
+    @classmethod
+    def of(cls, error: GeoTTSError) -> RolloutFailure:
+        """What an error that ended a rollout says of itself."""
+        known = error.fields
+        return cls(
+            code=error.code,
+            detail=error.detail[:_LONGEST_DETAIL],
+            endpoint=known.get("endpoint", ""),
+            http_status=known.get("http_status"),
+            retry_after_s=known.get("retry_after_s"),
+            mend=known.get("mend", ""),
+            about=known.get("about", ""),
+        )
+
+    @property
+    def refused(self) -> bool:
+        """Whether the endpoint refuses what it is sent, so that asking again would not help."""
+        status = self.http_status
+        return self.code == "model" and status is not None and 400 <= status < 500 and status not in _PASSING
+
+    @property
+    def text(self) -> str:
+        """What happened, and where."""
+        return f"{self.endpoint}: {self.detail}" if self.endpoint else self.detail
+
+
+class FailureCause(RolloutFailure):
+    """A failure that several rollouts share."""
+
+    rollouts: Annotated[int, Field(ge=0)] = Field(description="how many rollouts ended with it")

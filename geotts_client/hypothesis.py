@@ -1,0 +1,66 @@
+"""What a rollout believes at one moment: a place at some level, how sure, and what it cites."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from geotts_client.latlon import LatLon
+from geotts_client.text_line import TextLine
+from geotts_client.tooling import Datum
+from geotts_client.value import Value
+
+
+class Level(StrEnum):
+    """How far down a statement goes. Ordered from nothing to a point by `rank`."""
+
+    NONE = "none"
+    COUNTRY = "country"
+    REGION = "region"
+    CITY = "city"
+    POINT = "point"
+
+    @property
+    def rank(self) -> int:
+        return _RANKS[self]
+
+
+_RANKS = {level: rank for rank, level in enumerate(Level)}
+
+
+class Claim(Value):
+    """One reason a rollout gives, with the tool call it rests on if it names one."""
+
+    text: str
+    call_id: str | None = None
+    quote: str = ""
+
+
+class Hypothesis(Value):
+    """A located belief, or an abstention when `point` is None.
+
+    `confidence` is the rollout's own estimate in [0, 1] and is never taken at face value.
+    """
+
+    point: LatLon | None = None
+    datum: Datum = "WGS-84"
+    level: Level = Level.POINT
+    radius_km: Annotated[float, Field(gt=0)] | None = None
+    country: str = ""
+    country_code: str = ""
+    region: str = ""
+    city: str = ""
+    place: str = ""
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    reasoning: str = ""
+    claims: tuple[Claim, ...] = ()
+    read: tuple[TextLine, ...] = Field(default=(), description="lines of lettering in the photo that it goes by")
+    wants_depth: Literal["short", "deep"] | None = Field(
+        default=None, description="how much reasoning the model says this photo needs"
+    )
+
+    @property
+    def abstains(self) -> bool:
+        return self.point is None

@@ -1,0 +1,69 @@
+"""How hard a request will be thought about, and why."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from geotts_client.value import Value
+
+
+class Depth(StrEnum):
+    """What the caller may ask for. `auto` lets the router choose a `PlanDepth`."""
+
+    AUTO = "auto"
+    DIRECT = "direct"
+    STANDARD = "standard"
+    DEEP = "deep"
+
+
+class PlanDepth(StrEnum):
+    """direct: 1 rollout, no tools, 1 turn. standard: few rollouts and turns. deep: all. hopeless: answer coarsely."""
+
+    DIRECT = "direct"
+    STANDARD = "standard"
+    DEEP = "deep"
+    HOPELESS = "hopeless"
+
+
+class Limits(Value):
+    """Budgets of one rollout. Effective limits are the minimum of request, plan and dialect.
+
+    `max_cost_usd` in the configuration is for all rollouts of a request together; a plan divides it among them.
+    """
+
+    max_turns: Annotated[int, Field(ge=1, le=64)] = 8
+    max_tool_calls: Annotated[int, Field(ge=0, le=256)] = 16
+    max_tokens: Annotated[int, Field(ge=16)] = 16384
+    max_cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+    def tighten(self, other: Limits) -> Limits:
+        """The smaller of each; a limit that is None binds nobody."""
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in Limits.model_fields}
+        return Limits(**{name: min((v for v in pair if v is not None), default=None) for name, pair in pairs.items()})
+
+
+class Locatability(Value):
+    """How much of a place a photo shows: score in [0, 1], its parts, and a sentence of why."""
+
+    score: Annotated[float, Field(ge=0, le=1)]
+    method: str
+    parts: dict[str, float] = {}
+    why: str = ""
+
+
+class Plan(Value):
+    """The router's decision. `n_asked` is the caller's number, `n_planned` what will be started at first."""
+
+    depth: PlanDepth
+    n_asked: Annotated[int, Field(ge=1, le=32)]
+    n_planned: Annotated[int, Field(ge=1, le=32)]
+    limits: Limits = Limits()
+    use_tools: bool = True
+    reason: str = ""
+    summary: str = Field(default="", description="what was decided and why, in one sentence for people")
+    predicted_cost: dict[str, float] = Field(
+        default={}, description="expected rollouts, turns, tool_calls and completion_tokens, all rollouts together"
+    )

@@ -1,0 +1,68 @@
+"""What travels over HTTP besides events: the JSON replies and problem details (RFC 9457)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from geotts_client.answer import Answer, StopReason
+from geotts_client.events import LeftMachine
+from geotts_client.failure import FailureCause
+from geotts_client.trajectory import Trajectory
+from geotts_client.value import Value
+
+PROBLEM_BASE = "urn:geotts:problem:"
+_LEFT = "with include=full: what left the machine, to whom, when; null when nothing did"
+
+
+class LocateResponse(Value):
+    """The reply to `POST /locate` when JSON is asked for."""
+
+    request_id: str
+    answer: Answer
+    trajectories: tuple[Trajectory, ...] = ()
+    left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
+
+
+class Problem(Value):
+    """RFC 9457 problem details. `type` is stable; `detail` says what to do."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str | None = None
+    errors: tuple[dict[str, str], ...] = Field(default=(), description="which fields are wrong, and how")
+    causes: tuple[FailureCause, ...] = Field(default=(), description="why no rollout could work, and what to do")
+
+
+class Accepted202(Value):
+    """The reply to `Prefer: respond-async`: where to ask, and where to listen."""
+
+    request_id: str
+    status: Literal["running"] = "running"
+    location: str
+    events: str
+
+
+class RunStatus(Value):
+    """How far a request is. `answer` is there when it is done, `problem` when it failed."""
+
+    request_id: str
+    status: Literal["running", "done", "failed", "cancelled"]
+    last_seq: int = 0
+    rollouts_finished: int = 0
+    stop_reason: StopReason | None = None
+    answer: Answer | None = None
+    problem: Problem | None = None
+    trajectories: tuple[Trajectory, ...] = ()
+    left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
+
+
+class Cancelled(Value):
+    """The reply to `DELETE`."""
+
+    request_id: str
+    was_running: bool
+    erased: bool = False

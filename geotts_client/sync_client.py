@@ -1,0 +1,126 @@
+"""The client without async: the same calls, blocking, and iterators instead of async iterators.
+
+    with SyncClient("http://127.0.0.1:8000") as client:
+        run = client.locate(Path("photo.jpg"))
+
+One event loop in a thread of its own does the work; every call may come from any thread, but not from a running event
+loop, where it would block it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from types import AsyncGeneratorType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from geotts_client.client import CANCEL_S, Client
+from geotts_client.events import Event
+from geotts_client.options import LocateOptions
+from geotts_client.pictures import Photos
+from geotts_client.replies import Cancelled, RunStatus
+from geotts_client.trajectory import Run
+
+T = TypeVar("T")
+_END_S = CANCEL_S + 1.0  # how long work may take to end once it is interrupted: it tells the server
+
+
+class SyncClient:
+    """See `Client`; the arguments are the same."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        timeout_s: float | None = None,
+        resume_s: float = 30.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="geotts client", daemon=True)
+        self._thread.start()
+        self._open: set[AsyncGenerator[Event, None]] = set()
+        self._client = Client(url, api_key=api_key, timeout_s=timeout_s, resume_s=resume_s, transport=transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Cancel what is still being read, close the connections and stop the thread. Twice is fine."""
+        if self._loop.is_closed():
+            return
+        for events in tuple(self._open):
+            if not _running(events):
+                self._wait(events.aclose())
+        self._wait(self._client.__aexit__())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def stream(self, photos: Photos, options: LocateOptions | None = None) -> Iterator[Event]:
+        """Events of one request; closing the iterator early cancels it."""
+        return self._iterate(self._client.stream(photos, options))
+
+    def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
+        return self._wait(self._client.locate(photos, options))
+
+    def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
+        return self._wait(self._client.submit(photos, options, key=key))
+
+    def events(self, request_id: str, *, after: int = 0) -> Iterator[Event]:
+        return self._iterate(self._client.events(request_id, after=after))
+
+    def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
+        return self._wait(self._client.status(request_id, wait_s=wait_s))
+
+    def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
+        return self._wait(self._client.cancel(request_id, erase=erase))
+
+    def file(self, request_id: str, sha256: str) -> bytes:
+        return self._wait(self._client.file(request_id, sha256))
+
+    def _iterate(self, events: AsyncGenerator[Event, None]) -> Iterator[Event]:
+        self._open.add(events)
+        try:
+            while (event := self._wait(_next(events))) is not None:
+                yield event
+        finally:
+            self._open.discard(events)
+            if not self._loop.is_closed() and not _running(events):
+                self._wait(events.aclose())
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`; interrupting the wait (Ctrl-C) cancels it and waits a few seconds for its end."""
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("the client is closed")
+        ended = threading.Event()
+        future = asyncio.run_coroutine_threadsafe(_telling(work, ended), self._loop)
+        try:
+            return future.result()
+        finally:  # does nothing to work that has ended
+            future.cancel()
+            ended.wait(_END_S)
+
+
+async def _telling(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:
+    try:
+        return await work
+    finally:
+        ended.set()
+
+
+async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
+    return await anext(events, None)
+
+
+def _running(events: AsyncGenerator[Event, None]) -> bool:
+    """Whether a call of another thread is inside."""
+    return isinstance(events, AsyncGeneratorType) and events.ag_running

@@ -1,0 +1,199 @@
+"""What happened, folded from events.
+
+`fold(events)` is the only constructor of a `Run`; every consumer (verifier, JSON reply, records, evaluation) reads the
+same value. Invariants, tested as properties: folding is incremental (`fold(a + b) == fold(b, fold(a))`), indifferent to
+how text was cut into pieces, and ignores an event whose `seq` it has already seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from geotts_client.answer import Answer, StopReason
+from geotts_client.cues import Cues
+from geotts_client.events import (
+    Accepted,
+    Answered,
+    Consensus,
+    Done,
+    Escalated,
+    Event,
+    Failed,
+    Hypothesised,
+    LeftMachine,
+    RolloutFinished,
+    RolloutResumed,
+    RolloutStarted,
+    Routed,
+    Text,
+    ToolCalled,
+    ToolResulted,
+    TurnFinished,
+    VerifierText,
+)
+from geotts_client.failure import RolloutFailure
+from geotts_client.hypothesis import Hypothesis
+from geotts_client.tooling import ToolCall, ToolResult
+from geotts_client.usage import Usage
+from geotts_client.value import Value
+
+
+class Turn(Value):
+    """One model turn: what it said, what it called, what came back, what it then believed.
+
+    `problem` says why it could not be used, `cut` that its text ends in the middle.
+    """
+
+    index: int
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    finished: bool = False
+    usage: Usage = Usage()
+    cues: Cues | None = None
+    problem: str = ""
+    cut: bool = False
+
+
+class Trajectory(Value):
+    """One rollout from start to end. `answer` is None while it runs, and when it never had a hypothesis."""
+
+    rollout_id: int
+    seed: int = 0
+    turns: tuple[Turn, ...] = ()
+    resumed: int = 0
+    stop_reason: StopReason | None = None
+    answer: Hypothesis | None = None
+    usage: Usage = Usage()
+    error: str = ""
+    failure: RolloutFailure | None = None
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        return tuple(result for turn in self.turns for result in turn.results)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(turn.text for turn in self.turns if turn.text)
+
+    @property
+    def best(self) -> Hypothesis | None:
+        """The answer, else the latest hypothesis that names a point."""
+        if self.answer is not None:
+            return self.answer
+        stated = [h for turn in self.turns for h in turn.hypotheses if not h.abstains]
+        return stated[-1] if stated else None
+
+
+class Run(Value):
+    """A whole request as its events tell it."""
+
+    accepted: Accepted | None = None
+    routed: Routed | None = None
+    rollouts: dict[int, Trajectory] = {}
+    consensus: Consensus | None = None
+    escalations: tuple[Escalated, ...] = ()
+    verifier_text: str = ""
+    answer: Answer | None = None
+    failure: Failed | None = None
+    stop_reason: StopReason | None = None
+    left_machine: LeftMachine | None = None
+    last_seq: int = 0
+
+    @property
+    def trajectories(self) -> tuple[Trajectory, ...]:
+        return tuple(self.rollouts[i] for i in sorted(self.rollouts))
+
+
+def fold(events: Iterable[Event], start: Run | None = None) -> Run:
+    """Apply events in order. Unnumbered events (`seq` 0) are always applied."""
+    run = start or Run()
+    for event in events:
+        if event.seq and event.seq <= run.last_seq:
+            continue
+        changed = _CHANGED[type(event)](run, event)
+        if event.seq:
+            changed["last_seq"] = event.seq
+        run = run.model_copy(update=changed)
+    return run
+
+
+Changed = dict[str, Any]
+
+
+def _set(field: str) -> Callable[[Run, Any], Changed]:
+    return lambda run, event: {field: event}
+
+
+def _trajectory(run: Run, rollout_id: int, **update: Any) -> Changed:
+    before = run.rollouts.get(rollout_id) or Trajectory(rollout_id=rollout_id)
+    return {"rollouts": {**run.rollouts, rollout_id: before.model_copy(update=update)}}
+
+
+def _turn(run: Run, e: Any, change: Callable[[Turn], Changed], **update: Any) -> Changed:
+    """Change the turn of an event, creating it at the end if it is new, and its trajectory with it."""
+    index: int = e.turn
+    trajectory = run.rollouts.get(e.rollout_id)
+    turns = list(trajectory.turns) if trajectory is not None else []
+    at = next((i for i, turn in enumerate(turns) if turn.index == index), None)
+    if at is None:
+        turns.append(Turn(index=index))
+        at = len(turns) - 1
+    turns[at] = turns[at].model_copy(update=change(turns[at]))
+    return _trajectory(run, e.rollout_id, turns=tuple(turns), **update)
+
+
+def _text(run: Run, e: Text) -> Changed:
+    return _turn(run, e, lambda turn: {"text": turn.text + e.text})
+
+
+def _called(run: Run, e: ToolCalled) -> Changed:
+    return _turn(run, e, lambda turn: {"calls": (*turn.calls, e.call)})
+
+
+def _resulted(run: Run, e: ToolResulted) -> Changed:
+    return _turn(run, e, lambda turn: {"results": (*turn.results, e.result)})
+
+
+def _hypothesised(run: Run, e: Hypothesised) -> Changed:
+    return _turn(run, e, lambda turn: {"hypotheses": (*turn.hypotheses, e.hypothesis)})
+
+
+def _turn_finished(run: Run, e: TurnFinished) -> Changed:
+    told = {name: getattr(e, name) for name in ("usage", "cues", "problem", "cut")}
+    return _turn(run, e, lambda _: {"finished": True, **told}, usage=e.usage)
+
+
+def _resumed(run: Run, e: RolloutResumed) -> Changed:
+    trajectory = run.rollouts.get(e.rollout_id) or Trajectory(rollout_id=e.rollout_id)
+    kept = tuple(turn for turn in trajectory.turns if turn.finished and turn.index <= e.from_turn)
+    usage = kept[-1].usage if kept else Usage()
+    return _trajectory(run, e.rollout_id, turns=kept, resumed=trajectory.resumed + 1, usage=usage)
+
+
+def _finished(run: Run, e: RolloutFinished) -> Changed:
+    ended = {name: getattr(e, name) for name in ("stop_reason", "answer", "usage", "error", "failure")}
+    return _trajectory(run, e.rollout_id, **ended)
+
+
+_CHANGED: dict[type, Callable[[Run, Any], Changed]] = {
+    Accepted: _set("accepted"),
+    Routed: _set("routed"),
+    RolloutStarted: lambda run, e: _trajectory(run, e.rollout_id, seed=e.seed),
+    Text: _text,
+    ToolCalled: _called,
+    ToolResulted: _resulted,
+    Hypothesised: _hypothesised,
+    TurnFinished: _turn_finished,
+    RolloutResumed: _resumed,
+    RolloutFinished: _finished,
+    Consensus: _set("consensus"),
+    Escalated: lambda run, e: {"escalations": (*run.escalations, e), "verifier_text": ""},
+    VerifierText: lambda run, e: {"verifier_text": run.verifier_text + e.text},
+    Answered: lambda run, e: {"answer": e.answer},
+    Failed: _set("failure"),
+    LeftMachine: _set("left_machine"),
+    Done: lambda run, e: {"stop_reason": e.stop_reason},
+}

@@ -1,0 +1,33 @@
+"""What a request cost. Additive, so that turns, rollouts and requests sum the same way."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from geotts_client.value import Value
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Usage(Value):
+    """Counts, seconds and money. `cached_tokens` are prompt tokens the engine found in its prefix cache.
+
+    `bytes_sent` went to remote engines, pictures included. `cost_usd` is known where the model has a price.
+    """
+
+    turns: Count = 0
+    model_calls: Count = 0
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    cached_tokens: Count = 0
+    tool_calls: Count = 0
+    tool_errors: Count = 0
+    cache_hits: Count = 0
+    gpu_s: Annotated[float, Field(ge=0)] = 0.0
+    bytes_sent: Count = 0
+    cost_usd: Annotated[float, Field(ge=0)] = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return self.model_copy(update={name: count + getattr(other, name) for name, count in self.__dict__.items()})

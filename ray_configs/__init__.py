@@ -1,0 +1,4 @@
+"""The configurations that ship with the project: Serve configurations, `profiles/` of published models, the dashboard.
+
+A package only so that they are installed with it; `tts.shipped` finds them.
+"""

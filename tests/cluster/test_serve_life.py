@@ -1,0 +1,144 @@
+"""`geotts serve` from its start to its end: stopped early, stopped at work, under clients, and with a dead Ray."""
+
+import os
+import signal
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from process_family import assert_nothing_left, family_of
+from ray_nodes import ROOT, tool
+from support import sign_bytes
+
+from deployments.bench.harness import free_port
+
+CONFIG = """
+config_version: 1
+engine: { name: scripted, turns: 2, tokens_per_turn: 8, turn_s: 2.0 }
+routing: { method: fixed }
+colocate: true
+"""
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(420)]
+
+
+@contextmanager
+def geotts_serve(folder, port, *more):
+    """The command with slow scripted rollouts, what it said so far, and a list for its processes, killed at the end.
+
+    It runs for a user who never had a token of Ray, and who has none afterwards.
+    """
+    config, said, home = folder / "config.yaml", folder / f"said-{time.monotonic_ns()}", folder / "home"
+    config.write_text(CONFIG)
+    home.mkdir(exist_ok=True)
+    command = [tool("geotts"), "serve", "--config", config, "--port", str(port), *more]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    environment |= {"HOME": str(home), "XDG_CACHE_HOME": str(cache_folder())}
+    with said.open("w") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=environment) as process:
+        family = []
+        try:
+            yield process, said, family
+            assert not (home / ".ray").exists()
+        finally:
+            process.kill()
+            for member in family:
+                if member.is_running():
+                    member.kill()
+
+
+def cache_folder():
+    """Where the built data are, also for a command with another home folder."""
+    return os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+
+
+def wait_until_said(words, process, said, seconds=150):
+    give_up = time.monotonic() + seconds
+    while words not in said.read_text():
+        assert process.poll() is None, said.read_text()
+        assert time.monotonic() < give_up, said.read_text()
+        time.sleep(0.1)
+
+
+def lines_from_the_start_on(said):
+    """What was said after the plan of what is served."""
+    lines = [line for line in said.read_text().splitlines() if line]
+    return lines[lines.index("starting …") :]
+
+
+def locate(url):
+    return httpx.post(
+        f"{url}/locate", files={"image": sign_bytes("Rue de Rivoli")}, data={"depth": "deep"}, timeout=120
+    )
+
+
+def in_flight(url):
+    metrics = httpx.get(f"{url}/metrics", timeout=10).text
+    return any(
+        line.startswith('geotts_in_flight{state="working"') and float(line.split()[-1]) > 0
+        for line in metrics.splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "processes"), [(signal.SIGTERM, 2), (signal.SIGTERM, 4), (signal.SIGTERM, 8), (signal.SIGINT, 4)]
+)
+def test_a_stop_while_it_starts_ends_with_0_and_leaves_nothing(tmp_path, data_store, number, processes):
+    """Ray's own handlers for SIGTERM would end it with 1 or 134 and a stack. With 2 processes the control process of
+    Ray starts, with 4 the raylet does, with 8 Serve does."""
+    with geotts_serve(tmp_path, free_port()) as (process, said, family):
+        wait_until_said("starting", process, said)
+        while len(found := family_of(process)) < processes:
+            time.sleep(0.02)
+        family.extend(found)
+        process.send_signal(number)
+        assert process.wait(120) == 0, said.read_text()
+        assert lines_from_the_start_on(said) == ["starting …", "stopping …"]
+        assert_nothing_left(family)
+
+
+def test_a_start_warns_at_once_of_an_endpoint_that_does_not_answer(tmp_path, data_store):
+    endpoint = f"http://127.0.0.1:{free_port()}/v1"
+    with geotts_serve(tmp_path, free_port(), "--endpoint", endpoint, "--model", "m") as (process, said, family):
+        wait_until_said("starting", process, said)
+        family.extend(family_of(process))
+        warned, _, _ = said.read_text().partition("starting …")
+        assert endpoint in warned
+        assert "until you start" in " ".join(warned.split())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(120) == 0, said.read_text()
+
+
+def test_a_stop_drains_the_port_is_free_at_once_and_a_dead_raylet_ends_it(tmp_path, data_store):
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with ExitStack() as stack, geotts_serve(tmp_path, port) as (process, said, family), ThreadPoolExecutor() as threads:
+        clients = [stack.enter_context(httpx.Client()) for _ in range(20)]
+        wait_until_said("ready at", process, said)
+        family.extend(family_of(process))
+        for client in clients:
+            assert client.get(f"{url}/healthz").status_code == 200
+        reply = threads.submit(locate, url)
+        while not in_flight(url):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert reply.result().status_code == 200
+        assert process.wait(120) == 0, said.read_text()
+        assert "***" not in said.read_text()
+        assert_nothing_left(family)
+        assert_a_dead_raylet_ends_it(tmp_path, port)
+
+
+def assert_a_dead_raylet_ends_it(tmp_path, port):
+    """Started at once on the port of a service that was stopped under clients."""
+    with geotts_serve(tmp_path, port) as (process, said, family):
+        wait_until_said("ready at", process, said)
+        family.extend(family_of(process))
+        next(found for found in family if found.name() == "raylet").kill()
+        died = time.monotonic()
+        assert process.wait(60) == 1, said.read_text()
+        assert time.monotonic() - died < 20
+        assert "the Ray cluster under the service died: the raylet" in said.read_text()
+        assert_nothing_left(family)

@@ -1,0 +1,155 @@
+"""The commands that three kinds of users type first: an API key, a laptop with a small model, eight GPUs.
+
+Each runs as they would run it, in a process of its own, without a configuration file.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from chat_servers import BY_NAME, playing
+from chat_speakers import speaking
+from endpoint import serving
+from geotts_process import geotts
+
+from deployments.bench.harness import free_port
+from tts.shipped import SAMPLES
+
+PHOTO = str(SAMPLES / "town-sign-latin.jpg")
+HOSTED = ("openai-chat", "openai-reasoning", "gemini", "anthropic", "openrouter")
+ON_A_LAPTOP = ("ollama", "lm-studio", "llama-server", "vllm", "sglang")
+
+
+@pytest.mark.parametrize(
+    ("profile", "name"), [*(("hosted", name) for name in HOSTED), *(("small", name) for name in ON_A_LAPTOP)]
+)
+async def test_the_first_photo_is_answered_with_tools_used(data_store, profile, name):
+    server = BY_NAME[name]
+    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+        code, out, told = await geotts(
+            "locate", PHOTO, "--json", "--profile", profile, "--endpoint", endpoint.url, "--model", server.model,
+            OPENAI_API_KEY="sk-test",
+        )  # fmt: skip
+        keys = {headers.get("authorization") for headers in endpoint.headers}
+    assert (code, keys) == (0, {"Bearer sk-test"}), told
+    answer = json.loads(out)["answer"]
+    assert (answer["country"], answer["abstained"]) == ("Japan", False)
+    assert answer["usage"]["tool_calls"] >= 1
+    assert answer["usage"]["bytes_sent"] > 10_000
+    assert answer["n"]["run"] >= 1
+
+
+async def test_a_small_profile_sends_small_pictures_and_few_tools(data_store):
+    server = BY_NAME["lm-studio"]
+    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+        await geotts(
+            "locate", PHOTO, "--json", "--profile", "small", "--endpoint", endpoint.url, "--model", server.model
+        )
+    tools = {tool["function"]["name"] for body in endpoint.bodies for tool in body.get("tools", ())}
+    assert tools == {"image_zoom", "read_text", "poi_keyword_search", "country_at"}
+
+
+async def test_several_models_and_none_named_is_an_error_that_lists_them(data_store):
+    server = BY_NAME["openai-chat"]
+    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+        code, _, told = await geotts("locate", PHOTO, "--profile", "hosted", "--endpoint", endpoint.url)
+    assert code == 1
+    assert "name one with --model (gpt-chat, other)" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("command", [("locate", PHOTO), ("serve", "--plan")])
+@pytest.mark.parametrize(("profile", "model"), [("hosted", ("--model", "o-thinking")), ("small", ())])
+async def test_a_profile_of_somebody_elses_model_asks_for_the_endpoint(command, profile, model):
+    code, _, told = await geotts(*command, "--profile", profile, *model)
+    assert code == 2
+    assert f"the profile {profile} needs --endpoint URL" in " ".join(told.split())
+
+
+async def test_the_plan_of_eight_gpus_names_model_verifier_and_tools_and_warns_of_what_is_missing():
+    code, _, told = await geotts(
+        "serve", "--profile", "thinking_with_map", "--gpus", "8x80", "--plan", GOOGLE_MAPS_API_KEY="k"
+    )
+    assert code == 0
+    assert "model: GD-ML/Thinking-with-Map-30B-A3B" in told
+    assert "GPUs: 8 x 80 GB: 4 replicas of 2 GPUs" in told
+    assert "the embedded gazetteer" in told
+    assert "$GOOGLE_MAPS_API_KEY is set, and nothing uses it: --providers google" in told
+    code, _, told = await geotts(
+        "serve", "--profile", "thinking_with_map", "--gpus", "8x80", "--plan", "--providers", "google,amap",
+        GOOGLE_MAPS_API_KEY="k", AMAP_API_KEY="k",
+    )  # fmt: skip
+    assert code == 0
+    assert "tools: google, amap" in told
+    assert "!" not in told
+
+
+async def test_a_plan_names_every_key_that_is_missing():
+    code, _, told = await geotts(
+        "serve", "--profile", "thinking_with_map", "--gpus", "8x80", "--plan", "--providers", "google,amap"
+    )
+    assert code == 0
+    assert "! $GOOGLE_MAPS_API_KEY is not set" in told
+    assert "! $AMAP_API_KEY is not set" in told
+
+
+async def test_a_service_is_not_begun_without_its_keys(data_store):
+    code, _, told = await geotts(
+        "serve", "--providers", "google,amap", "--port", str(free_port()), AMAP_API_KEY=" ",
+    )  # fmt: skip
+    assert code == 2
+    assert "GOOGLE_MAPS_API_KEY" in told
+    assert "AMAP_API_KEY" in told
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        ((), "money: a request should cost at most $0.5; the money limit cannot be kept: no price is known"),
+        (("--set", "engine.price={input: 1, output: 2}"), "money: at most $0.5 a request"),
+    ],
+)
+async def test_a_plan_says_whether_the_money_limit_can_be_kept(price, said):
+    code, _, told = await geotts(
+        "serve", "--profile", "hosted", "--endpoint", "http://127.0.0.1:9/v1", "--model", "o-thinking", "--plan", *price
+    )
+    assert code == 0
+    assert said in told
+
+
+async def test_a_model_that_does_not_fit_is_refused_with_what_would():
+    code, _, told = await geotts("serve", "--profile", "thinking_with_map", "--gpus", "1x24", "--plan")
+    assert code == 2
+    assert "what would fit: 4 such GPUs" in told
+
+
+async def test_every_answer_of_a_live_map_model_on_embedded_tools_says_so(data_store):
+    server = BY_NAME["sglang"]
+    async with serving(playing(server, speaking("thinking_with_map")), server.pages) as endpoint:
+        code, out, told = await geotts(
+            "locate", PHOTO, "--json", "--profile", "thinking_with_map", "--endpoint", endpoint.url,
+            "--model", server.model,
+        )  # fmt: skip
+    assert code == 0, told
+    assert any("the embedded gazetteer" in warning for warning in json.loads(out)["answer"]["warnings"])
+
+
+@pytest.mark.parametrize("example", ["locate_stream.py", "locate_folder.py", "openai_client.py"])
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), 2, "usage: python examples/"),
+        (("nowhere.jpg",), 1, "nowhere.jpg"),
+        ((PHOTO, "http://127.0.0.1:9"), 1, ""),
+    ],
+)
+def test_an_example_that_can_not_run_says_so_in_one_line(example, arguments, code, said):
+    if example == "locate_folder.py" and PHOTO in arguments:
+        arguments = (str(SAMPLES), arguments[1])
+    done = subprocess.run(
+        [sys.executable, Path(__file__).parents[2] / "examples" / example, *arguments],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
+    assert said in done.stderr

@@ -1,0 +1,149 @@
+"""Google Cloud Vision, web detection: pages with this picture, pictures like it, and what they are about.
+
+https://cloud.google.com/vision/docs/reference/rest/v1/images/annotate and
+https://cloud.google.com/vision/docs/reference/rest/v1/AnnotateImageResponse (WebDetection, google.rpc.Status).
+The picture travels in the request, so nothing has to be kept anywhere for it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
+
+from tools.providers.plain import plain_text
+from tools.regions.picture import RegionPicture
+from tts.domain.request import RequestContext
+from tts.domain.tooling import WebFact
+from tts.net.client import Fetched
+from tts.toolkit.broker.outlet import Ask, Complaint, KeyPlace, Manners, Outlet, Reply, Trouble, judge_status
+
+BASE_URL: Final = "https://vision.googleapis.com"
+KEY_PLACE: Final = KeyPlace("header", "X-Goog-Api-Key")
+MANNERS: Final = Manners(per_s=10.0, burst=10.0, timeout_s=20.0)
+_SOURCE = "Google Vision"
+_ENTITIES = 3
+_LIKE = 5
+# google.rpc.Code of a single picture's error; any other is a fault of the service
+_TROUBLES: Final[dict[int, Trouble]] = {3: "refused", 7: "key", 8: "rate", 16: "key"}
+
+
+class _Camel(Reply):
+    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
+
+
+class _Image(_Camel):
+    url: str
+
+
+class _Page(_Camel):
+    url: str
+    page_title: str = ""
+    full_matching_images: tuple[_Image, ...] = ()
+    partial_matching_images: tuple[_Image, ...] = ()
+
+
+class _Entity(_Camel):
+    entity_id: str = ""
+    description: str = ""
+
+
+class _Label(_Camel):
+    label: str = ""
+
+
+class _Web(_Camel):
+    web_entities: tuple[_Entity, ...] = ()
+    pages_with_matching_images: tuple[_Page, ...] = ()
+    visually_similar_images: tuple[_Image, ...] = ()
+    best_guess_labels: tuple[_Label, ...] = ()
+
+
+class _Status(_Camel):
+    code: int = 0
+    message: str = ""
+
+
+class _Answer(_Camel):
+    web_detection: _Web = _Web()
+    error: _Status | None = None
+
+
+class _Answers(_Camel):
+    responses: tuple[_Answer, ...] = ()
+
+
+class GoogleVision:
+    """The `RegionProvider` over web detection."""
+
+    name: Final = "google_vision"
+
+    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
+        self._outlet, self._base = outlet, base_url
+
+    async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        wanted = {
+            "image": {"content": base64.b64encode(picture.data).decode()},
+            "features": [{"type": "WEB_DETECTION", "maxResults": limit}],
+        }
+        ask = Ask(f"{self._base}/v1/images:annotate", method="POST", json={"requests": [wanted]})
+        reply = await self._outlet.read(ask, context, _Answers, _complaint)
+        web = reply.responses[0].web_detection
+        facts = [*_entities(web), *_pages(web), *_alike(web)]
+        return [fact.model_copy(update={"number": i}) for i, fact in enumerate(facts[:limit], 1)]
+
+
+def judge(reply: Fetched) -> Complaint | None:
+    """A key that is none comes as 400, with its reason in the body."""
+    if reply.status == 400 and b"API_KEY_INVALID" in reply.content:
+        return Complaint("key", "the service refuses the key")
+    return judge_status(reply)
+
+
+def _complaint(reply: _Answers) -> Complaint | None:
+    """Of the only picture: its own error, which comes with status 200."""
+    if not reply.responses:
+        return Complaint("passing", "the reply is empty")
+    error = reply.responses[0].error
+    if error is None or error.code == 0:
+        return None
+    return Complaint(_TROUBLES.get(error.code, "passing"), plain_text(error.message, limit=200))
+
+
+def _entities(web: _Web) -> Iterator[WebFact]:
+    """What the pictures on those pages are about, as pages of Google's knowledge graph."""
+    guess = ", ".join(label.label for label in web.best_guess_labels if label.label)
+    named = [entity for entity in web.web_entities if entity.description and entity.entity_id]
+    for entity in named[:_ENTITIES]:
+        yield WebFact(
+            number=0,
+            title=plain_text(entity.description, limit=200),
+            snippet=f"what pages with such pictures are about; best guess: {plain_text(guess, limit=200)}"
+            if guess
+            else "what pages with such pictures are about",
+            url=f"https://www.google.com/search?kgmid={quote(entity.entity_id)}",
+            source=_SOURCE,
+        )
+
+
+def _pages(web: _Web) -> Iterator[WebFact]:
+    """A crop's own photo is a partial match (see `partialMatchingImages`), so either kind is this very picture."""
+    for page in web.pages_with_matching_images:
+        title = plain_text(page.page_title, limit=300)
+        yield WebFact(
+            number=0,
+            title=title or (urlsplit(page.url).hostname or page.url),
+            url=page.url,
+            source=_SOURCE,
+            same_picture=bool(page.full_matching_images or page.partial_matching_images),
+        )
+
+
+def _alike(web: _Web) -> Iterator[WebFact]:
+    for image in web.visually_similar_images[:_LIKE]:
+        host = urlsplit(image.url).hostname or image.url
+        yield WebFact(number=0, title=f"a similar picture at {host}", url=image.url, source=_SOURCE)

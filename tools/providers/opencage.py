@@ -1,0 +1,110 @@
+"""OpenCage: addresses to positions and back. https://opencagedata.com/api
+
+The geocoder of GeoAgent's reward. An address whose parts stand between semicolons is shortened from the end until
+something is found, as there; searches by name are addresses here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pydantic import Field
+
+from tts.domain.geo import LatLon
+from tts.domain.request import RequestContext
+from tts.domain.tooling import PlaceFact
+from tts.rewards.released.opencage import query_of, shortened
+from tts.toolkit.broker.outlet import Ask, KeyPlace, Manners, Outlet, Reply
+
+BASE_URL: Final = "https://api.opencagedata.com"
+KEY_PLACE: Final = KeyPlace("query", "key")
+MANNERS: Final = Manners(per_s=1.0, burst=2.0)  # the free plan: one request a second
+_ID = "oc:"
+
+
+class _Position(Reply):
+    lat: float
+    lng: float
+
+
+class _Found(Reply):
+    formatted: str
+    geometry: _Position
+    confidence: int = 0
+    components: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Results(Reply):
+    results: tuple[_Found, ...] = ()
+
+
+class OpenCagePlaces:
+    """The `PlacesProvider` over OpenCage. It has no ids: a position stands in for one."""
+
+    name: Final = "opencage"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
+        self._outlet, self._base = outlet, base_url
+
+    def owns(self, place_id: str) -> bool:
+        return place_id.startswith(_ID)
+
+    async def search(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        return await self.geocode(query, country=country, limit=limit, context=context)
+
+    async def tips(
+        self, query: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        return await self.geocode(query, country=country, limit=limit, context=context)
+
+    async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
+        """An id holds its own position: OpenCage has none of its own."""
+        lat, _, lon = place_id.removeprefix(_ID).partition(",")
+        try:
+            point = LatLon(lat=float(lat), lon=float(lon))
+        except ValueError:
+            return None
+        return next(iter(await self.reverse(point, limit=1, context=context)), None)
+
+    async def geocode(
+        self, address: str, *, country: str | None, limit: int, context: RequestContext
+    ) -> Sequence[PlaceFact]:
+        asked: str | None = address
+        while asked is not None:
+            found = await self._ask(query_of(asked), country, limit, context)
+            if found:
+                return found
+            asked = shortened(asked)
+        return []
+
+    async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        return await self._ask(f"{point.lat:.6f},{point.lon:.6f}", None, limit, context)
+
+    async def _ask(self, query: str, country: str | None, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        parameters = {"q": query, "language": "en", "limit": str(limit), "no_annotations": "1"}
+        if country is not None:
+            parameters["countrycode"] = country.lower()
+        ask = Ask(f"{self._base}/geocode/v1/json", parameters)
+        reply = await self._outlet.read(ask, context, _Results)
+        return [_fact(found) for found in reply.results[:limit]]
+
+
+def _fact(found: _Found) -> PlaceFact:
+    said = {name: value for name, value in found.components.items() if isinstance(value, str)}
+    kind = said.get("_type", "")
+    point = LatLon(lat=found.geometry.lat, lon=found.geometry.lng)
+    return PlaceFact(
+        id=f"{_ID}{point.lat:.6f},{point.lon:.6f}",
+        name=said.get(kind) or found.formatted.partition(",")[0],
+        place_kind=kind,
+        point=point,
+        country_code=said.get("country_code", "").upper(),
+        admin1=said.get("state", ""),
+        address=found.formatted,
+        score=found.confidence / 10.0 if found.confidence else None,
+        source="OpenCage (OpenStreetMap and others)",
+    )

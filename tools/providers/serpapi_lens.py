@@ -1,0 +1,77 @@
+"""SerpApi: results of Google Lens for a picture at a URL. https://serpapi.com/google-lens-api
+
+`GET /search.json?engine=google_lens&url=…&api_key=…`; hits come in `visual_matches`, and pages with this very picture
+in `exact_matches` where Lens tells them. `no_cache`: what was found is not kept for others under the picture's URL.
+Errors: https://serpapi.com/api-status-and-error-codes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools.providers.plain import plain_text
+from tools.regions.picture import RegionPicture
+from tools.regions.upload import RegionUpload
+from tts.domain.request import RequestContext
+from tts.domain.tooling import WebFact
+from tts.net.client import Fetched
+from tts.toolkit.broker.outlet import Ask, Complaint, KeyPlace, Manners, Outlet, Reply, judge_status
+
+BASE_URL: Final = "https://serpapi.com"
+KEY_PLACE: Final = KeyPlace("query", "api_key")
+MANNERS: Final = Manners(per_s=2.0, burst=2.0, timeout_s=30.0, retries=1)
+_NO_RESULTS = "hasn't returned any results"  # an error by name only: the search itself succeeded
+
+
+class _Hit(Reply):
+    title: str = ""
+    link: str
+    source: str = ""
+
+
+class _Hits(Reply):
+    visual_matches: tuple[_Hit, ...] = ()
+    exact_matches: tuple[_Hit, ...] = ()
+    error: str = ""
+
+
+class SerpapiLens:
+    """The `RegionProvider` over SerpApi's Google Lens."""
+
+    name: Final = "serpapi_lens"
+
+    def __init__(self, outlet: Outlet, upload: RegionUpload, base_url: str = BASE_URL) -> None:
+        self._outlet, self._upload, self._base = outlet, upload, base_url
+
+    async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        async with self._upload.lent(picture, context) as url:
+            params = {"engine": "google_lens", "url": url, "no_cache": "true"}
+            reply = await self._outlet.read(Ask(f"{self._base}/search.json", params), context, _Hits, _complaint)
+        exact = {hit.link for hit in reply.exact_matches}
+        hits = {hit.link: hit for hit in (*reply.exact_matches, *reply.visual_matches)}
+        return [
+            WebFact(
+                number=i,
+                title=plain_text(hit.title),
+                snippet=plain_text(hit.source),
+                url=hit.link,
+                source="SerpApi",
+                same_picture=hit.link in exact,
+            )
+            for i, hit in enumerate(list(hits.values())[:limit], 1)
+        ]
+
+
+def judge(reply: Fetched) -> Complaint | None:
+    """Too many requests an hour and no searches left are both 429; the body tells which."""
+    if reply.status == 429 and b"run out of searches" in reply.content:
+        return Complaint("quota", "the searches of this key are used up")
+    return judge_status(reply)
+
+
+def _complaint(reply: _Hits) -> Complaint | None:
+    """A search that failed comes with status 200 and an `error`; so does one that found nothing."""
+    if not reply.error or _NO_RESULTS in reply.error:
+        return None
+    return Complaint("passing", plain_text(reply.error, limit=200))

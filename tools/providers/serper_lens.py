@@ -1,0 +1,51 @@
+"""Serper: results of Google Lens for a picture at a URL, as JSON. https://serper.dev/playground (Lens).
+
+`POST /lens` with `{"url": …}`; hits come in `organic` with title, source, link, imageUrl and thumbnailUrl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools.providers import serper
+from tools.providers.plain import plain_text
+from tools.regions.picture import RegionPicture
+from tools.regions.upload import RegionUpload
+from tts.domain.request import RequestContext
+from tts.domain.tooling import WebFact
+from tts.toolkit.broker.outlet import Ask, Manners, Outlet, Reply
+
+BASE_URL: Final = serper.BASE_URL
+KEY_PLACE: Final = serper.KEY_PLACE
+MANNERS: Final = Manners(per_s=5.0, burst=5.0, timeout_s=20.0, retries=1)
+
+
+class _Hit(Reply):
+    title: str = ""
+    link: str
+    source: str = ""
+
+
+class _Hits(Reply):
+    organic: tuple[_Hit, ...] = ()
+
+
+class SerperLens:
+    """The `RegionProvider` over Serper's Lens."""
+
+    name: Final = "serper_lens"
+
+    def __init__(self, outlet: Outlet, upload: RegionUpload, base_url: str = BASE_URL) -> None:
+        self._outlet, self._upload, self._base = outlet, upload, base_url
+
+    async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        async with self._upload.lent(picture, context) as url:
+            ask = Ask(f"{self._base}/lens", method="POST", json={"url": url})
+            reply = await self._outlet.read(ask, context, _Hits)
+        return [
+            WebFact(
+                number=i, title=plain_text(hit.title), snippet=plain_text(hit.source), url=hit.link, source="Serper"
+            )
+            for i, hit in enumerate(reply.organic[:limit], 1)
+        ]

@@ -1,0 +1,129 @@
+"""Hides what a detector of the operator's finds (faces, number plates) in a picture that is about to leave.
+
+The detector is an ONNX model with one input and one output, as Ultralytics' `export(format="onnx", nms=True)` and other
+end-to-end exports write it:
+
+* input: float32 [1, 3, H, W], RGB from 0 to 1. The picture is scaled to fit, kept in proportion, at the top left; the
+  rest is grey (114). Where the model leaves H and W open, both are 640.
+* first output: float32 [1, N, 6] or [N, 6], a row each: x0, y0, x1, y1 in pixels of the input, score, class.
+
+A detector that cannot be run, or whose output is none of these, hides nothing, so nothing leaves.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+from PIL import Image, ImageFilter
+
+from tts.config import BlurConfig
+from tts.errors import ConfigError, GeoTTSError, ToolError, ToolErrorKind, boundary
+
+_OPEN_SIDE = 640
+_GREY = (114, 114, 114)
+_MARGIN = 0.15  # of a side, on each side: detectors cut chins and the ends of plates
+_CELLS = 4  # what is hidden keeps so many colours across and down, and no more
+_COLUMNS = 6
+Floats = npt.NDArray[np.float32]
+
+
+class DetectorFailed(GeoTTSError):
+    """The detector did not say what is to be hidden."""
+
+    code = "detector-failed"
+
+
+class Blur:
+    """Called with a picture, gives the picture with every detection blurred. CPU-bound: call it in a thread."""
+
+    def __init__(self, config: BlurConfig) -> None:
+        """Raises ConfigError when the model cannot be read, or does not do what a detector has to."""
+        self._config = config
+        path = Path(config.model).expanduser()
+        if not path.is_file():
+            raise ConfigError(f"tools.region_search.blur.model: there is no file {path}")
+        try:
+            with boundary(DetectorFailed, "the detector"):
+                options = onnxruntime.SessionOptions()
+                options.intra_op_num_threads = options.inter_op_num_threads = 1
+                self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+                self._name, self._size = _input_of(self._session)
+                self._boxes(Image.new("RGB", (64, 64), _GREY))
+        except DetectorFailed as error:
+            raise ConfigError(f"tools.region_search.blur.model is no detector we can run: {error.detail}") from error
+
+    def __call__(self, picture: Image.Image) -> Image.Image:
+        """Raises ToolError UNAVAILABLE when the detector fails."""
+        try:
+            with boundary(DetectorFailed, "the detector"):
+                boxes = self._boxes(picture)
+        except DetectorFailed as error:
+            raise ToolError(
+                f"the region was not sent: what has to be hidden in it could not be found ({error.detail})",
+                kind=ToolErrorKind.UNAVAILABLE,
+            ) from error
+        hidden = picture.copy()
+        for box in boxes:
+            _hide(hidden, box)
+        return hidden
+
+    def _boxes(self, picture: Image.Image) -> list[tuple[int, int, int, int]]:
+        """In pixels of the picture, with a margin. Raises DetectorFailed."""
+        wide, high = self._size
+        scale = min(wide / picture.width, high / picture.height)
+        inside = (max(1, int(picture.width * scale)), max(1, int(picture.height * scale)))
+        canvas = Image.new("RGB", self._size, _GREY)
+        canvas.paste(picture.resize(inside, Image.Resampling.BILINEAR), (0, 0))
+        pixels = np.asarray(canvas, dtype=np.float32).transpose(2, 0, 1)[None] / np.float32(255.0)
+        rows = _rows(self._session.run(None, {self._name: pixels})[0])
+        kept = [row for row in rows if row[4] >= self._config.min_score and self._wanted(int(row[5]))]
+        return [_in_picture(row, inside, picture.size) for row in kept]
+
+    def _wanted(self, class_: int) -> bool:
+        return self._config.classes is None or class_ in self._config.classes
+
+
+def _input_of(session: Any) -> tuple[str, tuple[int, int]]:
+    """Name, and width and height in pixels. Raises DetectorFailed."""
+    inputs = session.get_inputs()
+    shape = inputs[0].shape if len(inputs) == 1 else []
+    if len(shape) != 4 or inputs[0].type != "tensor(float)":
+        raise DetectorFailed("it needs one input, float32 [1, 3, H, W]")
+    high, wide = (side if isinstance(side, int) else _OPEN_SIDE for side in shape[2:])
+    return str(inputs[0].name), (wide, high)
+
+
+def _rows(output: Any) -> Floats:
+    """Detections, a row each. Raises DetectorFailed for any other shape, and for numbers that are none."""
+    found = np.asarray(output, dtype=np.float32)
+    if found.ndim == 3 and found.shape[0] == 1:
+        found = found[0]
+    if found.ndim != 2 or found.shape[1] != _COLUMNS:
+        raise DetectorFailed(f"its output is {list(np.shape(output))}, not [1, N, 6]")
+    if not np.isfinite(found).all():
+        raise DetectorFailed("its output is not finite")
+    return found
+
+
+def _in_picture(row: Floats, inside: tuple[int, int], size: tuple[int, int]) -> tuple[int, int, int, int]:
+    across, down = size[0] / inside[0], size[1] / inside[1]
+    x0, x1 = sorted((float(row[0]) * across, float(row[2]) * across))
+    y0, y1 = sorted((float(row[1]) * down, float(row[3]) * down))
+    aside, above = _MARGIN * (x1 - x0), _MARGIN * (y1 - y0)
+    left, top = max(0, int(x0 - aside)), max(0, int(y0 - above))
+    return left, top, min(size[0], int(x1 + aside) + 1), min(size[1], int(y1 + above) + 1)
+
+
+def _hide(picture: Image.Image, box: tuple[int, int, int, int]) -> None:
+    """A few averages in the place of the pixels: there is no way back from them."""
+    left, top, right, bottom = box
+    if right <= left or bottom <= top:
+        return
+    part = picture.crop(box)
+    few = part.resize((min(_CELLS, part.width), min(_CELLS, part.height)), Image.Resampling.BOX)
+    smooth = few.resize(part.size, Image.Resampling.BILINEAR)
+    picture.paste(smooth.filter(ImageFilter.GaussianBlur(max(part.size) / (2 * _CELLS))), (left, top))

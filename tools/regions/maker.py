@@ -1,0 +1,95 @@
+"""Region search as it is configured: its providers, how pictures reach them, and what is hidden in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tools.providers import google_vision, serpapi_lens, serper_lens
+from tools.regions.blur import Blur
+from tools.regions.places import HeaderPlaces, Places, S3Places
+from tools.regions.search import RegionProvider, RegionSearch
+from tools.regions.shelf import RegionShelf
+from tools.regions.store import StoredRegions
+from tools.regions.upload import RegionUpload
+from tts.config import GatewayUpload, ProviderName, S3Upload, StoreUpload, ToolsConfig
+from tts.domain.outgoing import Outgoing
+from tts.errors import ConfigError
+from tts.net.client import SafeClient
+from tts.net.secret import Scrubber
+from tts.toolkit.broker.outlet import Manners, Outlet
+
+
+class OutletOf(Protocol):
+    def __call__(self, name: ProviderName, manners: Manners) -> Outlet: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """`shelf` is what the gateway has to show, where services fetch from it."""
+
+    search: RegionSearch
+    shelf: RegionShelf | None = None
+
+
+def make_regions(
+    config: ToolsConfig,
+    outlet_of: OutletOf,
+    client_for: Callable[[str], SafeClient],
+    *,
+    public_url: str | None,
+    environment: Mapping[str, str],
+    scrubber: Scrubber,
+    record: Callable[[Outgoing], None] | None = None,
+) -> Regions | None:
+    """None unless the operator allows it and names a provider. `client_for` opens a client for the store's URL.
+
+    Raises:
+        ConfigError: a key, the public address or the store's secret is missing, or the detector of `blur` is none.
+    """
+    names = config.region_providers
+    if not names:
+        return None
+    shelf: RegionShelf | None = None
+    upload: RegionUpload | None = None
+    if any(name != "google_vision" for name in names):
+        chosen = config.region_search.upload
+        if not isinstance(chosen, GatewayUpload):
+            upload = _store(chosen, client_for, environment)
+        elif public_url is None:
+            raise ConfigError(f"{names[0]} fetches pictures by URL: set gateway.public_url, or an upload to a store")
+        else:
+            upload = shelf = RegionShelf(
+                public_url,
+                expires_s=chosen.expires_s,
+                max_fetches=chosen.max_fetches,
+                scrubber=scrubber,
+                record=record,
+            )
+    providers = [_provider(name, config, outlet_of, upload) for name in names]
+    settings = config.region_search
+    hide = None if settings.blur is None else Blur(settings.blur)
+    return Regions(RegionSearch(providers, max_side_px=settings.max_side_px, hide=hide), shelf)
+
+
+def _provider(
+    name: ProviderName, config: ToolsConfig, outlet_of: OutletOf, upload: RegionUpload | None
+) -> RegionProvider:
+    settings = config.settings.get(name)
+    base = settings.base_url if settings is not None else None
+    if name == "google_vision":
+        return google_vision.GoogleVision(outlet_of(name, google_vision.MANNERS), base or google_vision.BASE_URL)
+    assert upload is not None
+    if name == "serpapi_lens":
+        return serpapi_lens.SerpapiLens(outlet_of(name, serpapi_lens.MANNERS), upload, base or serpapi_lens.BASE_URL)
+    return serper_lens.SerperLens(outlet_of(name, serper_lens.MANNERS), upload, base or serper_lens.BASE_URL)
+
+
+def _store(
+    config: StoreUpload | S3Upload, client_for: Callable[[str], SafeClient], environment: Mapping[str, str]
+) -> StoredRegions:
+    places: Places = (
+        S3Places(config, environment) if isinstance(config, S3Upload) else HeaderPlaces(config, environment)
+    )
+    return StoredRegions(places, client_for(places.address))

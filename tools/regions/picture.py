@@ -1,0 +1,50 @@
+"""The picture that leaves: a region of a photo, encoded anew from its pixels, so that nothing else is in the file."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Final
+
+from PIL import Image
+
+from tts.domain.photo import Box, Photo
+from tts.errors import ToolError, ToolErrorKind
+
+MEDIA_TYPE: Final = "image/jpeg"
+_QUALITY = 90
+_SMALLEST_PX = 16
+
+
+@dataclass(frozen=True, slots=True)
+class RegionPicture:
+    """A JPEG without metadata: the region that is searched for, which may be as large as the photo."""
+
+    data: bytes
+    width: int
+    height: int
+
+
+def cut_region(photo: Photo, box: Box, *, max_side_px: int) -> Image.Image:
+    """The pixels of a box, scaled down to `max_side_px`. CPU-bound: call it in a thread.
+
+    Raises:
+        ToolError: INVALID_ARGUMENTS for a region of less than 16 pixels a side.
+    """
+    left, top, right, bottom = box.pixels(photo.width, photo.height)
+    if min(right - left, bottom - top) < _SMALLEST_PX:
+        raise ToolError(
+            f"the region covers {right - left}x{bottom - top} pixels; take at least {_SMALLEST_PX} each way",
+            kind=ToolErrorKind.INVALID_ARGUMENTS,
+        )
+    region = photo.image().crop((left, top, right, bottom))
+    region.thumbnail((max_side_px, max_side_px), Image.Resampling.LANCZOS)
+    return region
+
+
+def encoded(pixels: Image.Image) -> RegionPicture:
+    """A fresh JPEG of the pixels alone: whatever else the picture carries is not written."""
+    bare = Image.frombytes("RGB", pixels.size, pixels.convert("RGB").tobytes())
+    out = io.BytesIO()
+    bare.save(out, "JPEG", quality=_QUALITY)
+    return RegionPicture(out.getvalue(), bare.width, bare.height)

@@ -1,0 +1,53 @@
+"""URLs that carry the right to do one thing with one object of an S3 bucket, for a few seconds.
+
+AWS Signature Version 4 in the query, payload unsigned, one signed header (host):
+https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html. Stores that call themselves S3-compatible
+take the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from urllib.parse import quote, urlsplit
+
+from tts.net.secret import Secret
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+
+
+@dataclass(frozen=True, slots=True)
+class S3Keys:
+    """`session` for temporary keys."""
+
+    access: str
+    secret: Secret
+    session: Secret | None = None
+
+
+def presigned(
+    method: Literal["GET", "PUT", "DELETE"], url: str, keys: S3Keys, *, region: str, expires_s: int, at: datetime
+) -> str:
+    """`url`, which has no query, with its signature: good for `method` for `expires_s` seconds from `at` (UTC) on."""
+    parts = urlsplit(url)
+    scope = f"{at:%Y%m%d}/{region}/s3/aws4_request"
+    query = {
+        "X-Amz-Algorithm": _ALGORITHM,
+        "X-Amz-Credential": f"{keys.access}/{scope}",
+        "X-Amz-Date": f"{at:%Y%m%dT%H%M%SZ}",
+        "X-Amz-Expires": str(expires_s),
+        "X-Amz-SignedHeaders": "host",
+    }
+    if keys.session is not None:
+        query["X-Amz-Security-Token"] = keys.session.reveal()
+    stated = "&".join(f"{name}={quote(value, safe='-_.~')}" for name, value in sorted(query.items()))
+    asked = "\n".join([method, parts.path, stated, f"host:{parts.netloc}", "", "host", "UNSIGNED-PAYLOAD"])
+    digest = hashlib.sha256(asked.encode()).hexdigest()
+    to_sign = "\n".join([_ALGORITHM, query["X-Amz-Date"], scope, digest])
+    key = f"AWS4{keys.secret.reveal()}".encode()
+    for word in (*scope.split("/"), to_sign):
+        key = hmac.new(key, word.encode(), hashlib.sha256).digest()
+    return f"{parts.scheme}://{parts.netloc}{parts.path}?{stated}&X-Amz-Signature={key.hex()}"

@@ -1,0 +1,73 @@
+"""What the replies of services say, as facts for the evidence checks. Only what the model reads becomes a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tts.domain.geo import LatLon
+from tts.domain.tooling import Fact, PlaceFact, WebFact
+from tts.geodata.datum import as_wgs84
+
+
+def amap_facts(reply: Any, *, with_points: bool) -> tuple[Fact, ...]:
+    """Tips or places of AMap. Points are turned from GCJ-02, once, here."""
+    listed = reply.get("tips") or reply.get("pois") or ()
+    return tuple(_amap(poi, with_points) for poi in listed if isinstance(poi, Mapping) and _text(poi, "name"))
+
+
+def serper_places(reply: Any) -> tuple[Fact, ...]:
+    return tuple(_serper_place(place) for place in reply.get("places") or () if isinstance(place, Mapping))
+
+
+def serper_pages(reply: Any, query: str) -> tuple[Fact, ...]:
+    pages = [page for page in reply.get("organic") or () if isinstance(page, Mapping)]
+    return tuple(
+        WebFact(
+            number=i,
+            title=_text(page, "title"),
+            snippet=_text(page, "snippet"),
+            url=_text(page, "link"),
+            query=query,
+            source="Serper",
+        )
+        for i, page in enumerate(pages, 1)
+    )
+
+
+def _amap(poi: Mapping[str, Any], with_points: bool) -> PlaceFact:
+    lon, _, lat = _text(poi, "location").partition(",")
+    point = _point(lat, lon) if with_points else None
+    return PlaceFact(
+        id=_text(poi, "id"),
+        name=_text(poi, "name"),
+        place_kind=_text(poi, "type"),
+        point=None if point is None else as_wgs84(point, "GCJ-02"),
+        country_code="CN",
+        admin1=_text(poi, "pname"),
+        address=_text(poi, "address"),
+        source="AMap",
+    )
+
+
+def _serper_place(place: Mapping[str, Any]) -> PlaceFact:
+    return PlaceFact(
+        id=f"cid:{_text(place, 'cid')}",
+        name=_text(place, "title"),
+        place_kind=_text(place, "type"),
+        point=_point(place.get("latitude"), place.get("longitude")),
+        address=_text(place, "address"),
+        source="Google Maps through Serper",
+    )
+
+
+def _point(lat: Any, lon: Any) -> LatLon | None:
+    try:
+        return LatLon(lat=float(lat), lon=float(lon))
+    except (TypeError, ValueError):
+        return None
+
+
+def _text(place: Mapping[str, Any], key: str) -> str:
+    value = place.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,57 @@
+"""The web search of GeoVista's evaluation: pages as JSON, no pages as an error (eval/utils_agent_tool.py:282-305)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tools.released.sources.pages import PageSource
+from tools.released.written import Written, refused
+from tts.dialects.released.geovista.tool_texts import SEARCH_FAILED, SYSTEM, no_attribute_get
+from tts.dialects.released.tool_name import released_tool_name
+from tts.domain.tooling import WebFact
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import ToolContext
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+_NOTHING: Final = "Empty search results!! Please Check the availability of the search API key and network connection."
+
+
+def search_tool(source: PageSource) -> Tool:
+    async def search(arguments: Written, context: ToolContext) -> Observation:
+        if not isinstance(arguments.written, dict):
+            raise refused(no_attribute_get(arguments.written))
+        query = arguments.written.get("query")
+        try:
+            pages = await source.pages(query, context.request)
+        except ToolError as error:
+            raise refused(f"{SEARCH_FAILED}{SEARCH_FAILED}{error.detail}", error.kind) from error
+        if not pages:
+            raise refused(f"{SEARCH_FAILED}{SEARCH_FAILED}{_NOTHING}", ToolErrorKind.NOT_FOUND)
+        found = {"name": "search_web", "query": query, "result": pages}
+        return Observation(text=json.dumps(found, ensure_ascii=False, indent=2), facts=_facts(pages, query))
+
+    spec = ToolSpec(
+        released_tool_name("web_search", SYSTEM, "search_web"),
+        "search_web of GeoVista, as released",
+        provider=source.name,
+        needs_network=source.needs_network,
+        exact=frozenset({"written"}),
+        ttl_s=86400.0,
+    )
+    return FunctionTool(spec, Written, search)
+
+
+def _facts(pages: Sequence[dict[str, Any]], query: Any) -> tuple[WebFact, ...]:
+    return tuple(
+        WebFact(
+            number=i,
+            title=str(page.get("title") or ""),
+            snippet=str(page.get("body") or ""),
+            url=str(page.get("href") or ""),
+            query=str(query or ""),
+            source="web",
+        )
+        for i, page in enumerate(pages, 1)
+    )

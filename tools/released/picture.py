@@ -1,0 +1,62 @@
+"""A picture that a released tool made, as an attachment that nobody scales again."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import Final
+
+from PIL import Image
+
+from tts.domain.photo import DECODER_ERRORS, Box, Photo
+from tts.domain.tooling import ImageRef, ViewFact
+from tts.ports import Attachment
+
+_PILLOW_LIMIT: Final = 178_956_970  # twice PIL.Image.MAX_IMAGE_PIXELS, where Pillow refuses
+_MOST_PIXELS: Final = 50_000_000
+
+
+def check_crop(width: float, height: float) -> None:
+    """Raises ValueError for a crop that Pillow refuses, in its words, or that would take too much memory here."""
+    pixels = abs(width * height)
+    if pixels > _PILLOW_LIMIT:
+        raise ValueError(
+            f"Image size ({int(pixels)} pixels) exceeds limit of {_PILLOW_LIMIT} pixels, "
+            "could be decompression bomb DOS attack."
+        )
+    if pixels > _MOST_PIXELS:
+        raise ValueError(f"a crop of more than {_MOST_PIXELS} pixels")
+
+
+def as_png(picture: Image.Image) -> bytes:
+    out = io.BytesIO()
+    picture.save(out, "PNG", compress_level=1)
+    return out.getvalue()
+
+
+def size_of(data: bytes) -> tuple[int, int] | None:
+    """Width and height of an encoded picture; None when it is none."""
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            return picture.size
+    except DECODER_ERRORS:
+        return None
+
+
+def attached(data: bytes, size: tuple[int, int], media_type: str, label: str = "") -> tuple[ImageRef, Attachment]:
+    """The reference that a message carries and the bytes behind it."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    image = ImageRef(sha256=sha256, width=size[0], height=size[1], media_type=media_type, label=label)
+    return image, Attachment(sha256=sha256, media_type=media_type, data=data)
+
+
+def view_of(photo: Photo, index: int, box: tuple[float, float, float, float]) -> tuple[ViewFact, ...]:
+    """Proof that a region was looked at; `box` in pixels of the photo. None where it lies outside."""
+    left, right = sorted(min(1.0, max(0.0, side / photo.width)) for side in (box[0], box[2]))
+    top, bottom = sorted(min(1.0, max(0.0, side / photo.height)) for side in (box[1], box[3]))
+    if left >= right or top >= bottom:
+        return ()
+    region = Box(x0=left, y0=top, x1=right, y1=bottom, photo=index)
+    width, height = round((right - left) * photo.width), round((bottom - top) * photo.height)
+    image = ImageRef(sha256=photo.sha256, width=max(1, width), height=max(1, height), box=region)
+    return (ViewFact(image=image, source="photo"),)

@@ -1,0 +1,61 @@
+"""The crop of the evaluation: whole thousandths to whole pixels, scaled for the model, JPEG.
+
+What lies beyond the edge is black. The crop is scaled to sides in multiples of 28 and 65,536 to 2,097,152 pixels.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Final
+
+from PIL import Image
+
+from tts.domain.photo import Photo
+from tts.rewards.released.pixels import smart_resize
+
+_THOUSAND: Final = 1000.0
+_MOST_PIXELS: Final = 50_000_000
+Region = tuple[int, int, int, int]
+
+
+def region_of(box: Sequence[int], width: int, height: int) -> Region:
+    """Pixels of a box in thousandths. Raises ValueError when it has not four sides."""
+    left, top, right, bottom = box
+    return (
+        round(left / _THOUSAND * width),
+        round(top / _THOUSAND * height),
+        round(right / _THOUSAND * width),
+        round(bottom / _THOUSAND * height),
+    )
+
+
+def checked_size(region: Region) -> tuple[int, int]:
+    """(width, height) of the scaled crop.
+
+    Raises:
+        ValueError: corners are exchanged, or the crop is far too large.
+        ZeroDivisionError: the region has no area.
+    """
+    left, top, right, bottom = region
+    if right < left:
+        raise ValueError("Coordinate 'right' is less than 'left'")
+    if bottom < top:
+        raise ValueError("Coordinate 'lower' is less than 'upper'")
+    if (right - left) * (bottom - top) > _MOST_PIXELS:
+        raise ValueError(f"a crop of more than {_MOST_PIXELS} pixels")
+    height, width = smart_resize(bottom - top, right - left)
+    return width, height
+
+
+def cropped(photo: Photo, box: Sequence[int]) -> tuple[Image.Image, Region]:
+    """The scaled crop, and where it lies on the photo. Raises as `region_of` and `checked_size` do."""
+    region = region_of(box, photo.width, photo.height)
+    size = checked_size(region)
+    return photo.image().crop(region).resize(size, Image.Resampling.BICUBIC), region
+
+
+def as_jpeg(picture: Image.Image) -> bytes:
+    out = io.BytesIO()
+    picture.save(out, "JPEG")
+    return out.getvalue()

@@ -1,0 +1,103 @@
+"""Where the evaluation's search by picture gets its results: hits of a lens search in the form of its cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from tools.regions.search import RegionSearch
+from tools.web import ImageSearchProvider, tells_of_photo
+from tts.domain.photo import Box
+from tts.domain.tooling import WebFact
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import ToolContext
+
+_THOUSAND = 1000.0
+_RESULTS = 15
+Hits = Sequence[dict[str, Any]]
+
+
+class LensSource(Protocol):
+    """Hits with `pos`, `title`, `link` and `source`; `box` in whole thousandths. Raises ToolError where none came."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_network(self) -> bool: ...
+
+    @property
+    def sends_photo(self) -> bool:
+        """Whether asking it sends the region to somebody else."""
+        ...
+
+    async def hits(self, box: Sequence[int], context: ToolContext) -> Hits: ...
+
+
+class LensStandIn:
+    """Another provider of region search in the same form."""
+
+    sends_photo = False
+
+    def __init__(self, provider: ImageSearchProvider) -> None:
+        self._provider = provider
+        self.name, self.needs_network = provider.name, provider.needs_network
+
+    async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
+        photo = context.photo_hashes()[0]
+        return _as_hits(
+            await self._provider.search_image(photo, _region(box), goal="", limit=_RESULTS, context=context.request)
+        )
+
+
+class LiveLens:
+    """Live region search in the same form."""
+
+    needs_network = True
+    sends_photo = True
+
+    def __init__(self, regions: RegionSearch) -> None:
+        self._regions = regions
+        self.name = regions.name
+
+    async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
+        found = await self._regions.search(context, _region(box), limit=_RESULTS)
+        shown = [hit for hit in found if not (context.hide_photo_hosts and tells_of_photo(hit))]
+        return _as_hits([hit.model_copy(update={"source": urlsplit(hit.url).hostname or ""}) for hit in shown])
+
+
+def _region(box: Sequence[int]) -> Box:
+    x0, y0, x1, y1 = (min(1.0, max(0.0, side / _THOUSAND)) for side in box)
+    try:
+        return Box(x0=x0, y0=y0, x1=x1, y1=y1)
+    except ValidationError:
+        raise ToolError("the region lies outside the photo", kind=ToolErrorKind.NOT_FOUND) from None
+
+
+def _as_hits(found: Sequence[WebFact]) -> Hits:
+    return [
+        {"pos": number, "title": hit.title, "link": hit.url, "source": hit.source}
+        for number, hit in enumerate(found, 1)
+    ]
+
+
+def hits_of_organic(organic: Sequence[dict[str, Any]], excluded: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The first fifteen results of a parsed lens page, without excluded hosts; numbers are the page's own."""
+    kept = [hit for hit in organic[:_RESULTS] if not _is_of(hit, excluded)]
+    return [
+        {
+            "pos": hit.get("pos", number),
+            "title": hit.get("title", ""),
+            "link": hit.get("url", ""),
+            "source": hit.get("domain", ""),
+        }
+        for number, hit in enumerate(kept, 1)
+    ]
+
+
+def _is_of(hit: dict[str, Any], hosts: Sequence[str]) -> bool:
+    where = str(hit.get("domain", "") or hit.get("url", "")).lower()
+    return any(host.lower() in where for host in hosts)

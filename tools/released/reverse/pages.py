@@ -1,0 +1,87 @@
+"""Where the evaluation's search by text gets its pages: Tavily as the authors ask it, or a stand-in of its form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, Final, Protocol
+
+from tools.providers import tavily
+from tools.released.sources.reply import raw_reply
+from tools.web import WebProvider
+from tts.domain.request import RequestContext
+from tts.errors import ToolError, ToolErrorKind
+from tts.net.client import Fetched
+from tts.toolkit.broker.outlet import Ask, Complaint, Outlet
+
+_PAGES: Final = 10
+_BAD_FROM, _SERVER_FROM = 400, 500
+Pages = Sequence[dict[str, Any]]
+
+
+class PageSource(Protocol):
+    """Raises ToolError where no reply came (QUOTA: every key is used up); no pages are an empty list."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_network(self) -> bool: ...
+
+    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages: ...
+
+
+def request_body(query: str, excluded: Sequence[str]) -> dict[str, Any]:
+    """What is asked, without the key: https://docs.tavily.com/documentation/api-reference/endpoint/search"""
+    body: dict[str, Any] = {
+        "query": query,
+        "max_results": _PAGES,
+        "include_answer": False,
+        "include_raw_content": False,
+    }
+    return {**body, "exclude_domains": list(excluded)} if excluded else body
+
+
+class TavilyPages:
+    """Tavily itself; texts as they come."""
+
+    name: Final = "tavily"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = tavily.BASE_URL) -> None:
+        self._outlet, self._base = outlet, base_url
+
+    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages:
+        ask = Ask(f"{self._base}/search", method="POST", json=request_body(query, excluded))
+        fetched = await self._outlet.ask(ask, context, _judge)
+        if fetched.status >= _BAD_FROM:
+            raise ToolError(_http_error(fetched.status, ask.url), kind=ToolErrorKind.BLOCKED)
+        reply = raw_reply(fetched)
+        found = reply.body.get("results") if isinstance(reply.body, dict) else None
+        return [page for page in found or () if isinstance(page, dict)]
+
+
+def _judge(reply: Fetched) -> Complaint | None:
+    """Used-up keys and failing servers are the outlet's; other refusals are told as the authors' library tells them."""
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return Complaint("quota", "the key is used up")
+    complaint = tavily.judge(reply)
+    return complaint if complaint is None or complaint.trouble == "quota" or reply.status >= _SERVER_FROM else None
+
+
+def _http_error(status: int, url: str) -> str:
+    """The text of an HTTP error of the requests library."""
+    phrase = HTTPStatus(status).phrase if status in {found.value for found in HTTPStatus} else ""
+    return f"{status} {'Client' if status < _SERVER_FROM else 'Server'} Error: {phrase} for url: {url}"
+
+
+class PagesStandIn:
+    """Another provider's pages in the same form."""
+
+    def __init__(self, web: WebProvider) -> None:
+        self._web = web
+        self.name, self.needs_network = web.name, web.needs_network
+
+    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages:
+        hits = await self._web.search(query, limit=_PAGES, context=context)
+        return [{"title": hit.title, "url": hit.url, "content": hit.snippet} for hit in hits]

@@ -1,0 +1,87 @@
+"""The searches of training: a recorded call of the photo, its useful results mixed with useless ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools.released.reverse.training_words import box_of_four
+from tools.released.written import refused
+from tts.domain.tooling import WebFact
+from tts.rewards.released.reverse import image_search_reward
+from tts.toolkit.reverse_cache.calls import ReverseCache
+from tts.toolkit.reverse_cache.facts import as_facts
+from tts.toolkit.reverse_cache.lookup import IOU_MIN, picture_call, query_text, text_call
+from tts.toolkit.reverse_cache.shown import Shown, mixed
+
+_TEXT_CHARS = 200
+_TEXT_REWARD = 0.1
+_NO_PICTURES = "No search results available for this region."
+Chance = Callable[[], random.Random]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a search of training gives: the text, its reward, and what it tells its loop (`meta`)."""
+
+    text: str
+    reward: float = 0.0
+    meta: dict[str, Any] = field(default_factory=dict)
+    facts: tuple[WebFact, ...] = ()
+
+
+def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chance) -> Recorded:
+    """A search by picture. Raises ToolError for a box that is none."""
+    box = _numbers(box_of_four(written))
+    call, iou = picture_call(cache, path, box)
+    if call is None or iou is None:
+        return Recorded(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": None})
+    shown = mixed(call.results, chance()) if iou >= IOU_MIN else Shown(())
+    if not shown.results:
+        return Recorded(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": iou})
+    reward = image_search_reward(iou)
+    lines = [f"Image search results for region {[round(side) for side in box]}:\n"]
+    for number, result in enumerate(shown.results, 1):
+        lines += [f"[{number}] {result.title}", f"    Source: {result.source}", f"    Link: {result.link}"]
+    meta = {"success": True, "cache_hit": True, "iou": iou, "iou_reward": reward, "reward": reward, **_marks(shown)}
+    return Recorded("\n".join(lines), reward, meta, as_facts(shown.results))
+
+
+def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance) -> Recorded:
+    """A search by text."""
+    query = query_text(written)
+    call = text_call(cache, path, query)
+    if call is None:
+        return Recorded(_no_pages(query), meta={"success": False, "cache_hit": False})
+    asked = call.query or query
+    shown = mixed(call.results, chance())
+    if not shown.results:
+        return Recorded(_no_pages(asked), meta={"success": False, "cache_hit": True, "n_pos": 0})
+    lines = []
+    for number, result in enumerate(shown.results, 1):
+        lines.append(f"[{number}] {result.title}")
+        lines += [f"    URL: {result.link}"] if result.link else []
+        lines += [f"    {result.text[:_TEXT_CHARS]}"] if result.text else []
+    text = f"Web search results for: {asked}\n\n" + "\n".join(lines)
+    meta = {"success": True, "cache_hit": True, "reward": _TEXT_REWARD, **_marks(shown)}
+    return Recorded(text, _TEXT_REWARD, meta, as_facts(shown.results, asked))
+
+
+def _numbers(box: Sequence[Any]) -> list[float]:
+    try:
+        sides = [float(side) for side in box]
+    except (TypeError, ValueError):
+        raise refused("Error: bbox_2d contains non-numeric values.") from None
+    if any(side < 0 or side > 1000 for side in sides):
+        raise refused("Error: bbox_2d must be normalized in [0, 1000].")
+    return sides
+
+
+def _no_pages(query: str) -> str:
+    return f"Web search results for: {query}\n\nNo results found."
+
+
+def _marks(shown: Shown) -> dict[str, Any]:
+    return {"_pos_indices_in_mixed": sorted(shown.useful), "_n_total_results": len(shown.results)}

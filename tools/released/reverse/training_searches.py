@@ -1,0 +1,55 @@
+"""The searches of training as tools. The draw of a rollout is its own: the request and what was asked are its seed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+from tools.released.reverse.recorded import Chance, Recorded, recorded_pages, recorded_pictures
+from tools.released.reverse.training_words import get_from
+from tools.released.written import Written
+from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH
+from tts.dialects.released.reverse.served import RL_SYSTEM
+from tts.dialects.released.tool_name import released_tool_name
+from tts.ports import ToolContext
+from tts.toolkit.reverse_cache.calls import ReverseCache
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+Draw = Callable[[ToolContext, Any], random.Random]
+_Search = Callable[[ReverseCache, str, Any, Chance], Recorded]
+
+
+def of_request(context: ToolContext, asked: Any) -> random.Random:
+    """The same draw whenever one request asks the same."""
+    seed = hashlib.sha256(json.dumps([context.request.id, asked], default=str).encode()).digest()
+    return random.Random(seed)
+
+
+def training_searches(cache: ReverseCache, draw: Draw = of_request) -> list[Tool]:
+    """Search by picture and by text over recorded calls."""
+    return [
+        _tool("image_search", IMAGE_SEARCH, "bbox_2d", recorded_pictures, cache, draw),
+        _tool("web_search", TEXT_SEARCH, "query", recorded_pages, cache, draw),
+    ]
+
+
+def _tool(ability: str, name: str, key: str, search: _Search, cache: ReverseCache, draw: Draw) -> Tool:
+    async def run(arguments: Written, context: ToolContext) -> Observation:
+        asked = get_from(arguments.written, key)
+        missing = "" if key == "query" and "query" not in arguments.written else asked
+        photos = context.photo_hashes()
+        path = cache.path_of(photos[0]) if photos else ""
+        found = search(cache, path, missing, lambda: draw(context, asked))
+        return Observation(text=found.text, facts=found.facts)
+
+    spec = ToolSpec(
+        released_tool_name(ability, RL_SYSTEM, name),
+        f"{name} of REVERSE's training, as released",
+        provider="tape",
+        cacheable=False,
+        of_photo=True,
+    )
+    return FunctionTool(spec, Written, run)

@@ -1,0 +1,47 @@
+"""What the loop of the evaluation says of a call that breaks, and how it reads arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from tools.released.written import refused
+from tts.errors import ToolError
+
+_BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, LookupError, AttributeError, MemoryError)
+
+
+@contextmanager
+def as_call_error() -> Iterator[None]:
+    """What breaks inside is told as `Tool call error: …`, in the words of the exception."""
+    try:
+        yield
+    except _BROKEN as error:
+        raise call_error(str(error)) from error
+
+
+def call_error(what: str) -> ToolError:
+    return refused(f"Tool call error: {what}")
+
+
+def object_of(written: Any) -> dict[str, Any]:
+    """The arguments; a text is read as JSON, and is an empty object when it is none.
+
+    Raises:
+        AttributeError: they are no object, in the words of Python.
+    """
+    if isinstance(written, str):
+        try:
+            written = json.loads(written)
+        except (ValueError, RecursionError):
+            return {}
+    if not isinstance(written, dict):
+        raise AttributeError(f"'{type(written).__name__}' object has no attribute 'get'")
+    return written
+
+
+def whole_numbers(box: Any) -> list[int]:
+    """Sides cut to whole numbers; numeric texts count."""
+    return [int(float(side)) for side in box]

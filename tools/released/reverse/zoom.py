@@ -1,0 +1,48 @@
+"""The zoom of the evaluation (`execute_crop`)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tools.released.picture import attached, view_of
+from tools.released.reverse.crop import as_jpeg, cropped
+from tools.released.reverse.words import as_call_error, object_of, whole_numbers
+from tools.released.written import Written
+from tts.dialects.released.reverse.eval_calls import ZOOM
+from tts.dialects.released.reverse.served import EVAL_SYSTEM
+from tts.dialects.released.tool_name import released_tool_name
+from tts.ports import ToolContext
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+
+def zoom_tool() -> Tool:
+    async def zoom(arguments: Written, context: ToolContext) -> Observation:
+        photo = context.photos[0]
+        with as_call_error():
+            given = object_of(arguments.written)
+            crop, region = await asyncio.to_thread(cropped, photo, _box(given.get("bbox_2d")))
+        image, attachment = attached(as_jpeg(crop), crop.size, "image/jpeg", "crop")
+        return Observation(
+            text=zoomed_text(given.get("bbox_2d", []), given.get("label", "")),
+            facts=view_of(photo, 0, region),
+            images=(image,),
+            attachments=(attachment,),
+        )
+
+    name = released_tool_name("image_zoom", EVAL_SYSTEM, ZOOM)
+    spec = ToolSpec(name, f"{ZOOM} of REVERSE, as released", local=True, provider="photo")
+    return FunctionTool(spec, Written, zoom)
+
+
+def zoomed_text(box: Any, label: Any) -> str:
+    """What the model reads: the box and the label as it wrote them."""
+    text = f"Zoomed in on the image to the region {box}"
+    return f"{text} with label {label}." if label else f"{text}."
+
+
+def _box(box: Any) -> list[int]:
+    """Raises ValueError when it is no list of four, and what Python says of sides that are no numbers."""
+    if not isinstance(box, list) or len(box) != 4:
+        raise ValueError(f"Invalid bbox_2d: {box}")
+    return whole_numbers(box[0] if isinstance(box[0], list) else box)

@@ -1,0 +1,109 @@
+"""AMap's web services as the authors ask them, and a stand-in with the same form.
+
+https://lbs.amap.com/api/webservice/guide/api/search (v3) and …/api-advanced/newpoisearch (v5). Points are GCJ-02.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from tools.places import PlacesProvider
+from tools.providers import amap
+from tools.released.sources.reply import RawReply, raw_reply
+from tts.domain.request import RequestContext
+from tts.domain.tooling import PlaceFact
+from tts.geodata.datum import as_wgs84, to_gcj02
+from tts.net.client import Fetched
+from tts.toolkit.broker.outlet import Ask, Complaint, Outlet, judge_status
+
+TIPS: Final = "v3/assistant/inputtips"
+TEXT: Final = "v3/place/text"
+DETAIL: Final = "v3/place/detail"
+TEXT_V5: Final = "v5/place/text"
+DETAIL_V5: Final = "v5/place/detail"
+_FOUND: Final = 15
+
+
+class AmapSource(Protocol):
+    """Replies in AMap's form. Raises ToolError where none came."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_network(self) -> bool: ...
+
+    async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply: ...
+
+
+class AmapService:
+    """AMap itself. `any_reply` passes refusals on as they came, as the notebook's tools read them."""
+
+    name: Final = "amap"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = amap.BASE_URL, *, any_reply: bool = False) -> None:
+        self._outlet, self._base = outlet, base_url
+        self._judge = _anything if any_reply else _judge
+
+    async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
+        ask = Ask(f"{self._base}/{service}", dict(parameters))
+        return raw_reply(await self._outlet.ask(ask, context, self._judge))
+
+
+class AmapStandIn:
+    """Another provider's places of China in AMap's form."""
+
+    def __init__(self, places: PlacesProvider) -> None:
+        self._places = places
+        self.name = places.name
+        self.needs_network = places.needs_network
+
+    async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
+        if service in (DETAIL, DETAIL_V5):
+            place = await self._places.detail(parameters["id"], context=context)
+            return _answer(pois=[] if place is None else [_poi(place)])
+        query = parameters["keywords"]
+        if service == TIPS:
+            return _answer(tips=_pois(await self._places.tips(query, country="CN", limit=_FOUND, context=context)))
+        return _answer(pois=_pois(await self._places.search(query, country="CN", limit=_FOUND, context=context)))
+
+
+def _answer(**found: list[dict[str, Any]]) -> RawReply:
+    return RawReply(200, {"status": "1", "info": "OK", "infocode": "10000", **found})
+
+
+def _pois(places: Sequence[PlaceFact]) -> list[dict[str, Any]]:
+    return [_poi(place) for place in places]
+
+
+def _poi(place: PlaceFact) -> dict[str, Any]:
+    """AMap writes [] for what it does not have."""
+    point = None if place.point is None else to_gcj02(as_wgs84(place.point, place.datum))
+    return {
+        "id": place.id,
+        "name": place.name,
+        "location": "" if point is None else f"{point.lon:.6f},{point.lat:.6f}",
+        "address": place.address or place.admin1 or [],
+        "typecode": [],
+        "city": [],
+        "cityname": place.admin1 or [],
+        "business_area": [],
+        "type": place.place_kind or [],
+        "alias": [],
+    }
+
+
+def _judge(reply: Fetched) -> Complaint | None:
+    """AMap's refusals come with status 200 and a code; keys and quotas are handled by the outlet."""
+    if (complaint := judge_status(reply)) is not None:
+        return complaint
+    try:
+        return amap.complaint_of(reply.content)
+    except ValueError:
+        return Complaint("passing", "the reply cannot be read")
+
+
+def _anything(_: Fetched) -> Complaint | None:
+    return None

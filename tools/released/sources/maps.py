@@ -1,0 +1,143 @@
+"""Map pictures as the released tools show them: 500x500 pixels around a point, as near as the service goes.
+
+The authors photograph AMap's JavaScript map in a browser at zoom 19. AMap's static map, which needs no browser, goes to
+zoom 17 and takes six decimals; a satellite picture comes from another provider. The point is in the datum of the source
+and is not converted.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Literal, Protocol
+
+from tools.maps import MapPicture, MapsProvider, Style
+from tools.providers import amap, google
+from tts.domain.geo import LatLon
+from tts.domain.request import RequestContext
+from tts.domain.tooling import Datum
+from tts.errors import ToolError, ToolErrorKind
+from tts.geodata.datum import as_wgs84
+from tts.toolkit.broker.outlet import Ask, KeyPlace, Outlet
+
+SIDE_PX: Final = 500
+ZOOM: Final = 19  # amap_static_map_sync.py:210-212, api_server_redis.py:335
+_AMAP_DEEPEST: Final = 17  # AMap's reference of its static map: 1 to 17, also with scale=2
+_MAX_BYTES: Final = 4 * 2**20
+_IN_QUERY: Final = KeyPlace("query", "key")
+
+Marker = Literal["none", "red_s"]
+"""What stands at the point: nothing, or the red S of the notebook."""
+
+
+class MapSource(Protocol):
+    """Raises ToolError where no picture came."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_network(self) -> bool: ...
+
+    @property
+    def datum(self) -> Datum:
+        """Of the points it is asked for."""
+        ...
+
+    async def picture(
+        self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
+    ) -> MapPicture: ...
+
+
+class AmapMaps:
+    """AMap's static map; `satellite` draws what AMap's web service does not."""
+
+    name: Final = "amap"
+    needs_network: Final = True
+    datum: Final = "GCJ-02"
+
+    def __init__(self, outlet: Outlet, base_url: str, satellite: MapSource | None) -> None:
+        self._outlet, self._base, self._satellite = outlet, base_url, satellite
+
+    async def picture(
+        self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
+    ) -> MapPicture:
+        if style == "satellite":
+            if self._satellite is None:
+                raise ToolError("no provider has satellite pictures", kind=ToolErrorKind.UNAVAILABLE)
+            return await self._satellite.picture(style, lat, lon, marker=marker, context=context)
+        parameters = {"location": f"{lon:.6f},{lat:.6f}", "zoom": str(_AMAP_DEEPEST), "size": f"{SIDE_PX}*{SIDE_PX}"}
+        types = ("image/", "application/json")
+        ask = Ask(f"{self._base}/v3/staticmap", parameters, content_types=types, max_bytes=_MAX_BYTES)
+        reply = await self._outlet.ask(ask, context, amap.judge_picture)
+        return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(_AMAP_DEEPEST), "")
+
+
+class GoogleMaps:
+    """Google's static map, as the notebook and the client of the training code ask for it."""
+
+    name: Final = "google"
+    needs_network: Final = True
+    datum: Final = "WGS-84"
+
+    def __init__(self, outlet: Outlet, base_url: str | None = None) -> None:
+        self._outlet, self._base = outlet, base_url or google.MAPS_URL
+
+    async def picture(
+        self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
+    ) -> MapPicture:
+        centre = f"{lat},{lon}"
+        parameters = {
+            "center": centre,
+            "zoom": str(ZOOM),
+            "size": f"{SIDE_PX}x{SIDE_PX}",
+            "maptype": "roadmap" if style == "map" else "satellite",
+        }
+        if marker == "red_s":
+            parameters["markers"] = f"color:red|label:S|{centre}"
+        ask = Ask(
+            f"{self._base}/maps/api/staticmap",
+            parameters,
+            content_types=("image/",),
+            max_bytes=_MAX_BYTES,
+            key_place=_IN_QUERY,
+        )
+        reply = await self._outlet.ask(ask, context)
+        return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(ZOOM), "")
+
+
+class NoMaps:
+    """The `MapsProvider` where none is configured."""
+
+    name: Final = "none"
+    needs_network: Final = False
+    styles: Final = frozenset[Style]()
+
+    async def picture(
+        self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
+    ) -> MapPicture:
+        raise ToolError("no provider has maps", kind=ToolErrorKind.UNAVAILABLE)
+
+
+class StandInMaps:
+    """Another provider's maps. `datum` is that of the points it is asked for; the provider itself takes WGS-84."""
+
+    def __init__(self, provider: MapsProvider, datum: Datum) -> None:
+        self._provider = provider
+        self.name, self.needs_network, self.datum = provider.name, provider.needs_network, datum
+
+    async def picture(
+        self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
+    ) -> MapPicture:
+        if style not in self._provider.styles:
+            raise ToolError(f"{self.name} has no {style} pictures", kind=ToolErrorKind.UNAVAILABLE)
+        point = as_wgs84(_nearest(lat, lon), self.datum)
+        return await self._provider.picture(
+            point, style=style, zoom=float(ZOOM), width=SIDE_PX, height=SIDE_PX, context=context
+        )
+
+
+def _nearest(lat: float, lon: float) -> LatLon:
+    """The point on Earth for numbers that need not be one: the services draw something for any."""
+    if not (math.isfinite(lat) and math.isfinite(lon)):
+        raise ToolError("there is no such point", kind=ToolErrorKind.NOT_FOUND)
+    return LatLon(lat=max(-90.0, min(90.0, lat)), lon=(lon + 180.0) % 360.0 - 180.0 if abs(lon) > 180 else lon)

@@ -1,0 +1,60 @@
+"""Pages of a web search as GeoVista's search worker gives them: title, href and body.
+
+The authors' worker (gpt-researcher) asks Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from tools.providers import tavily
+from tools.released.sources.reply import raw_reply
+from tools.web import WebProvider
+from tts.domain.request import RequestContext
+from tts.toolkit.broker.outlet import Ask, Outlet
+
+_PAGES: Final = 10
+
+
+class PageSource(Protocol):
+    """Raises ToolError where no reply came; no pages are an empty list."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_network(self) -> bool: ...
+
+    async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]: ...
+
+
+class TavilyPages:
+    """Tavily itself; texts as they come."""
+
+    name: Final = "tavily"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = tavily.BASE_URL) -> None:
+        self._outlet, self._base = outlet, base_url
+
+    async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
+        body = {"query": query, "max_results": _PAGES, "search_depth": "basic"}
+        reply = raw_reply(await self._outlet.ask(Ask(f"{self._base}/search", method="POST", json=body), context))
+        found = reply.body.get("results") if isinstance(reply.body, dict) else None
+        return [_page(hit.get("title"), hit.get("url"), hit.get("content")) for hit in found or ()]
+
+
+class PagesStandIn:
+    """Another provider's pages in the same form."""
+
+    def __init__(self, web: WebProvider) -> None:
+        self._web = web
+        self.name, self.needs_network = web.name, web.needs_network
+
+    async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
+        hits = await self._web.search(query or "", limit=_PAGES, context=context)
+        return [_page(hit.title, hit.url, hit.snippet) for hit in hits]
+
+
+def _page(title: Any, href: Any, body: Any) -> dict[str, Any]:
+    return {"title": title, "href": href, "body": body}

@@ -1,0 +1,28 @@
+"""A reply of a service as it came."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from tts.errors import ToolError, ToolErrorKind
+from tts.net.client import Fetched
+
+JsonObject = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """Status and JSON body. Numbers are read by the standard library: 54.0 stays 54.0 and 18 stays 18."""
+
+    status: int
+    body: Any
+
+
+def raw_reply(fetched: Fetched) -> RawReply:
+    """Raises ToolError when the body is not JSON."""
+    try:
+        return RawReply(fetched.status, json.loads(fetched.content))
+    except ValueError:
+        raise ToolError("the reply is not JSON", kind=ToolErrorKind.UNAVAILABLE) from None

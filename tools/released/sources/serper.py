@@ -1,0 +1,87 @@
+"""Serper's Google results as the authors ask for them, and a stand-in with the same form. https://serper.dev"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from tools.places import PlacesProvider
+from tools.providers import serper
+from tools.released.sources.reply import JsonObject, RawReply, raw_reply
+from tools.web import WebProvider
+from tts.domain.request import RequestContext
+from tts.domain.tooling import PlaceFact
+from tts.errors import ToolError, ToolErrorKind
+from tts.geodata.datum import as_wgs84
+from tts.net.client import Fetched
+from tts.toolkit.broker.outlet import Ask, Complaint, Outlet
+
+SEARCH: Final = "search"
+MAPS: Final = "maps"
+_HITS: Final = 10
+_PLACES: Final = 20
+
+
+class SerperSource(Protocol):
+    """Replies in Serper's form. Raises ToolError where none came."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_network(self) -> bool: ...
+
+    async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply: ...
+
+
+class SerperService:
+    """Serper itself. `any_reply` passes refusals on as they came, as the notebook's tools read them."""
+
+    name: Final = "serper"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = serper.BASE_URL, *, any_reply: bool = False) -> None:
+        self._outlet, self._base = outlet, base_url
+        self._judge = _anything if any_reply else serper.judge
+
+    async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
+        ask = Ask(f"{self._base}/{service}", method="POST", json=body)
+        return raw_reply(await self._outlet.ask(ask, context, self._judge))
+
+
+class SerperStandIn:
+    """Other providers' pages and places in Serper's form. Without a web provider a search fails."""
+
+    def __init__(self, places: PlacesProvider, web: WebProvider | None) -> None:
+        self._places, self._web = places, web
+        self.name = places.name if web is None else f"{places.name}+{web.name}"
+        self.needs_network = places.needs_network or (web is not None and web.needs_network)
+
+    async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
+        query = str(body["q"])
+        if service == MAPS:
+            found = await self._places.search(query, country=None, limit=_PLACES, context=context)
+            return RawReply(200, {"places": [_place(i, fact) for i, fact in enumerate(found, 1)]})
+        if self._web is None:
+            raise ToolError("no provider searches the web", kind=ToolErrorKind.UNAVAILABLE)
+        hits = await self._web.search(query, limit=_HITS, context=context)
+        return RawReply(
+            200,
+            {
+                "organic": [
+                    {"title": hit.title, "link": hit.url, "snippet": hit.snippet, "position": i}
+                    for i, hit in enumerate(hits, 1)
+                ]
+            },
+        )
+
+
+def _place(position: int, fact: PlaceFact) -> dict[str, Any]:
+    place: dict[str, Any] = {"position": position, "title": fact.name, "address": fact.address or fact.admin1}
+    if fact.point is not None:
+        point = as_wgs84(fact.point, fact.datum)
+        place |= {"latitude": point.lat, "longitude": point.lon}
+    return place | {"types": [fact.place_kind] if fact.place_kind else [], "cid": fact.id}
+
+
+def _anything(_: Fetched) -> Complaint | None:
+    return None

@@ -1,0 +1,48 @@
+"""Arguments of the notebook's tools: a text, read as JSON and then as JSON5, and held against the tool's schema.
+
+A tool that fails is answered with the exception's name and message (demo/qwen_agent/agent.py, _call_tool). The
+traceback that follows there names files of the authors' machine; here it is an ellipsis.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema
+
+from tools.released.written import refused
+from tts.dialects.released.json5 import read_json5
+from tts.errors import ToolError, ToolErrorKind
+
+
+def failed_as(tool: str, exception: str, message: str, kind: ToolErrorKind = ToolErrorKind.UNAVAILABLE) -> ToolError:
+    text = f"An error occurred when calling tool `{tool}`:\n{exception}: {message}\nTraceback:\n…"
+    return refused(text, kind)
+
+
+def demo_arguments(tool: str, written: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments. Raises ToolError in the words of the agent where they do not fit."""
+    value = _read(tool, written) if isinstance(written, str) else written
+    try:
+        jsonschema.validate(instance=value, schema=dict(schema))
+    except jsonschema.ValidationError as error:
+        raise failed_as(tool, "ValidationError", str(error), ToolErrorKind.INVALID_ARGUMENTS) from error
+    arguments: dict[str, Any] = value
+    return arguments
+
+
+def _read(tool: str, text: str) -> Any:
+    text = text.strip("\n")
+    if text.startswith("```") and text.endswith("\n```"):
+        text = "\n".join(text.split("\n")[1:-1])
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return read_json5(text)
+    except ValueError as error:
+        message = "Parameters must be formatted as a valid JSON!"
+        raise failed_as(tool, "ValueError", message, ToolErrorKind.INVALID_ARGUMENTS) from error

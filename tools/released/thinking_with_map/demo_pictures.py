@@ -1,0 +1,126 @@
+"""The pictures of the notebook: maps of any point, and a zoom that scales what it cuts out. None has a text.
+
+Zoom (image_zoom_in_qwen3vl.py): 0 to 1000, cut at the edge, a box below 32 pixels grows, sides in multiples of 32, at
+least 262,144 pixels. A number out of range picks no picture. Earlier crops cannot be zoomed into, the photo only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from PIL import Image
+
+from tools.maps import Style
+from tools.released.picture import as_png, attached, size_of, view_of
+from tools.released.sources.maps import MapSource, Marker
+from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
+from tools.released.written import Written, refused
+from tts.dialects.released.thinking_with_map.demo import demo_tool
+from tts.domain.imaging import ResizeRule
+from tts.domain.photo import Photo
+from tts.domain.tooling import ViewFact
+from tts.errors import ToolError
+from tts.ports import ToolContext, ToolSchema
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+_SHORTEST: Final = 32
+_NO_PICTURE: Final = "截图失败或未返回数据"
+_CROP: Final = ResizeRule(min_pixels=256 * 32 * 32, max_pixels=12_845_056, multiple=32)
+_BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, OSError, MemoryError)
+Pixels = tuple[float, float, float, float]
+
+
+def demo_maps(source: MapSource, *, google: bool, texts: Sequence[ToolSchema] = ()) -> list[Tool]:
+    """AMap's two maps, or Google's one, which has a red S at the point."""
+    if google:
+        return [_map("google_static_map", "map", source, texts)]
+    return [_map("amap_static_map", "map", source, texts), _map("amap_satellite_map", "satellite", source, texts)]
+
+
+def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
+    served = demo_tool("image_zoom_in_tool")
+    schema = next((text.parameters for text in texts if text.name == served.name), served.schema().parameters)
+
+    async def zoom(arguments: Written, context: ToolContext) -> Observation:
+        parameters = demo_arguments(served.name, arguments.written, schema)
+        photo = _photo(context.photos, parameters["img_idx"])
+        try:
+            crop, region = await asyncio.to_thread(_cropped, photo, parameters["bbox_2d"])
+        except _BROKEN as error:
+            raise refused(f"Tool Execution Error {error}") from error
+        image, attachment = attached(as_png(crop), crop.size, "image/png", "crop")
+        facts = view_of(photo, context.photos.index(photo), region)
+        return Observation(text="", facts=facts, images=(image,), attachments=(attachment,))
+
+    spec = ToolSpec(served.target, "image_zoom_in_tool of the notebook, as released", local=True, provider="photo")
+    return FunctionTool(spec, Written, zoom)
+
+
+def _map(name: str, style: Style, source: MapSource, texts: Sequence[ToolSchema]) -> Tool:
+    served = demo_tool(name)
+    schema = next((text.parameters for text in texts if text.name == name), served.schema().parameters)
+
+    async def show(arguments: Written, context: ToolContext) -> Observation:
+        point = demo_arguments(name, arguments.written, schema)
+        marker: Marker = "red_s" if name.startswith("google") else "none"
+        try:
+            made = await source.picture(
+                style, point["latitude"], point["longitude"], marker=marker, context=context.request
+            )
+        except ToolError as error:
+            raise failed_as(name, "RuntimeError", _NO_PICTURE, error.kind) from error
+        if (size := size_of(made.data)) is None:
+            raise failed_as(name, "RuntimeError", _NO_PICTURE)
+        image, attachment = attached(made.data, size, made.media_type, f"{style} map")
+        view = ViewFact(image=image, zoom=made.zoom, source=source.name)
+        return Observation(text="", facts=(view,), images=(image,), attachments=(attachment,))
+
+    spec = ToolSpec(
+        served.target,
+        f"{name} of the notebook, as released",
+        provider=source.name,
+        needs_network=source.needs_network,
+        exact=frozenset({"written"}),
+    )
+    return FunctionTool(spec, Written, show)
+
+
+def _photo(photos: Sequence[Photo], index: Any) -> Photo:
+    """Counted as Python counts, from the end too. Raises ToolError in the words of the tool."""
+    try:
+        photo: Photo = photos[index]
+    except (IndexError, TypeError):
+        names = ["photo.jpg" if i == 0 else f"photo_{i}.jpg" for i in range(len(photos))]
+        raise refused(f"Error: Invalid input image {names}") from None
+    return photo
+
+
+def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Pixels]:
+    x0, y0, x1, y1 = box
+    wide, high = photo.width, photo.height
+    region = _region(x0 / 1000.0 * wide, y0 / 1000.0 * high, x1 / 1000.0 * wide, y1 / 1000.0 * high, photo)
+    left, top, right, bottom = region
+    crop = photo.image().crop(region)
+    return crop.resize(_CROP.size(right - left, bottom - top), Image.Resampling.BICUBIC), region
+
+
+def _region(left: float, top: float, right: float, bottom: float, photo: Photo) -> Pixels:
+    """Cut at the edge; grown around its centre where it is small, if that makes it large enough."""
+    left, top, right, bottom = max(0, left), max(0, top), min(photo.width, right), min(photo.height, bottom)
+    wide, high = right - left, bottom - top
+    if high >= _SHORTEST and wide >= _SHORTEST:
+        return left, top, right, bottom
+    ratio = _SHORTEST / min(high, wide)
+    half_high, half_wide = math.ceil(high * ratio * 0.5), math.ceil(wide * ratio * 0.5)
+    across, down = (left + right) / 2.0, (top + bottom) / 2.0
+    grown = (
+        max(0, math.floor(across - half_wide)),
+        max(0, math.floor(down - half_high)),
+        min(photo.width, math.ceil(across + half_wide)),
+        min(photo.height, math.ceil(down + half_high)),
+    )
+    large_enough = grown[3] - grown[1] > _SHORTEST and grown[2] - grown[0] > _SHORTEST
+    return grown if large_enough else (left, top, right, bottom)

@@ -1,0 +1,164 @@
+"""The searches of the notebook (demo/qwen_agent/tools): JSON of AMap's places, texts of Google's results.
+
+Nothing is cut and nothing is asked twice. AMap's keyword search and details are those of version 5.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from http.client import responses
+from typing import Any, Final
+
+from tools.released.facts import amap_facts, serper_pages, serper_places
+from tools.released.sources import amap, serper
+from tools.released.sources.amap import AmapSource
+from tools.released.sources.reply import JsonObject, RawReply
+from tools.released.sources.serper import SerperSource
+from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
+from tools.released.thinking_with_map.formats import pages_text, places_text
+from tools.released.written import Written
+from tts.dialects.released.thinking_with_map.demo import DEMO_SYSTEM, demo_tool
+from tts.domain.request import RequestContext
+from tts.domain.tooling import Fact
+from tts.errors import ToolError
+from tts.ports import ToolContext, ToolSchema
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+Ask = Callable[[str, RequestContext], Awaitable[RawReply]]
+Texts = Sequence[ToolSchema]
+_SERPER: Final = "https://google.serper.dev"
+_UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
+
+
+def demo_amap_searches(source: AmapSource, texts: Texts = ()) -> list[Tool]:
+    """`texts` are the schemas as they are listed to the model: a refusal quotes them."""
+
+    def asks(service: str, key: str, **more: str) -> Ask:
+        return lambda value, context: source.ask(service, {key: value, **more}, context)
+
+    return [
+        _search("amap_input_tips", source, asks(amap.TIPS, "keywords"), _tips, _names, texts),
+        _search("amap_keyword_search", source, asks(amap.TEXT_V5, "keywords", page_size="25"), _places, _names, texts),
+        _search("amap_poi_detail", source, asks(amap.DETAIL_V5, "id"), _detail, _points, texts),
+    ]
+
+
+def demo_google_searches(source: SerperSource, texts: Texts = ()) -> list[Tool]:
+    def search(query: str, context: RequestContext) -> Awaitable[RawReply]:
+        return source.ask(serper.SEARCH, {"q": query, "gl": "cn", "hl": "zh-cn"}, context)
+
+    def places(query: str, context: RequestContext) -> Awaitable[RawReply]:
+        return source.ask(serper.MAPS, {"q": query}, context)
+
+    return [
+        _search("web_search", source, search, _google(serper.SEARCH, pages_text), serper_pages, texts),
+        _search("google_map_search", source, places, _google(serper.MAPS, places_text),
+                lambda reply, query: serper_places(reply), texts),
+    ]  # fmt: skip
+
+
+def _search(
+    name: str,
+    source: AmapSource | SerperSource,
+    ask: Ask,
+    show: Callable[[RawReply], str],
+    facts: Callable[[Any, str], Sequence[Fact]],
+    texts: Texts,
+) -> Tool:
+    served = demo_tool(name)
+    schema = next((text.parameters for text in texts if text.name == name), served.schema().parameters)
+    (key,) = served.required
+
+    async def search(arguments: Written, context: ToolContext) -> Observation:
+        value = demo_arguments(name, arguments.written, schema)[key]
+        try:
+            reply = await ask(value, context.request)
+            return Observation(text=show(reply), facts=tuple(facts(reply.body, value)))
+        except _Refused as error:
+            raise failed_as(name, error.exception, error.message) from error
+        except ToolError as error:
+            raise failed_as(name, "ConnectionError", error.detail, error.kind) from error
+        except _UNREADABLE as error:
+            raise failed_as(name, type(error).__name__, str(error)) from error
+
+    spec = ToolSpec(
+        served.target,
+        f"{name} of {DEMO_SYSTEM}, as released",
+        provider=source.name,
+        needs_network=source.needs_network,
+        exact=frozenset({"written"}),
+    )
+    return FunctionTool(spec, Written, search)
+
+
+class _Refused(Exception):
+    """What the authors' tool raises for a reply it does not take."""
+
+    def __init__(self, exception: str, message: str) -> None:
+        super().__init__(message)
+        self.exception, self.message = exception, message
+
+
+def _answer(reply: RawReply) -> JsonObject:
+    """AMap's object, whatever the HTTP status; a refusal becomes the exception it is with the authors."""
+    body: JsonObject = reply.body
+    if body["status"] != "1":
+        raise _Refused("RuntimeError", str(body))
+    return body
+
+
+def _tips(reply: RawReply) -> str:
+    tips = [_picked(tip, "id", "name", "address", "typecode", "city") for tip in _answer(reply).get("tips", [])]
+    return _json({"tips": tips})
+
+
+def _places(reply: RawReply) -> str:
+    body = _answer(reply)
+    suggestion = body.get("suggestion", {})
+    suggested = {
+        "keywords": suggestion.get("keywords"),
+        "cities": [{"name": city.get("name")} for city in suggestion.get("cities") or []],
+    }
+    pois = [_picked(poi, "id", "name", "address", "typecode") for poi in body.get("pois", [])]
+    return _json({"suggestion": suggested, "pois": pois})
+
+
+def _detail(reply: RawReply) -> str:
+    body = _answer(reply)
+    if not body.get("pois"):
+        return _json({"error": "No POI found"})
+    poi = body["pois"][0]
+    shown = {
+        **_picked(poi, "id", "name", "location", "address", "business_area"),
+        "city": poi.get("cityname"),
+        **_picked(poi, "type", "alias"),
+    }
+    return _json(shown | (poi.get("biz_ext") or {}))
+
+
+def _google(service: str, show: Callable[[Any], str]) -> Callable[[RawReply], str]:
+    def text(reply: RawReply) -> str:
+        if reply.status >= 400:
+            side = "Client" if reply.status < 500 else "Server"
+            reason = responses.get(reply.status, "")
+            raise _Refused("HTTPError", f"{reply.status} {side} Error: {reason} for url: {_SERPER}/{service}")
+        return show(reply.body)
+
+    return text
+
+
+def _names(reply: Any, value: str) -> Sequence[Fact]:
+    return amap_facts(reply, with_points=False)
+
+
+def _points(reply: Any, value: str) -> Sequence[Fact]:
+    return amap_facts(reply, with_points=True)
+
+
+def _picked(found: Any, *keys: str) -> JsonObject:
+    return {key: found.get(key) for key in keys}
+
+
+def _json(value: JsonObject) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=4)

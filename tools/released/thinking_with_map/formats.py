@@ -1,0 +1,48 @@
+"""Replies as texts (api_server_redis.py, _extract_and_format_results). A field that is missing is empty."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_TIP: Final = ("id", "name", "address", "typecode", "city")
+_POI: Final = ("id", "name", "address", "typecode")
+_DETAIL: Final = ("id", "name", "location", "address", "business_area", "cityname", "type", "alias")
+
+
+def tips_text(reply: Any) -> str:
+    return _listed(reply.get("tips", []), _TIP)
+
+
+def pois_text(reply: Any) -> str:
+    return _listed(reply.get("pois", []), _POI)
+
+
+def _listed(places: Any, labels: tuple[str, ...]) -> str:
+    """Places with an empty line between them; lines after a place's first start with a blank."""
+    return "\n\n".join("\n ".join(f"{label}: {place.get(label, '')}" for label in labels) for place in places)
+
+
+def detail_text(reply: Any) -> str:
+    """The first place, with an empty line between its fields. `location` is "longitude,latitude" in GCJ-02."""
+    place = reply["pois"][0]
+    return "\n\n".join(f"{label}: {place.get(label, '')}" for label in _DETAIL)
+
+
+def pages_text(reply: Any) -> str:
+    """Pages of a web search: title, snippet and date, no address. No pages are an empty block."""
+    pages = [
+        f'[{i}]"{page["title"]}\n{page.get("snippet", "")}"{page.get("date", "")}'
+        for i, page in enumerate(reply["organic"], 1)
+    ]
+    return "```\n{}\n```".format("\n\n".join(pages))
+
+
+def places_text(reply: Any) -> str:
+    """Places of a map search, with their points as the service writes them."""
+    places = [
+        f"[{i}] {place.get('title', '')}\nAddress: {place.get('address', '')}\nlatitude: {place.get('latitude', '')}\n"
+        f"longitude: {place.get('longitude', '')}\nType: {', '.join(place.get('types', []))}\n"
+        f"Description: {place.get('description', '')}"
+        for i, place in enumerate(reply["places"], 1)
+    ]
+    return "```\n" + "\n\n".join(places) + "\n```"

@@ -1,0 +1,65 @@
+"""The maps of the training loop: a picture, and a text that names the point as it was written (map_tool.py:411-453)."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeGuard
+
+from tools.maps import Style
+from tools.released.picture import attached, size_of
+from tools.released.sources.maps import MapSource
+from tools.released.thinking_with_map.texts import no_picture, no_point, object_of
+from tools.released.written import Written
+from tts.dialects.released.tool_name import released_tool_name
+from tts.domain.geo import LatLon
+from tts.domain.tooling import ViewFact
+from tts.errors import ToolError, ToolErrorKind
+from tts.geodata.datum import as_wgs84
+from tts.ports import ToolContext
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+SYSTEM: Final = "thinking_with_map"
+
+
+def amap_maps(source: MapSource) -> list[Tool]:
+    return [_map("amap_static_map", "static_map", "map", source),
+            _map("amap_satellite_map", "satellite_map", "satellite", source)]  # fmt: skip
+
+
+def google_maps(source: MapSource) -> list[Tool]:
+    return [_map("google_static_map", "static_map", "map", source)]
+
+
+def _map(name: str, ability: str, style: Style, source: MapSource) -> Tool:
+    async def show(arguments: Written, context: ToolContext) -> Observation:
+        parameters = object_of(arguments.written)
+        lat, lon = parameters.get("latitude"), parameters.get("longitude")
+        if not _is_degrees(lat) or not _is_degrees(lon):
+            raise no_point()
+        try:
+            made = await source.picture(style, lat, lon, marker="none", context=context.request)
+        except ToolError as error:
+            raise no_picture(error.kind) from error
+        if (size := size_of(made.data)) is None:
+            raise no_picture(ToolErrorKind.UNAVAILABLE)
+        image, attachment = attached(made.data, size, made.media_type, f"{style} {lat}, {lon}")
+        point = as_wgs84(LatLon(lat=lat, lon=lon), source.datum) if abs(lat) <= 90 and abs(lon) <= 180 else None
+        return Observation(
+            text=f"The nearby area map of ({lat}, {lon}).",
+            facts=(ViewFact(image=image, point=point, zoom=made.zoom, source=source.name),),
+            images=(image,),
+            attachments=(attachment,),
+        )
+
+    spec = ToolSpec(
+        released_tool_name(ability, SYSTEM, name),
+        f"{name} of Thinking with Map, as released",
+        provider=source.name,
+        needs_network=source.needs_network,
+        exact=frozenset({"written"}),
+    )
+    return FunctionTool(spec, Written, show)
+
+
+def _is_degrees(value: Any) -> TypeGuard[float]:
+    """Whole numbers and zero are refused, as released."""
+    return isinstance(value, float) and bool(value)

@@ -1,0 +1,54 @@
+"""How the training loop's client wraps what its server and its tools say (map_tool.py, api_utils.py:214)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from tools.released.written import refused
+from tts.errors import ToolError, ToolErrorKind
+
+_NO_QUERY: Final = "Error: 'query' is missing, empty, or not a list in parameters."
+_NO_POINT: Final = "Error: 'latitude/longitude' is missing, empty, or not a list in parameters."
+# what the model reads whenever no picture came: the client trips over a variable of its own (map_tool.py:445)
+_NO_PICTURE: Final = (
+    "API call execution failed: cannot access local variable 'metrics' where it is not associated with a value"
+)
+
+
+def answered(text: str) -> str:
+    """The server answers with a JSON string, in which the client opens the line breaks again."""
+    return json.dumps(text, ensure_ascii=False, separators=(",", ":")).replace("\\n", "\n")
+
+
+def no_query() -> ToolError:
+    return refused(_result(_NO_QUERY))
+
+
+def no_point() -> ToolError:
+    return refused(_result(_NO_POINT))
+
+
+def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
+    """Nothing found and nothing reached read alike."""
+    return refused(answered(f"Api call failed for query: {query}"), kind)
+
+
+def no_picture(kind: ToolErrorKind) -> ToolError:
+    return refused(_result(_NO_PICTURE), kind)
+
+
+def crashed(trouble: str) -> ToolError:
+    """The loop's own words for an exception of a tool (tool_agent_loop.py:455)."""
+    return refused(f"Error when executing tool: {trouble}", ToolErrorKind.UNKNOWN_TOOL)
+
+
+def object_of(written: Any) -> dict[str, Any]:
+    """The arguments where they are an object. Raises ToolError in the loop's words where they are not."""
+    if isinstance(written, dict):
+        return written
+    raise crashed(f"'{type(written).__name__}' object has no attribute 'get'")
+
+
+def _result(text: str) -> str:
+    return json.dumps({"result": text})

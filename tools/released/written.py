@@ -1,0 +1,27 @@
+"""Arguments of a released tool: whatever the model wrote, to be judged as the authors' tool judges it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from tts.errors import ToolError, ToolErrorKind
+from tts.toolkit.spec import Arguments
+
+
+class Written(Arguments):
+    """`written` is an object in a good call, and anything else in others."""
+
+    written: Any = None
+
+
+class WrittenBox(Written):
+    """With the picture the model saw: a box in its pixels is `scale` times as large on the photo."""
+
+    scale: float = Field(default=1.0, gt=0)
+
+
+def refused(text: str, kind: ToolErrorKind = ToolErrorKind.INVALID_ARGUMENTS) -> ToolError:
+    """A failure that the model reads in these very words."""
+    return ToolError(text, kind=kind, verbatim=True)

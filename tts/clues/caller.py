@@ -1,0 +1,47 @@
+"""The belief from what was read, as far as the caller's area allows it, with the caller's hint weighed in.
+
+A hint decides between what the photo leaves open. It puts no place beside those that were read, and where the photo
+names a place, no point at which nothing was read.
+"""
+
+from __future__ import annotations
+
+from tts.clues.belief import Belief
+from tts.clues.hints import Hint
+from tts.clues.reader import ClueReader, Leads
+from tts.clues.scope import scope_of
+from tts.domain.geo import Area, Countries, LatLon, distance_km
+
+_NEAR_KM = 25.0
+
+
+def believed(leads: Leads, reader: ClueReader, within: Area | None, hint: Hint | None) -> Belief:
+    """Inside the countries of an area, unless what was read speaks against them: then the belief is about the whole
+    world, so that whoever asked learns what the photo says instead. The area is judged without the hint.
+    """
+    allowed = _allowed(leads, reader, within)
+    plain = reader.weigher.weigh(leads.clues, leads.mentions, allowed)
+    if hint is None:
+        return plain
+    heard = reader.weigher.weigh((*leads.clues, *hint.clues), leads.mentions, allowed, hint.mentions)
+    says, point = plain.best_point()[0], heard.best_point()[0]
+    moved = distance_km(says, point) > _NEAR_KM
+    return plain if moved and _names(leads, says) and not _names(leads, point) else heard
+
+
+def _allowed(leads: Leads, reader: ClueReader, within: Area | None) -> frozenset[str] | None:
+    """The countries of the area; None without one, and where what was read speaks against it."""
+    if not isinstance(within, Countries):
+        return None
+    plain = reader.weigher.weigh(leads.clues, leads.mentions)
+    against = scope_of(within).fit(plain, reader.weigher.priors).contradicts
+    return None if against else frozenset(within.codes)
+
+
+def _names(leads: Leads, point: LatLon) -> bool:
+    """Whether a name of a place at this point was read."""
+    return any(
+        match.place.kind != "country" and distance_km(match.place.point, point) <= _NEAR_KM
+        for mention in leads.mentions
+        for match in mention.matches
+    )

@@ -1,0 +1,219 @@
+"""The places that a hint states. A name counts where the sentence says that it is where the photo was taken.
+
+That is: the hint is the name; or the name stands whole after a word of place (“near Lugano”, “The answer is Kyiv”). A
+sentence about people, a denial and a common word name no place, and of “Lake Maggiore” no part is taken for a town.
+When in doubt nothing is taken. A question, and places between which the caller chooses none, are `asked`, not claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tts.clues.reader import ClueReader
+from tts.geodata.countries import Country
+from tts.geodata.gazetteer import Place
+from tts.geodata.names import normalise
+
+_SENTENCE = re.compile(r"(?<=[.!?;:？。！])\s+|\n+")
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|[,/&]|\d[\d.]*")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NEAR = _words("near nearby around beside outside close next près autour nahe bei neben vicino presso cerca perto")
+_PLACED = _NEAR | _words("in at inside within en à au aux dans im am a ad nel nella em no na location place")
+_STATED = _words("is it's ist est è es é probably")
+_TAKEN_FROM = _words("photo photograph picture image pic shot view taken postcard foto bild")
+_THIS = _words("this that it be")
+_ASKED = _THIS | _words("maybe perhaps possibly either vielleicht forse quizás peut-être")
+_BETWEEN = _words("to the of von de da di dos das der dem den la le les il lo los las el os o")
+_JOINED = _words("de del della di du des la le les of am an im sur sul upon the do da dos al")
+_OR, _AND = _words("or oder ou o oppure"), _words("and und et e y , / &")
+_DENIED = _words("""
+not never neither nor without isn't wasn't don't doesn't isnt wasnt nicht kein keine nie pas non ne sin não nunca
+""")
+_OF_PEOPLE = _words("""
+friend friends tourist tourists man woman boy girl guy people person family brother sister mother father son wife
+husband daughter uncle aunt colleague boss neighbour neighbor traveller guest name named called sent gave wrote said
+says live lives lived living born work works worked made bought written printed studied reply speak speaks
+speaking write respond translate interested freund freundin ami amie amico amica amigo amiga wohne wohnt geboren
+habite né nato vivo
+""")
+_COMMON_ZIPF, _LARGE, _KNOWN = 4.0, 100_000, 50_000  # a word so usual is a town only where the town is large
+_NAMESAKES = 0.2  # share of the best known bearer's photos from which another bearer of the name may be meant
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """`names`: for each name the places that may be meant, the best known first; a country alone. `near`: the hint says
+    near it; `asked`: a question, or several places of which only one can be right."""
+
+    names: tuple[tuple[Place, ...], ...]
+    near: bool = False
+    asked: bool = False
+
+
+def stated_in(text: str, reader: ClueReader) -> Stated | None:
+    """What a hint states; None where it states no place."""
+    names = _Names(reader)
+    if whole := names.resolve(text.strip(" .!,")):
+        return Stated((whole,))
+    found = [stated for sentence in _SENTENCE.split(text) if (stated := _of_sentence(sentence, names)) is not None]
+    if not found:
+        return None
+    joined = _narrowed([name for stated in found for name in stated.names])
+    return Stated(joined, any(s.near for s in found), len(joined) > 1 or any(s.asked for s in found))
+
+
+def _of_sentence(sentence: str, names: _Names) -> Stated | None:
+    tokens = _TOKEN.findall(sentence)
+    words = [token.lower().replace("’", "'") for token in tokens]
+    question = sentence.rstrip().endswith(("?", "？"))
+    if _DENIED & set(words) or words[:1] == ["no"] or _OF_PEOPLE & set(words):  # a “no” within is Portuguese “in”
+        return None
+    near = asked = False
+    found: list[tuple[Place, ...]] = []
+    for at, start in _starts(words, question=question):
+        listed, several = _listed(tokens, start, names)
+        if listed:
+            asked = asked or question or several or words[at] in _ASKED
+            near = near or words[at] in _NEAR
+        found += listed
+    if not found:
+        found, asked = _listed(tokens, 0, names)
+        if not asked:
+            return None
+    return Stated(_narrowed(found), near, asked) if found else None
+
+
+def _starts(words: Sequence[str], *, question: bool) -> Iterator[tuple[int, int]]:
+    """Where a word of place stands, and where a name after it would begin."""
+    for at, word in enumerate(words):
+        from_there = word in ("from", "aus") and (at == 0 or words[at - 1] in _TAKEN_FROM)
+        asked = word in _ASKED and (question or word not in _THIS)
+        if word in _PLACED or word in _STATED or from_there or asked:
+            start = at + 1
+            while start < len(words) and words[start] in _BETWEEN:
+                start += 1
+            yield at, start
+
+
+def _listed(tokens: Sequence[str], start: int, names: _Names) -> tuple[list[tuple[Place, ...]], bool]:
+    """The names from `start` on, and whether an “or” stands between them."""
+    found: list[tuple[Place, ...]] = []
+    several, before = False, ""
+    while start < len(tokens):
+        end, places = _longest(tokens, start, names)
+        if end == start or not (places or found):
+            break
+        name = " ".join(tokens[start:end])
+        if before and tokens[start - 1] == "," and (inside := names.resolve(f"{before}, {name}")):
+            found[-1] = inside
+        elif places:
+            found.append(places)
+        before = name
+        if end >= len(tokens) or tokens[end].lower() not in _OR | _AND:
+            break
+        several = several or tokens[end].lower() in _OR
+        start = end + 1
+        if start < len(tokens) and tokens[start].lower() in _OR:
+            several, start = True, start + 1
+    return found, several
+
+
+def _longest(tokens: Sequence[str], start: int, names: _Names) -> tuple[int, tuple[Place, ...]]:
+    """Where the name from `start` on ends, and its places; “and” belongs to it where such a name is known."""
+    end, far = _end_of_name(tokens, start, _JOINED), _end_of_name(tokens, start, _JOINED | {"and", "&"})
+    if far > end and (places := names.resolve(" ".join(tokens[start:far]))):
+        return far, places
+    return end, names.resolve(" ".join(tokens[start:end])) if end > start else ()
+
+
+def _end_of_name(tokens: Sequence[str], start: int, joined: frozenset[str]) -> int:
+    """Capitals tell names from words; small words may stand between those of one name."""
+    end = at = start
+    while at < len(tokens):
+        if _is_name(tokens[at]):
+            end = at + 1
+        elif at == start or tokens[at].lower() not in joined:
+            break
+        at += 1
+    return end
+
+
+def _is_name(token: str) -> bool:
+    return token[0].isalpha() and not token[0].islower()
+
+
+def _narrowed(found: Sequence[tuple[Place, ...]]) -> tuple[tuple[Place, ...], ...]:
+    """Towns inside the countries and divisions that stand beside them; those then say nothing more."""
+    wider = [name[0] for name in found if name[0].kind in ("country", "admin1")]
+    finer = [name for name in found if name[0].kind not in ("country", "admin1")]
+    kept = [(tuple(place for place in name if any(_inside(place, one) for one in wider)), name) for name in finer]
+    if wider and any(inside for inside, _ in kept):
+        return tuple(inside for inside, _ in kept if inside)
+    divisions = [n for n in found if n[0].kind == "admin1" and any(_inside(n[0], one) for one in wider)]
+    return tuple(dict.fromkeys(divisions or found))
+
+
+def _inside(place: Place, wider: Place) -> bool:
+    if wider.id == place.id or place.country_code != wider.country_code:
+        return False
+    return wider.kind == "country" or (place.kind != "admin1" and place.admin1 == wider.name)
+
+
+class _Names:
+    """Whole names of places, as somebody writes them who means the place."""
+
+    def __init__(self, reader: ClueReader) -> None:
+        self._reader = reader
+
+    def resolve(self, text: str) -> tuple[Place, ...]:
+        """The places of a name; of “Paris, Texas” and “Lugano Switzerland” those in the second part."""
+        if not text or len(text) > 100:
+            return ()
+        if found := self._bearers(text):
+            return found
+        words = [word for word in re.split(r"[\s,]+", text) if word]
+        for at in range(1, len(words)):
+            around = self._bearers(" ".join(words[at:]))
+            if around and around[0].kind in ("country", "admin1"):
+                inside = self._matches(" ".join(words[:at]))
+                if kept := tuple(place for place in inside if any(_inside(place, one) for one in around)):
+                    return self._known(kept)
+        return ()
+
+    def _bearers(self, name: str) -> tuple[Place, ...]:
+        country = self._country(name) if len(name) > 3 or name.isupper() else None
+        places = self._matches(name)
+        if country is not None:
+            elsewhere = [p for p in places if p.kind == "admin1" and p.country_code != country.code]
+            found = self._reader.gazetteer.search(country.name, kinds=("country",), limit=1, fuzzy=False)
+            return () if elsewhere else tuple(match.place for match in found)
+        large = max((place.population for place in places if place.kind != "admin1"), default=0)
+        divisions = any(place.kind == "admin1" for place in places)
+        usual = self._reader.usual(name) >= _COMMON_ZIPF
+        return () if usual and large < _LARGE and not divisions else self._known(places)
+
+    def _country(self, name: str) -> Country | None:
+        find = self._reader.countries.find
+        return find(name) or find(re.sub(r"\band\b", "&", name))
+
+    def _matches(self, name: str) -> tuple[Place, ...]:
+        """Another spelling than its own is that of a place that many know."""
+        if len(normalise(name)) < 3 and name.isascii():
+            return ()
+        found = self._reader.gazetteer.search(name, kinds=("city", "admin1"), limit=24, fuzzy=False)
+        least = max((m.place.population for m in found if m.primary and m.place.kind == "city"), default=_KNOWN)
+        return tuple(m.place for m in found if m.primary or m.place.kind == "admin1" or m.place.population >= least)
+
+    def _known(self, places: Sequence[Place]) -> tuple[Place, ...]:
+        share = self._reader.weigher.priors.photo_share
+        ranked = sorted(places, key=lambda place: (-share(place), place.id))
+        kept = [place for place in ranked if share(place) >= _NAMESAKES * share(ranked[0])]
+        towns = [p for p in ranked if p.kind == "city" and any(_inside(p, one) for one in kept if one.kind == "admin1")]
+        return tuple(dict.fromkeys([*towns[:1], *kept]))

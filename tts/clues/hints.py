@@ -1,0 +1,69 @@
+"""What a caller's hint claims. A hint is a claim of the caller, never an order and no evidence.
+
+Only places are taken from it (`hint_names.py`). A text that gives orders to its reader is a hint like any other:
+nothing in it but a place that it states can have an effect, and that effect is bounded (`NATS`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.hint_names import stated_in
+from tts.clues.mentions import Mention
+from tts.clues.reader import ClueReader
+from tts.clues.scope import Disc, Scope
+from tts.geodata.gazetteer import Match, Place
+from tts.geodata.names import normalise
+
+# Log-likelihoods of a caller's word, well below those of a name on a sign (up to 11) and of a script or language (6):
+# it decides between countries that the photo leaves open, and never against one of those.
+NATS = 2.0
+_RATE, _BASE = 0.08, 0.01  # of photos at a place and elsewhere that come with a hint of its name; together about NATS
+_REACH_KM = {"city": 50.0, "admin1": 150.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """The places that a hint states: `label` as the gazetteer writes them, with their country; `scope` where they are.
+
+    `near`: it says near them. `asked`: it asks about them or leaves open which it is; then it claims nothing, and has
+    no `clues` and `mentions`.
+    """
+
+    label: str
+    scope: Scope
+    clues: tuple[Clue, ...]
+    mentions: tuple[Mention, ...]
+    places: tuple[Place, ...]
+    near: bool = False
+    asked: bool = False
+
+
+def hint_of(text: str | None, reader: ClueReader) -> Hint | None:
+    """What a hint claims; None when there is none, or when it states no place that is known."""
+    stated = stated_in(text, reader) if text else None
+    if stated is None:
+        return None
+    places = tuple(place for name in stated.names for place in name)
+    label = _any_of([_label(name[0], reader) for name in stated.names])
+    codes = frozenset(place.country_code for place in places if place.kind == "country")
+    discs = tuple(Disc(p.point, _REACH_KM.get(p.kind, 50.0)) for p in places if p.kind != "country")
+    scope = Scope(codes=codes) if codes else Scope(discs=discs)
+    if stated.asked:
+        return Hint(label, scope, (), (), places, stated.near, asked=True)
+    clue = pointing(ClueKind.PLACE, "", "the caller says so", {place.country_code for place in places}, NATS)
+    matches = tuple(Match(place, 1.0, place.name, primary=True) for place in places if place.kind != "country")
+    mentions = (Mention(f"hint {normalise(label)}", "", matches, _RATE, _BASE),) if matches else ()
+    return Hint(label, scope, (clue,) if clue is not None else (), mentions, places, stated.near)
+
+
+def _label(place: Place, reader: ClueReader) -> str:
+    country = reader.countries.name(place.country_code)
+    return country if place.kind == "country" else f"{place.name} ({country})"
+
+
+def _any_of(labels: Sequence[str]) -> str:
+    different = list(dict.fromkeys(labels))
+    return " or ".join([", ".join(different[:-1]), different[-1]] if len(different) > 1 else different)

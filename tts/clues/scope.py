@@ -1,0 +1,105 @@
+"""A part of the world that a caller names, and how far what was read fits it.
+
+A constraint and a hint are statements of the caller, never evidence. What was read off the photo is weighed without
+them. The share of that belief inside the part, against the share that the part has before anything is read, says
+whether the photo agrees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tts.clues.belief import Belief, distances_from
+from tts.clues.priors import Priors
+from tts.domain.geo import Area, BBox, Circle, Countries, LatLon
+
+_EDGE_KM = 30.0  # a town's centre may lie outside an area that has its outskirts
+_EDGE_DEG = _EDGE_KM / 111.0
+_LEAST_PRIOR = 1e-6
+# Chosen on the ten samples in examples/: lettering of another country leaves up to 0.12 of an area's prior share (one
+# Korean word, for Italy), a shop called after a town of another country 0.29 ("Pizzeria Napoli", for Germany).
+_AGAINST_RATIO, _AGAINST_SHARE = 0.2, 0.03
+_FOR_SHARE = 0.5
+_SURE_SHARE, _SURE_KM = 0.8, 25.0  # of a place elsewhere: as sure as a name that was read makes the engine
+Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """All points within `km` of a centre."""
+
+    centre: LatLon
+    km: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """`share` in [0, 1] of the belief that lies in a scope, its `ratio` to the share before anything was read, and
+    whether the belief is sure of a place `elsewhere`."""
+
+    share: float
+    ratio: float
+    elsewhere: bool
+
+    @property
+    def contradicts(self) -> bool:
+        """What was read speaks against the scope."""
+        return self.elsewhere or (self.share < _AGAINST_SHARE and self.ratio < _AGAINST_RATIO)
+
+    @property
+    def agrees(self) -> bool:
+        """What was read leads into the scope by itself."""
+        return self.share >= _FOR_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whole countries, or discs and boxes. Discs and boxes are taken 30 km wider than they are stated."""
+
+    codes: frozenset[str] = frozenset()
+    discs: tuple[Disc, ...] = ()
+    boxes: tuple[BBox, ...] = ()
+
+    def fit(self, belief: Belief, priors: Priors) -> Fit:
+        """How far a belief that knows nothing of this scope fits it."""
+        share = self._share(belief)
+        point, _ = belief.best_point()
+        elsewhere = share < 1.0 - _SURE_SHARE and belief.mass(point, _SURE_KM) >= _SURE_SHARE
+        return Fit(share, share / max(_LEAST_PRIOR, self._prior(priors)), elsewhere)
+
+    def _share(self, belief: Belief) -> float:
+        if self.codes:
+            return sum(belief.countries.get(code, 0.0) for code in self.codes)
+        inside = self._covers(belief.lat, belief.lon)
+        return float(belief.share[inside].sum() / max(1e-12, float(belief.share.sum())))
+
+    def _prior(self, priors: Priors) -> float:
+        if self.codes:
+            return sum(priors.country_share(code) for code in self.codes)
+        lat, lon, share = priors.everywhere
+        return float(share[self._covers(lat, lon)].sum())
+
+    def _covers(self, lat: Floats, lon: Floats) -> Mask:
+        masks = [distances_from(disc.centre, lat, lon) <= disc.km + _EDGE_KM for disc in self.discs]
+        masks += [_in_box(box, lat, lon) for box in self.boxes]
+        return np.logical_or.reduce(masks) if masks else np.zeros(len(lat), dtype=np.bool_)
+
+
+def scope_of(area: Area) -> Scope:
+    """The scope of a caller's area."""
+    if isinstance(area, Countries):
+        return Scope(codes=frozenset(area.codes))
+    if isinstance(area, Circle):
+        return Scope(discs=(Disc(area.centre, area.radius_km),))
+    return Scope(boxes=(area,))
+
+
+def _in_box(box: BBox, lat: Floats, lon: Floats) -> Mask:
+    tall = (lat >= box.south - _EDGE_DEG) & (lat <= box.north + _EDGE_DEG)
+    wide = _EDGE_DEG / np.maximum(0.05, np.cos(np.radians(lat)))
+    east, west = lon <= box.east + wide, lon >= box.west - wide
+    return np.asarray(tall & ((west & east) if box.west <= box.east else (west | east)))

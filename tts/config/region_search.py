@@ -1,0 +1,78 @@
+"""Region search on the live web: whether parts of photos may leave the machine, how, and what is hidden first."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
+
+from tts.domain.value import Value
+
+REGION_PROVIDERS: Final = ("serper_lens", "google_vision", "serpapi_lens")
+"""Providers that are sent pictures. They serve `image_search` only where `region_search.allowed` is true."""
+BY_URL: Final = ("serper_lens", "serpapi_lens")
+"""Those of them that fetch the picture from a URL."""
+
+
+class GatewayUpload(Value):
+    """The picture is fetched from this service, at `gateway.public_url`, under a name that nobody can guess."""
+
+    kind: Literal["gateway"] = "gateway"
+    expires_s: Annotated[float, Field(ge=5, le=600)] = Field(
+        default=60.0, description="it is gone after this, and when the call ends"
+    )
+    max_fetches: Annotated[int, Field(ge=1, le=20)] = Field(
+        default=4, description="how often it may be fetched; services fetch a picture once or twice"
+    )
+
+
+class StoreUpload(Value):
+    """The picture is PUT into a store that the search service can read, and deleted after the call."""
+
+    kind: Literal["store"] = "store"
+    put_url: str = Field(description="where it is PUT and DELETEd; {name} stands for its name")
+    get_url: str | None = Field(default=None, description="where services fetch it; put_url when absent")
+    secret_header: str = Field(default="Authorization", description="the header that authorises PUT and DELETE")
+    secret_env: str = Field(default="GEOTTS_UPLOAD_SECRET", description="environment variable with its whole value")
+    headers: dict[str, str] = Field(default={}, description="further headers of the PUT, such as x-ms-blob-type")
+
+    @model_validator(mode="after")
+    def _named(self) -> StoreUpload:
+        for url in (self.put_url, self.get_url):
+            if url is not None and ("{name}" not in url or urlsplit(url).scheme not in ("http", "https")):
+                raise ValueError("put_url and get_url are http(s) URLs with {name} in them")
+        return self
+
+
+class S3Upload(Value):
+    """The picture is put into an S3 bucket by URLs that are signed for one call; keys: AWS_ACCESS_KEY_ID and so on."""
+
+    kind: Literal["s3"] = "s3"
+    bucket_url: Annotated[str, Field(pattern=r"^https?://[^/?#@{}]+(/[A-Za-z0-9._/-]*)?$")] = Field(
+        description="https://BUCKET.s3.REGION.amazonaws.com, or endpoint and bucket: http://127.0.0.1:9000/BUCKET"
+    )
+    region: str = Field(default="us-east-1", description="of the signature; R2 calls it auto")
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._/-]*$")] = "regions/"
+    expires_s: Annotated[int, Field(ge=10, le=600)] = Field(default=90, description="how long the URLs are good")
+
+
+class BlurConfig(Value):
+    """A detector of what must not leave (faces, plates), as ONNX; docs/tools.md says what it takes and returns."""
+
+    model: str = Field(description="an ONNX file of yours: nothing is shipped")
+    min_score: Annotated[float, Field(ge=0, le=1)] = 0.25
+    classes: tuple[int, ...] | None = Field(
+        default=None, description="which of its classes are hidden; all when absent"
+    )
+
+
+class RegionSearchConfig(Value):
+    """Off until `allowed`, and then for requests only that say `allow_region_search`."""
+
+    allowed: bool = Field(default=False, description="parts of photos may be sent to the region providers named")
+    upload: Annotated[GatewayUpload | StoreUpload | S3Upload, Field(discriminator="kind")] = GatewayUpload()
+    blur: BlurConfig | None = Field(default=None, description="what is hidden before a picture leaves")
+    max_side_px: Annotated[int, Field(ge=64, le=4096)] = Field(
+        default=1024, description="longer pictures are scaled down before they leave"
+    )

@@ -1,0 +1,23 @@
+"""What a request gets for the fields it leaves out, where an installation wants other defaults than the API's."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tts.domain.request import MAX_PARALLEL, LocateOptions
+from tts.domain.value import Value
+
+
+class RequestDefaults(Value):
+    """A field that is None here keeps the default of the API."""
+
+    n_parallel: Annotated[int, Field(ge=1, le=MAX_PARALLEL)] | None = None
+    tools: tuple[str, ...] | None = Field(default=None, description="allow-list: a short one suits a small model")
+    max_cost_usd: Annotated[float, Field(gt=0)] | None = None
+
+    def fill(self, options: LocateOptions) -> LocateOptions:
+        """The options with these defaults where the caller said nothing."""
+        mine = {name: value for name, value in self if value is not None and name not in options.model_fields_set}
+        return options.model_copy(update=mine) if mine else options

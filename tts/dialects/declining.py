@@ -1,0 +1,21 @@
+"""Tells a model that says in prose that it does not know from one whose turns mean nothing.
+
+Asked twice to write its answer in the form of its dialect, a model that still declines has answered: it is the finding
+of an abstention. Dialects and corrections are in English, and so is what is looked for.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DECLINES = re.compile(
+    r"\b(?:do not|don['’]t|can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|not possible to|impossible to)"
+    r"\b[^.!?\n]{0,40}\b(?:know|tell|determine|identify|say|locate|pinpoint|place)\b"
+    r"|\b(?:no idea|location is unknown|not enough (?:information|evidence|clues))\b",
+    re.IGNORECASE,
+)
+
+
+def declines(text: str) -> bool:
+    """Whether the text says that the place is not known."""
+    return _DECLINES.search(text) is not None

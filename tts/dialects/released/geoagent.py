@@ -1,0 +1,68 @@
+"""GeoAgent as released: one answer, no tools, and the reading that its rewards share.
+
+Source: github.com/HVision-NKU/GeoAgent, commit 6e25f0866dce438e18ada3727536a1cc5a00e168 (CC BY-NC 4.0):
+`infer/infer.py` asks once, `swift/plugin/orm.py` reads the first `<answer>`, else `FinalAnswer`. The names are looked
+up, without the finest when that finds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
+from tts.dialects.released.spoken import ReleasedDialect
+from tts.dialects.settings import SamplingSettings
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.messages import Message
+from tts.domain.plan import Limits
+from tts.domain.tooling import ToolCall
+from tts.rewards.released.geoagent import Names, answer_for_geocoding, names_in
+
+_NEW_TOKENS: Final = 2048  # infer/infer.py, max_new_tokens
+_ADDRESS_CHARS: Final = 200
+# no limit is set: those of the processor of the base model (Qwen/Qwen2.5-VL-7B-Instruct, preprocessor_config.json)
+_RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=12_845_056, multiple=28)
+
+
+@dataclass(frozen=True)
+class ReleasedGeoAgent(ReleasedDialect):
+    """One greedy turn of at most 2,048 tokens."""
+
+    name: ClassVar[str] = "geoagent"
+    own_limits: ClassVar[Limits] = Limits(max_turns=1, max_tool_calls=0, max_tokens=_NEW_TOKENS)
+    own_turn_tokens: ClassVar[int] = _NEW_TOKENS
+    own_pictures: ClassVar[PictureRules] = PictureRules(photo=_RULE, crop=_RULE)
+    own_alone: ClassVar[SamplingSettings] = SamplingSettings()
+    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)  # tools/train_grpo.sh
+
+    def written(self, text: str, *, turn: int) -> ParsedTurn:
+        return ParsedTurn()
+
+    def go_on(self, turn: FinishedTurn) -> Continuation:
+        return Continuation(ends=True)
+
+    def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        said = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
+        answer = answer_for_geocoding(said)
+        names = names_in(answer or "")
+        if not answer or not names.country:
+            return None
+        level = Level.CITY if names.place else Level.REGION if names.region else Level.COUNTRY
+        stated = Hypothesis(point=None, level=level, country=names.country, region=names.region, place=names.place)
+        return ParsedTurn(answer=stated, lookups=_lookups(names))
+
+
+def _lookups(names: Names) -> tuple[ToolCall, ...]:
+    """Finest part first, as geocoders want it; without its finest part when that finds nothing."""
+    parts = [part for part in names if part]
+    return tuple(
+        ToolCall(
+            id=f"locate_{len(parts) - kept}",
+            name="geocode",
+            arguments={"address": ", ".join(reversed(parts[:kept]))[:_ADDRESS_CHARS]},
+        )
+        for kept in range(len(parts), 0, -1)
+    )

@@ -1,0 +1,31 @@
+"""An answer that is a place in words, and how it is looked up."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tts.dialects.base import ParsedTurn
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.tooling import ToolCall
+
+_LONGEST: Final = 300
+_LOOKUPS: Final = 3
+
+
+def place_answer(words: str, *, turn: int) -> ParsedTurn | None:
+    """The place, with lookups for the whole of it and for what is left when its finest parts are taken away."""
+    parts = [part.strip() for part in words[:_LONGEST].split(",") if part.strip()]
+    if not parts:
+        return None
+    stated = Hypothesis(
+        point=None,
+        level=Level.CITY if len(parts) > 1 else Level.COUNTRY,
+        country=parts[-1] if len(parts) > 1 or len(parts[0].split()) < 3 else "",
+        city=parts[-3] if len(parts) > 3 else parts[0] if len(parts) > 1 else "",
+        place=parts[0] if len(parts) > 3 else "",
+    )
+    lookups = tuple(
+        ToolCall(id=f"locate_{turn}_{i}", name="geocode", arguments={"address": ", ".join(parts[i:])[:200]})
+        for i in range(min(_LOOKUPS, len(parts)))
+    )
+    return ParsedTurn(answer=stated, lookups=lookups)

@@ -1,0 +1,44 @@
+"""GeoAgent: the texts it is asked with, and those of its reinforcement learning and of its second reader."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.importing.python_texts import assigned, dictionaries, parsed, returned, text_of
+from tts.errors import ConfigError
+
+_INFERENCE: Final = "infer/infer.py"
+_REWARDS: Final = "swift/plugin/orm.py"
+_TRAINING: Final = "tools/grpo_prompt_en.txt"
+READER_TEXT: Final = "consistency_system"
+_IMAGE_MARK: Final = re.compile(r"^<image>")
+
+
+def read(checkout: Path) -> dict[str, ImportedTexts]:
+    """One loop, so one folder. `training_system` is the system text of reinforcement learning: to be asked for
+    `<think>` and `<answer>`, name it as `prompt_file`. Raises ConfigError naming what is not there.
+    """
+    path, rewards = checkout / _INFERENCE, checkout / _REWARDS
+    tree = parsed(path)
+    asked = next(
+        (text for found in dictionaries(tree) if "content" in found and (text := text_of(found["content"]))), None
+    )
+    if asked is None:
+        raise ConfigError(f"{path} asks nothing beside the photo: is it the authors' repository?")
+    texts = {
+        "training_system": _text(checkout / _TRAINING),
+        READER_TEXT: assigned(parsed(rewards), "self.system_prompt", rewards),
+    }
+    return {
+        "": ImportedTexts(system=returned(tree, "_system_prompt", path), task=_IMAGE_MARK.sub("", asked), texts=texts)
+    }
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {type(error).__name__}") from error

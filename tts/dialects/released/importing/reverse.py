@@ -1,0 +1,62 @@
+"""REVERSE: the texts of its evaluation and of its training, and the chat template beside the evaluation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.importing.python_texts import assigned, literal, parsed, put_together
+from tts.dialects.released.importing.tool_files import tools_listed
+from tts.errors import ConfigError
+
+_EVAL: Final = "eval/eval_benchmark.py"
+_EVAL_SYSTEM: Final = "data_pipeline/build_sft_coldstart.py"  # where eval/run_eval_rl_checkpoint.sh takes it from
+_TEMPLATE: Final = "eval/geoloc_tool_chat_template.jinja2"
+_EVAL_TOOLS: Final = ("TOOL_SCHEMA", "TOOL_SCHEMA_SEARCH", "TOOL_SCHEMA_TAVILY")
+_RL: Final = "data_pipeline/build_rl_parquet.py"
+_RL_TOOLS: Final = "script/rl/config/tool_config/geoloc_coldstart_v5.yaml"
+_IMAGE_MARK: Final = "<image>"
+
+
+def read(checkout: Path) -> dict[str, ImportedTexts]:
+    """Texts by released path. Raises ConfigError naming what is not there."""
+    return {"eval": _eval(checkout), "rl": _rl(checkout)}
+
+
+def _eval(checkout: Path) -> ImportedTexts:
+    path, prompts = checkout / _EVAL, checkout / _EVAL_SYSTEM
+    tree = parsed(path)
+    return ImportedTexts(
+        system=assigned(parsed(prompts), "SYSTEM_PROMPT", prompts),
+        task=put_together(tree, "USER_PROMPT", path),
+        tools=tuple(_schema(literal(tree, name, path), path) for name in _EVAL_TOOLS),
+        texts={"nudge": assigned(tree, "nudge", path)},
+        chat_template=_template(checkout / _TEMPLATE),
+    )
+
+
+def _rl(checkout: Path) -> ImportedTexts:
+    path = checkout / _RL
+    tree = parsed(path)
+    return ImportedTexts(
+        system=assigned(tree, "SYSTEM_PROMPT", path),
+        task=assigned(tree, "USER_PROMPT", path).removeprefix(_IMAGE_MARK),
+        tools=tuple(tools_listed(checkout / _RL_TOOLS).values()),
+    )
+
+
+def _schema(found: Any, path: Path) -> dict[str, Any]:
+    if not isinstance(found, dict) or not isinstance(found.get("function"), dict) or "name" not in found["function"]:
+        raise ConfigError(f"{path} has a tool schema that cannot be read: is it the authors' repository?")
+    return dict(found["function"])
+
+
+def _template(path: Path) -> str:
+    """Empty where there is none: the evaluation uses that of the checkpoint."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {type(error).__name__}") from error

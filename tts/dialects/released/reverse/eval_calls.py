@@ -1,0 +1,81 @@
+"""The calls that the evaluation finds in a message, and the message as it stays in the conversation.
+
+`parse_tool_calls_flexible` of `eval/utils_agent_tool.py`: every closed tag with a JSON object; when there is none, the
+object after the first open tag, which stands alone where the stop word took the closing tag away.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tts.dialects.released.written_call import WrittenCall, written_call
+
+_CLOSED = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
+_OPEN = re.compile(r"<tool_call>\s*(?=\{)")
+_TAG, _END = "<tool_call>", "</tool_call>"
+_DECODER = json.JSONDecoder()
+ZOOM, IMAGE_SEARCH, TEXT_SEARCH = "image_zoom_in_tool", "image_search_tool", "text_search_tool"
+
+
+def calls_written(text: str, *, turn: int) -> tuple[WrittenCall, ...]:
+    """The calls in order; a name or arguments that are missing are guessed from the keys, as there."""
+    found = [_completed(value) for value in _closed(text)] or [_completed(value) for value in _first_open(text)]
+    return tuple(
+        written_call(f"call_{turn}_{i}", str(value.get("name", "")), value.get("arguments", {}), value)
+        for i, value in enumerate(found)
+    )
+
+
+def kept_message(text: str) -> str:
+    """The message with its last call closed; what follows that call is cut off, an answer too."""
+    if _TAG not in text or text.rstrip().endswith(_END):
+        return text
+    start = text.find("{", text.rfind(_TAG))
+    if start < 0:
+        return f"{text.rstrip()}\n{_END}"
+    return f"{text[: _balanced_end(text, start) + 1]}\n{_END}"
+
+
+def _closed(text: str) -> Iterator[dict[str, Any]]:
+    for body in _CLOSED.findall(text):
+        try:
+            yield json.loads(body)
+        except (ValueError, RecursionError):
+            continue
+
+
+def _first_open(text: str) -> Iterator[dict[str, Any]]:
+    opened = _OPEN.search(text)
+    if opened is None:
+        return
+    try:
+        value, _ = _DECODER.raw_decode(text[opened.end() :].partition("<")[0])
+    except (ValueError, RecursionError):
+        return
+    yield value
+
+
+def _completed(value: dict[str, Any]) -> dict[str, Any]:
+    if "name" not in value:
+        if "bbox_2d" in value:
+            return {"name": ZOOM, "arguments": {"bbox_2d": value["bbox_2d"]}}
+        if "query" in value:
+            return {"name": TEXT_SEARCH, "arguments": {"query": value["query"]}}
+    if "arguments" not in value:
+        key = {ZOOM: "bbox_2d", IMAGE_SEARCH: "bbox_2d", TEXT_SEARCH: "query"}.get(str(value.get("name")))
+        if key is not None and key in value:
+            return {**value, "arguments": {key: value[key]}}
+    return value
+
+
+def _balanced_end(text: str, start: int) -> int:
+    """Where the braces that open at `start` are closed; `start` itself when they never are."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "{") - (text[at] == "}")
+        if depth == 0:
+            return at
+    return start

@@ -1,0 +1,110 @@
+"""The loop of REVERSE's evaluation: all calls of a message run in order, a thought without an action is reminded.
+
+Up to eleven messages of the model (turns are counted from 0 to 10, reminders too); calls of the last one are not run. A
+tool that is none of the three is passed over without a word. The answer is read in the last message only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
+from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written, kept_message
+from tts.dialects.released.reverse.marks import marked_claims
+from tts.dialects.released.reverse.point import point_of
+from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools
+from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
+from tts.dialects.served_tool import ServedTool
+from tts.dialects.settings import SamplingSettings
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.messages import ImagePart, Message, TextPart, text_message
+from tts.domain.plan import Limits
+from tts.domain.tooling import ToolResult
+from tts.errors import ToolErrorKind
+from tts.ports import Sampling, ToolOutcome
+from tts.rewards.released.reverse import names_for_tables, read_for_tables
+
+_MESSAGES: Final = 11  # eval/run_eval_rl_checkpoint.sh:37, max_turns 10, counted from 0
+_NEW_TOKENS: Final = 32_768  # eval/run_eval_rl_checkpoint.sh:152, of each message; there is no total
+_MOST_CALLS: Final = 256
+_ANSWER: Final = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+_COUNTED: Final = {ZOOM: "crop", IMAGE_SEARCH: "search", TEXT_SEARCH: "tavily"}
+_REMINDER: Final = "Call one tool, or answer inside <answer>Country, City, latitude, longitude</answer>."
+
+
+@dataclass(frozen=True)
+class ReleasedReverse(ReleasedDialect):
+    """Greedy; the texts `nudge` is its reminder."""
+
+    name: ClassVar[str] = "reverse"
+    served: ClassVar[tuple[ServedTool, ...]] = served_tools(EVAL_SYSTEM)
+    own_limits: ClassVar[Limits] = Limits(
+        max_turns=_MESSAGES, max_tool_calls=_MOST_CALLS, max_tokens=_MESSAGES * _NEW_TOKENS
+    )
+    own_turn_tokens: ClassVar[int] = _NEW_TOKENS
+    # photos at most 2,097,152 pixels (eval/eval_benchmark.py:525-532); crops as the tool made them
+    own_pictures: ClassVar[PictureRules] = PictureRules(
+        photo=ResizeRule(max_pixels=2048 * 1024), crop=ResizeRule(max_pixels=2**26)
+    )
+    own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.0)
+    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
+    calls_per_turn: ClassVar[int] = 64
+    calls_per_tool: ClassVar[Mapping[str, int]] = {ZOOM: 5, IMAGE_SEARCH: 3, TEXT_SEARCH: 5}
+    counts_failed_calls: ClassVar[bool] = False
+
+    def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
+        """Whenever tools are sent, the closing tag stops the message (eval/eval_benchmark.py:669)."""
+        drawn = super().sampling(rollout_id=rollout_id, n=n, seed=seed, turn=turn, max_tokens=max_tokens)
+        return drawn.model_copy(update={"stop": ("</tool_call>",)})
+
+    def written(self, text: str, *, turn: int) -> ParsedTurn:
+        calls = calls_written(text, turn=turn)
+        return ParsedTurn(calls=calls, kept=kept_message(text) if calls else None)
+
+    def go_on(self, turn: FinishedTurn) -> Continuation:
+        if turn.parsed.calls:
+            return Continuation(self.observation(turn.outcomes))
+        said = turn.messages[-1].text
+        if _ANSWER.search(said) or "</think>" not in said or turn.number >= turn.max_turns - 1:
+            return Continuation(ends=True)
+        return Continuation((text_message("user", self.text("nudge", _REMINDER)),))
+
+    def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]:
+        return tuple(self._observed(outcome) for outcome in outcomes if not _unknown(outcome.result))
+
+    def _observed(self, outcome: ToolOutcome) -> Message:
+        """A user message: the picture, then the text between its tags."""
+        images = tuple(ImagePart(image=image) for image in outcome.result.images)
+        text = TextPart(text=f"<tool_response>\n{self.result_text(outcome)}\n</tool_response>")
+        return Message(role="user", parts=(*images, text), result=outcome.result)
+
+    def result_text(self, outcome: ToolOutcome) -> str:
+        result = outcome.result
+        if result.failure is None:
+            return result.text
+        if result.failure.kind is ToolErrorKind.BUDGET and result.name in self.calls_per_tool:
+            limit = self.calls_per_tool[result.name]
+            return f"Tool call error: Maximum {_COUNTED[result.name]} calls ({limit}) exceeded"
+        return result.text if said_by_tool(result) else f"Tool call error: {result.failure.detail}"
+
+    def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
+        """What was marked useful becomes evidence of the answer."""
+        claims = (*stated.claims, *marked_claims(messages))
+        return super().settle(stated.model_copy(update={"claims": claims}), messages)
+
+    def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        """The last two parts of the last answer in the last message."""
+        said = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
+        point = point_of(read_for_tables(said))
+        if point is None:
+            return None
+        country, city = names_for_tables(said)
+        return ParsedTurn(answer=Hypothesis(point=point, level=Level.POINT, country=country, city=city))
+
+
+def _unknown(result: ToolResult) -> bool:
+    return result.failure is not None and result.failure.kind is ToolErrorKind.UNKNOWN_TOOL

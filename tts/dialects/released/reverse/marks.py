@@ -1,0 +1,62 @@
+"""Which results a message marks as useful, as the log of the evaluation has it: for each search of the turn before."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH
+from tts.dialects.released.spoken import after_prompt
+from tts.domain.hypothesis import Claim
+from tts.domain.messages import Message
+from tts.domain.tooling import ToolResult, WebFact
+
+_MARK = re.compile(r"<useful>\s*(\[.*?\])\s*</useful>", re.DOTALL)
+_SEARCHES = (IMAGE_SEARCH, TEXT_SEARCH)
+
+
+class Marked(NamedTuple):
+    """`turn` counts messages of the model from 0; `indices` are JSON values as written, none when they are no list."""
+
+    turn: int
+    result: ToolResult
+    indices: list[Any]
+
+
+def marks_in(messages: Sequence[Message]) -> list[Marked]:
+    """Marks of a conversation. A mark that follows no search is not kept."""
+    found: list[Marked] = []
+    searched: list[ToolResult] = []
+    turn = -1
+    for message in after_prompt(messages):
+        if message.role == "assistant":
+            turn += 1
+            mark = _MARK.search(message.text)
+            found += [Marked(turn, result, _indices(mark[1])) for result in searched if mark is not None]
+            searched = []
+        elif message.result is not None and message.result.name in _SEARCHES:
+            searched.append(message.result)
+    return found
+
+
+def marked_claims(messages: Sequence[Message]) -> tuple[Claim, ...]:
+    """Every result that was marked, as a claim of the answer."""
+    claims: dict[tuple[str, str], Claim] = {}
+    for mark in marks_in(messages):
+        trusted = {index for index in mark.indices if isinstance(index, int)}
+        for fact in mark.result.facts:
+            if isinstance(fact, WebFact) and fact.number in trusted:
+                text = f"a search result was trusted: {fact.title}"[:500]
+                claim = Claim(text=text, call_id=mark.result.call_id, quote=fact.title[:300])
+                claims[mark.result.call_id, fact.url] = claim
+    return tuple(claims.values())
+
+
+def _indices(written: str) -> list[Any]:
+    try:
+        listed = json.loads(written)
+    except (ValueError, RecursionError):
+        return []
+    return listed if isinstance(listed, list) else []

@@ -1,0 +1,85 @@
+"""The loop of REVERSE's reinforcement learning: the first call of a message runs, a message without one ends it.
+
+Twenty messages, 8,192 tokens after the prompt with what tools return; a long text loses its middle. The answer is what
+the reward reads in the whole response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
+from tts.dialects.released.reverse.marks import marked_claims
+from tts.dialects.released.reverse.point import point_of
+from tts.dialects.released.reverse.served import RL_SYSTEM, served_tools
+from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
+from tts.dialects.released.thinking_with_map.calls import calls_found
+from tts.dialects.released.thinking_with_map.transcript import response_text
+from tts.dialects.served_tool import ServedTool
+from tts.dialects.settings import SamplingSettings
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.plan import Limits
+from tts.errors import ToolErrorKind
+from tts.ports import ToolOutcome
+from tts.rewards.released.reverse import read_for_reward
+
+_RESPONSE_TOKENS: Final = 8192  # script/rl/geoloc/run_qwen3vl-4b_geoloc_coldstart_v5_dist.sh:85
+_MESSAGES: Final = 20  # :120
+_TEXT_CHARS: Final = 4000  # :122, max_tool_response_length; cut in the middle (rollout.yaml)
+_CUT: Final = "...(truncated)..."
+_DRAWN: Final = SamplingSettings(temperature=0.7)  # :114
+
+
+@dataclass(frozen=True)
+class ReverseTraining(ReleasedDialect):
+    """Its searches are recorded ones: `tools.settings.tape` with `matching: reverse`."""
+
+    name: ClassVar[str] = "reverse"
+    served: ClassVar[tuple[ServedTool, ...]] = served_tools(RL_SYSTEM)
+    own_limits: ClassVar[Limits] = Limits(max_turns=_MESSAGES, max_tool_calls=_MESSAGES, max_tokens=_RESPONSE_TOKENS)
+    own_turn_tokens: ClassVar[int] = _RESPONSE_TOKENS
+    own_pictures: ClassVar[PictureRules] = PictureRules(
+        photo=ResizeRule(max_pixels=2048 * 1024), crop=ResizeRule(max_pixels=2**26)
+    )
+    own_alone: ClassVar[SamplingSettings] = _DRAWN
+    own_together: ClassVar[SamplingSettings] = _DRAWN
+    counts_observations: ClassVar[bool] = True
+
+    def written(self, text: str, *, turn: int) -> ParsedTurn:
+        return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
+
+    def go_on(self, turn: FinishedTurn) -> Continuation:
+        if not turn.outcomes:
+            return Continuation(ends=True)
+        return Continuation(self.observation(turn.outcomes))
+
+    def _observed(self, outcome: ToolOutcome) -> Message:
+        images = tuple(ImagePart(image=image) for image in outcome.result.images)
+        return Message(role="tool", parts=(*images, TextPart(text=self.result_text(outcome))), result=outcome.result)
+
+    def result_text(self, outcome: ToolOutcome) -> str:
+        result = outcome.result
+        if said_by_tool(result):
+            return result.text if len(result.text) <= _TEXT_CHARS else _without_middle(result.text)
+        assert result.failure is not None
+        if result.failure.kind is ToolErrorKind.UNKNOWN_TOOL:
+            return f"Error when executing tool: {result.name!r}"
+        return f"Error when executing tool: {result.failure.detail}"
+
+    def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
+        """What was marked useful becomes evidence of the answer."""
+        claims = (*stated.claims, *marked_claims(messages))
+        return super().settle(stated.model_copy(update={"claims": claims}), messages)
+
+    def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        point = point_of(read_for_reward(response_text(messages)))
+        return None if point is None else ParsedTurn(answer=Hypothesis(point=point, level=Level.POINT))
+
+
+def _without_middle(text: str) -> str:
+    half = _TEXT_CHARS // 2
+    return f"{text[:half]}{_CUT}{text[-half:]}"

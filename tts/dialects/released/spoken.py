@@ -1,0 +1,84 @@
+"""What released loops have in common: tools that take arguments as written, and no help where a turn is unusable."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from tts.dialects.base import Completion, ParsedTurn
+from tts.dialects.released.written_call import arguments_of
+from tts.dialects.settings import DialectSettings, read_texts
+from tts.dialects.spoken import SpokenDialect
+from tts.domain.messages import Message
+from tts.domain.photo import Photo
+from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
+from tts.ports import Sampling
+
+
+@dataclass(frozen=True)
+class ReleasedDialect(SpokenDialect, ABC):
+    """`texts` are the longer texts of the authors' loop by name, where the user has imported them.
+
+    A subclass states `written` (calls and the message as it stays), `go_on` and `conclusion`.
+
+    Its `served` tools have targets made by `released_tool_name`; their text reaches the model as they give it.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    released: ClassVar[bool] = True
+
+    def configured(self, settings: DialectSettings) -> SpokenDialect:
+        texts = read_texts(settings.texts_file) if settings.texts_file else {}
+        return super(ReleasedDialect, replace(self, texts=texts)).configured(settings)
+
+    def text(self, name: str, own_words: str) -> str:
+        """A text of the authors' loop, or the project's own words for it."""
+        return self.texts.get(name, own_words)
+
+    @property
+    def paper_mode(self) -> bool:
+        """No last demand and no corrections: `go_on` says what the authors' loop says."""
+        return True
+
+    def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
+        """Calls that the endpoint has read already are taken as they are."""
+        if completion.tool_calls:
+            return ParsedTurn(calls=completion.tool_calls[: self.calls_per_turn])
+        return self.written(completion.text, turn=turn)
+
+    @abstractmethod
+    def written(self, text: str, *, turn: int) -> ParsedTurn:
+        """The calls that the authors' loop runs, in its order."""
+
+    def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
+        """The released tool under its own name, with the arguments as they were written."""
+        tool = self._tool(call.name)
+        if tool is None:
+            return call
+        return ToolCall(id=call.id, name=tool.target, arguments={"written": arguments_of(call)})
+
+    def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
+        """In a fan-out all rollouts sample alike, as in the authors' runs."""
+        drawn = super().sampling(rollout_id=rollout_id, n=n, seed=seed, turn=turn, max_tokens=max_tokens)
+        together = self.settings.together or self.own_together
+        return drawn if n == 1 else drawn.model_copy(update=together.model_dump())
+
+
+def said_by_tool(result: ToolResult) -> bool:
+    """Whether the text is the tool's own, and not that of the machinery around it (a timeout, a lost broker)."""
+    return result.failure is None or result.text == result.failure.detail
+
+
+def call_penalty(result: ToolResult, *, zoom: str = "image_zoom_in_tool", penalty: float = 0.05) -> float:
+    """What a call costs where the authors' zoom punishes boxes it cannot use; 0 for all other calls."""
+    refused = result.failure is not None and result.failure.kind is ToolErrorKind.INVALID_ARGUMENTS
+    return penalty if refused and result.name == zoom and said_by_tool(result) else 0.0
+
+
+def after_prompt(messages: Sequence[Message]) -> Sequence[Message]:
+    """The conversation from the model's first message on."""
+    first = next((i for i, message in enumerate(messages) if message.role == "assistant"), len(messages))
+    return messages[first:]

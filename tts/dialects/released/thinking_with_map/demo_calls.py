@@ -1,0 +1,118 @@
+"""How the notebook's agent takes a message apart (demo/qwen_agent/llm/fncall_prompts/nous_fncall_prompt.py)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Final
+
+from tts.dialects.released.json5 import read_json5
+
+_OPEN: Final = "<tool_call>"
+_CLOSE: Final = "</tool_call>"
+_THOUGHT_ENDS: Final = "</think>"
+_NAME_BEFORE: Final = '"name": "'
+_NAME_AFTER: Final = '", "'
+_ARGUMENTS_BEFORE: Final = '"arguments": '
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Texts that stand together in one message of the agent."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call, a message of its own: its name, and its arguments as a text that need not be JSON."""
+
+    name: str
+    arguments: str
+
+
+Piece = Said | Called
+
+
+@dataclass(slots=True)
+class _Pieces:
+    found: list[Piece] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    def close(self) -> None:
+        if self.texts:
+            self.found.append(Said(tuple(self.texts)))
+            self.texts = []
+
+
+def taken_apart(text: str) -> tuple[Piece, ...]:
+    """A message as the agent keeps it: what is said, and the calls. Calls inside a thought are not read."""
+    pieces = _Pieces()
+    if "<think>" in text:
+        thought, tag, text = text.rpartition(_THOUGHT_ENDS)
+        if not tag:
+            return (Said((text,)),)
+        pieces.texts.append(thought + tag)
+    before, *tagged = text.split(_OPEN)
+    if not tagged:
+        pieces.texts += [text] if text else []
+    elif before.strip():
+        pieces.texts.append(before)
+    for body in tagged:
+        _read(body, pieces)
+    pieces.close()
+    return tuple(pieces.found)
+
+
+def _read(body: str, pieces: _Pieces) -> None:
+    if not body.strip():
+        return
+    inner, closed, _ = body.partition(_CLOSE)
+    if not closed and not _cut_out(body).name:
+        return  # cut off before its name
+    pieces.close()
+    call = _call(inner.strip()) if closed else _cut_out(body)
+    if call is not None:
+        pieces.found.append(call)
+
+
+def _call(inner: str) -> Called | None:
+    """A closed call: JSON5, else cut out of the text; None for JSON5 without a name and arguments."""
+    try:
+        value = read_json5(inner)
+    except ValueError:
+        return _cut_out(inner)
+    if not isinstance(value, dict) or "name" not in value or "arguments" not in value:
+        return None
+    return Called(str(value["name"]), json.dumps(value["arguments"], ensure_ascii=False))
+
+
+def _cut_out(text: str) -> Called:
+    """Name and arguments by the marks around them, for what is no JSON5; both may be empty."""
+    name = arguments = ""
+    at = text.find(_NAME_BEFORE)
+    if at > 0:
+        rest = text[at + len(_NAME_BEFORE) :]
+        name = rest.partition(_NAME_AFTER)[0] if _NAME_AFTER in rest else ""
+    at = text.find(_ARGUMENTS_BEFORE)
+    if at > 0:
+        arguments = text[at + len(_ARGUMENTS_BEFORE) :].strip()
+    return Called(name, arguments[:-1] if len(arguments) > 2 else "")
+
+
+def written_again(pieces: tuple[Piece, ...]) -> str:
+    """The message as it goes back to the model: texts as they are, calls as strict JSON between tags."""
+    text = ""
+    for piece in pieces:
+        if text and not text.endswith("\n"):
+            text += "\n"
+        text += "".join(piece.texts) if isinstance(piece, Said) else _tagged(piece)
+    return text
+
+
+def _tagged(call: Called) -> str:
+    try:
+        arguments = read_json5(call.arguments)
+    except ValueError:
+        arguments = call.arguments
+    return f"<tool_call>\n{json.dumps({'name': call.name, 'arguments': arguments}, ensure_ascii=False)}\n</tool_call>"

@@ -1,0 +1,139 @@
+"""The loop of training and of the released test script: one set of tools, the first call of a turn, no second chance.
+
+A turn without a call ends the rollout; so do the eighth turn (its calls are not run), 4,096 tokens after the prompt,
+and a tool result that would reach them. The answer is the first strict object of the whole response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
+
+from tts.dialects.answers import hypothesis_from
+from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn, Surroundings
+from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
+from tts.dialects.released.thinking_with_map.calls import calls_found
+from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
+from tts.dialects.released.thinking_with_map.tool_sets import BY_PLACE, TOOL_SETS
+from tts.dialects.released.thinking_with_map.transcript import response_text
+from tts.dialects.served_tool import ServedTool
+from tts.dialects.settings import DialectSettings, SamplingSettings
+from tts.dialects.spoken import SpokenDialect
+from tts.domain.geo import BBox, Circle, Countries, LatLon
+from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.plan import Limits
+from tts.domain.tooling import Datum, ToolErrorKind, ToolResult
+from tts.errors import ConfigError
+from tts.geodata.datum import in_mainland_china
+from tts.ports import ToolOutcome, ToolSchema
+from tts.rewards.released.thinking_with_map import first_object
+
+_TEXT_CHARS: Final = 1024  # test_thinking_with_map.sh:85, max_tool_response_length
+_CUT: Final = "...(truncated)"
+# Crops and maps reach the processor as the tools made them; photos by the defaults of the checkpoint's processor
+# (preprocessor_config.json of Qwen/Qwen3-VL-30B-A3B-Instruct: longest_edge 16,777,216 pixels).
+_AS_MADE: Final = ResizeRule(max_pixels=2**26)
+_PHOTO: Final = ResizeRule(max_pixels=16_777_216)
+
+
+@dataclass(frozen=True)
+class ReleasedThinkingWithMap(ReleasedDialect):
+    """`tool_set` is amap, google, zoom_and_search, zoom_only, or place: amap in China and google elsewhere."""
+
+    tool_set: str = "amap"
+
+    name: ClassVar[str] = "thinking_with_map"
+    system: ClassVar[str] = SYSTEM
+    question: ClassVar[str] = QUESTION
+    own_limits: ClassVar[Limits] = Limits(max_turns=8, max_tool_calls=8, max_tokens=4096)
+    own_turn_tokens: ClassVar[int] = 4096
+    own_pictures: ClassVar[PictureRules] = PictureRules(photo=_PHOTO, crop=_AS_MADE)
+    # rollout.yaml and train_thinking_with_map.sh:105-109: one run is greedy, the four of a validation sample
+    own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.0)
+    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
+    counts_observations: ClassVar[bool] = True
+
+    def configured(self, settings: DialectSettings) -> SpokenDialect:
+        chosen = settings.tool_set or BY_PLACE
+        if chosen != BY_PLACE and chosen not in TOOL_SETS:
+            raise ConfigError(f"thinking_with_map has no tool_set {chosen!r}; there are: {', '.join(TOOL_SETS)}, place")
+        # before a request is known the set for the world stands, so that its texts can be named in the provenance
+        known = replace(self, tool_set="google" if chosen == BY_PLACE else chosen)
+        return super(ReleasedThinkingWithMap, known).configured(settings)
+
+    def suited(self, surroundings: Surroundings) -> SpokenDialect:
+        """One of the two sets, never both: by the leader of earlier rollouts, else by the area the caller named."""
+        if (self.settings.tool_set or BY_PLACE) != BY_PLACE:
+            return self
+        return replace(self, tool_set="amap" if _in_china(surroundings) else "google")
+
+    @property
+    def served(self) -> tuple[ServedTool, ...]:  # type: ignore[override]
+        return TOOL_SETS[self.tool_set]
+
+    @property
+    def datum(self) -> Datum:
+        """AMap states points in GCJ-02 and the model repeats them; Google's are WGS-84."""
+        return self.settings.datum or ("GCJ-02" if self.tool_set == "amap" else "WGS-84")
+
+    def known_tools(self) -> frozenset[str]:
+        return frozenset(tool.name for tools in TOOL_SETS.values() for tool in tools)
+
+    def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
+        """The set as it is listed in training, as far as the toolbox has it, in the set's order."""
+        listed = super().schemas(available)
+        order = [tool.name for tool in self.served]
+        return tuple(sorted(listed, key=lambda schema: order.index(schema.name)))
+
+    def written(self, text: str, *, turn: int) -> ParsedTurn:
+        return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
+
+    def go_on(self, turn: FinishedTurn) -> Continuation:
+        if not turn.outcomes:
+            return Continuation(ends=True)
+        return Continuation(self.observation(turn.outcomes))
+
+    def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        value = first_object(response_text(messages))
+        answer = hypothesis_from(value) if value is not None else None
+        return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
+
+    def _observed(self, outcome: ToolOutcome) -> Message:
+        """A tool message: pictures first, then the text."""
+        images = tuple(ImagePart(image=image) for image in outcome.result.images)
+        text = TextPart(text=self.result_text(outcome))
+        return Message(role="tool", parts=(*images, text), result=outcome.result)
+
+    def result_text(self, outcome: ToolOutcome) -> str:
+        result = outcome.result
+        if not said_by_tool(result):
+            return _lost(result)
+        return result.text if len(result.text) <= _TEXT_CHARS else f"{result.text[:_TEXT_CHARS]}{_CUT}"
+
+
+def _lost(result: ToolResult) -> str:
+    """What the authors' client says of an unknown tool, and of a tool server that does not answer."""
+    assert result.failure is not None
+    if result.failure.kind is ToolErrorKind.UNKNOWN_TOOL:
+        return f"Error when executing tool: {result.name!r}"
+    if result.name.endswith("_map"):
+        # the released client trips over a variable of its own there (map_tool.py:445), and the model reads that
+        unbound = "cannot access local variable 'metrics' where it is not associated with a value"
+        return f'{{"result": "API call execution failed: {unbound}"}}'
+    query_type = f"QueryType.{result.name.upper()}"
+    return f'{{"result": "{query_type} API call error: API Call Failed: Connection Error: {result.failure.detail}"}}'
+
+
+def _in_china(surroundings: Surroundings) -> bool:
+    if surroundings.leader is not None:
+        return in_mainland_china(surroundings.leader)
+    area = surroundings.within
+    if isinstance(area, Countries):
+        return area.codes == ("CN",)
+    if isinstance(area, Circle):
+        return in_mainland_china(area.centre)
+    if isinstance(area, BBox) and area.west < area.east:
+        return in_mainland_china(LatLon(lat=(area.south + area.north) / 2, lon=(area.west + area.east) / 2))
+    return False

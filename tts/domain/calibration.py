@@ -1,0 +1,5 @@
+"""See `geotts_client.calibration`: the client and the service share this value."""
+
+from geotts_client.calibration import CalibrationState
+
+__all__ = ["CalibrationState"]

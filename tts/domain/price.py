@@ -1,0 +1,35 @@
+"""What tokens of a model cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tts.domain.usage import Usage
+from tts.domain.value import Value
+
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_MILLION = 1e6
+
+
+class Price(Value):
+    """US dollars for a million tokens. Without `cached_input` a cached prompt token costs what another does."""
+
+    input: Dollars
+    cached_input: Dollars | None = None
+    output: Dollars
+
+    def cost_usd(self, usage: Usage) -> float:
+        """What a generation cost, by the tokens the endpoint counted."""
+        cached_rate = self.input if self.cached_input is None else self.cached_input
+        cached = min(usage.cached_tokens, usage.prompt_tokens)
+        prompt = (usage.prompt_tokens - cached) * self.input + cached * cached_rate
+        return (prompt + usage.completion_tokens * self.output) / _MILLION
+
+    def affordable_tokens(self, money_usd: float, prompt_tokens: int) -> int:
+        """How many tokens a completion may have after a prompt of this length, nothing of it cached; 0 for none."""
+        left = money_usd * _MILLION - prompt_tokens * self.input
+        if left <= 0:
+            return 0
+        return 2**31 if self.output == 0 else int(left / self.output)

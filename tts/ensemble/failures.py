@@ -1,0 +1,115 @@
+"""Tells a request that found nothing from one in which nothing could work.
+
+An abstention is a finding about the photo. When engine, tools or replicas failed before any rollout had a hypothesis,
+nothing was found out about the photo, and that is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tts.domain.answer import StopReason
+from tts.domain.failure import FailureCause, RolloutFailure
+from tts.domain.trajectory import Run, Trajectory
+from tts.errors import RolloutsFailed, UpstreamRefused
+
+_MOST_CAUSES = 8  # in an event
+_NAMED_CAUSES = 3  # in a sentence
+
+
+def why_nothing_worked(run: Run, endpoint: str = "") -> RolloutsFailed | None:
+    """The error of a run in which no rollout came to a hypothesis because it could not work. `endpoint` is the address
+    of the engine; a rollout that heard nothing from it in all its time could not work either.
+
+    None when any rollout has a hypothesis ("I do not know" is one), and when one that did not fail heard its engine: a
+    rollout that spent its budget or its time thinking has looked at the photo.
+    """
+    trajectories = run.trajectories
+    if any(t.best is not None for t in trajectories):
+        return None
+    found = [failure_of(t) or _silence(t, endpoint) for t in trajectories]
+    failures = [failure for failure in found if failure is not None]
+    others = [t for t, failure in zip(trajectories, found, strict=True) if failure is None]
+    if trajectories and (not failures or any(t.turns for t in others)):
+        return None
+    failures = failures or [_not_started()]
+    causes = causes_of(failures)
+    refused = sum(failure.refused for failure in failures)
+    kind = UpstreamRefused if 2 * refused >= len(failures) else RolloutsFailed
+    return kind(
+        f"no rollout could work, so nothing is known about the photo: {_sentence(causes)}",
+        causes=causes,
+        retry_after_s=_longest(cause.retry_after_s for cause in causes),
+    )
+
+
+def failure_warnings(run: Run) -> tuple[str, ...]:
+    """What an answer says about the rollouts it had to do without: how many, and why."""
+    trajectories = run.trajectories
+    failures = [failure for t in trajectories if (failure := failure_of(t)) is not None]
+    causes = causes_of(failures)
+    told = [
+        f"{cause.rollouts} of {len(trajectories)} rollouts failed: {cause.text}" for cause in causes[:_NAMED_CAUSES]
+    ]
+    if rest := sum(cause.rollouts for cause in causes[_NAMED_CAUSES:]):
+        told.append(f"{rest} of {len(trajectories)} rollouts failed for other reasons")
+    if not failures and not any(t.turns for t in trajectories):
+        told.append("the time was up before any rollout had said anything: that tells nothing about the photo")
+    return tuple(told)
+
+
+def failure_of(trajectory: Trajectory) -> RolloutFailure | None:
+    """Why a rollout failed; None when it did not."""
+    if trajectory.failure is not None:
+        return trajectory.failure
+    if trajectory.stop_reason is not StopReason.FAILED:
+        return None
+    code, _, detail = trajectory.error.partition(": ")
+    return RolloutFailure(code=code or "rollout", detail=detail or "it failed")
+
+
+def causes_of(failures: Sequence[RolloutFailure]) -> tuple[FailureCause, ...]:
+    """Failures that differ at most in how long to wait together, the most frequent first."""
+    alike: dict[RolloutFailure, list[float | None]] = {}
+    for failure in failures:
+        alike.setdefault(failure.model_copy(update={"retry_after_s": None}), []).append(failure.retry_after_s)
+    ranked = sorted(alike.items(), key=lambda item: -len(item[1]))
+    return tuple(
+        FailureCause(**{**dict(one), "retry_after_s": _longest(waits)}, rollouts=len(waits))
+        for one, waits in ranked[:_MOST_CAUSES]
+    )
+
+
+def _longest(waits: Iterable[float | None]) -> float | None:
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def _silence(trajectory: Trajectory, endpoint: str) -> RolloutFailure | None:
+    """The failure of an endpoint that had said nothing to a rollout when its time was up."""
+    if not endpoint or trajectory.turns or trajectory.stop_reason is not StopReason.DEADLINE:
+        return None
+    return RolloutFailure(
+        code="silent",
+        detail="the endpoint had said nothing when the time was up",
+        endpoint=endpoint,
+        mend="find out why it is silent, or give it more time (deadline_s)",
+    )
+
+
+def _not_started() -> RolloutFailure:
+    return RolloutFailure(
+        code="not-started",
+        detail="no replica took a rollout in time",
+        mend="look at /readyz and at the log of the service, or give it more time (deadline_s)",
+    )
+
+
+def _sentence(causes: Sequence[FailureCause]) -> str:
+    return "; ".join(_clauses(causes[:_NAMED_CAUSES]))
+
+
+def _clauses(causes: Sequence[FailureCause]) -> Iterator[str]:
+    for cause in causes:
+        count = f" ({cause.rollouts} rollouts)" if cause.rollouts > 1 else ""
+        unsaid = cause.mend if cause.mend not in cause.detail else ""
+        yield f"{cause.text}{count}" + (f". What to do: {unsaid}" if unsaid else "")

@@ -1,0 +1,72 @@
+"""How many rollouts may run yet: the first one leads, and what its first turn says decides for the others.
+
+The leader's first turn says what a separate question to the model would cost: where it believes the photo is, by what
+kind of cues, and whether it wants to search. A leader that names an explicit cue and a place at the wanted level is
+checked by one sibling; only where that one agrees the others stay away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.trajectory import Run, Trajectory
+from tts.ensemble.first_turn import LEADER, REGION_KM, SIBLING, UNTRUSTED, is_clear
+from tts.geodata.datum import as_wgs84
+
+Width = Literal["full", "careful"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderRule:
+    """`prefix_wait_s`: how long siblings wait for the first token, when the engine has prompt and photo at hand;
+    None: they do not."""
+
+    width: Width
+    radius_km: float
+    prefix_wait_s: float | None = None
+
+    def allowed(self, run: Run, total: int, *, waited_s: float = 0.0) -> int:
+        """How many of `total` rollouts may have been started, `waited_s` after the leader. Never falls in a run."""
+        leader = run.rollouts.get(LEADER)
+        if leader is None:
+            return 0
+        if self.width == "full":
+            patient = self.prefix_wait_s is not None and waited_s < self.prefix_wait_s
+            waits = patient and not leader.turns and leader.stop_reason is None
+            return min(total, 1) if waits else total
+        if leader.stop_reason is None and not _spoke(leader):
+            return min(total, 1)
+        if not is_clear(leader, self.radius_km):
+            return total
+        return total if self._dissent(leader, run.rollouts.get(SIBLING)) else min(total, 2)
+
+    def _dissent(self, leader: Trajectory, sibling: Trajectory | None) -> bool:
+        """Whether the sibling that checks the leader does not confirm it. As long as both may still, it is not said."""
+        if sibling is None:
+            return False
+        ended = leader.stop_reason is not None and sibling.stop_reason is not None
+        mine, other = _point(leader), _point(sibling)
+        if sibling.stop_reason is not None and other is None:
+            return True
+        if mine is None or other is None:
+            return ended
+        return distance_km(mine, other) > min(self.radius_km, REGION_KM)
+
+
+def leading_point(run: Run) -> LatLon | None:
+    """Where the earliest rollout that has a place says it is, in WGS-84; None before any has."""
+    points = (_point(trajectory) for _, trajectory in sorted(run.rollouts.items()))
+    return next((point for point in points if point is not None), None)
+
+
+def _spoke(trajectory: Trajectory) -> bool:
+    return bool(trajectory.turns) and trajectory.turns[0].finished
+
+
+def _point(trajectory: Trajectory) -> LatLon | None:
+    best = trajectory.best
+    if best is None or best.point is None or trajectory.stop_reason in UNTRUSTED:
+        return None
+    return as_wgs84(best.point, best.datum)

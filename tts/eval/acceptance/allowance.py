@@ -1,0 +1,46 @@
+"""When an acceptance run begins no further photo: its time or money is spent, or the engine does not work at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from tts.eval.acceptance.faults import was_heard
+from tts.eval.runs.record import Record
+
+_HOPELESS_AFTER = 3
+
+
+class Allowance:
+    """Counts records as they come. `clock` gives seconds."""
+
+    def __init__(
+        self, seconds: float, max_cost_usd: float | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock, self._end, self._max_cost_usd = clock, clock() + seconds, max_cost_usd
+        self._spent_usd, self._in_vain, self._heard = 0.0, 0, False
+
+    def count(self, record: Record) -> None:
+        """Take one more located photo into account."""
+        run = record.run
+        if record.answer is not None:
+            self._spent_usd += record.answer.usage.cost_usd
+        elif run is not None:
+            self._spent_usd += sum(rollout.usage.cost_usd for rollout in run.trajectories)
+        self._heard = self._heard or (run is not None and was_heard(run))
+        self._in_vain += not self._heard
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the engine said nothing in any of the first photos: it cannot be reached, or refuses everything."""
+        return not self._heard and self._in_vain >= _HOPELESS_AFTER
+
+    @property
+    def spent(self) -> str:
+        """`time`, `money`, or empty while there is some of both."""
+        if self._clock() >= self._end:
+            return "time"
+        return "money" if self._max_cost_usd is not None and self._spent_usd >= self._max_cost_usd else ""
+
+    def go_on(self) -> bool:
+        return not self.hopeless and not self.spent

@@ -1,0 +1,52 @@
+"""The figures of a run beside what was published for the system that the profile serves."""
+
+from __future__ import annotations
+
+from tts.eval.figures import Measured
+from tts.eval.metrics.accuracy import accuracy_percent
+from tts.eval.published import PublishedRow, published_rows
+from tts.eval.runs.report import Table, TableRow
+
+# dialect → what the papers call the system with the released weights
+_SYSTEMS = {
+    "thinking_with_map": ("+ RL", "+ Parallel x4 & verifier"),
+    "geovista": ("GeoVista-7B",),
+    "reverse": ("REVERSE",),
+    "spotagent": ("SpotAgent",),
+    "geoagent": ("GeoAgent",),
+    "geo_adapt": ("Geo-ADAPT-8B",),
+}
+
+
+def published_beside(dialect: str, dataset: str, measured: Measured) -> tuple[Table, ...]:
+    """A table for each benchmark that was published for the dialect's system, at its thresholds, with this run in it.
+
+    Only where `dataset` is the benchmark were the photos the same; otherwise the run's row says that they were not.
+    Nothing for a dialect without published figures, or without photos.
+    """
+    rows = [row for row in published_rows() if row.system in _SYSTEMS.get(dialect, ())]
+    parts = {row.benchmark for row in rows if row.benchmark.startswith(dataset)}
+    shown = sorted(parts or {row.benchmark for row in rows}) if len(measured.records) else []
+    return tuple(_table(name, [row for row in rows if row.benchmark == name], dataset, measured) for name in shown)
+
+
+def _table(benchmark: str, rows: list[PublishedRow], dataset: str, measured: Measured) -> Table:
+    part = benchmark.removeprefix(dataset).removeprefix("_")
+    same = benchmark.startswith(dataset)
+    mine = measured.part(lambda record: part in record.tags) if same and part else measured
+    thresholds = rows[0].thresholds_km
+    ours = TableRow(
+        system="this run",
+        acc_percent=accuracy_percent(mine.errors_km, thresholds, mine.slack_km),
+        note=f"{len(mine.records)} photos" + ("" if same else ", other ones than the benchmark's"),
+        ours=True,
+    )
+    theirs = [
+        TableRow(
+            system=row.system,
+            acc_percent=row.acc_percent,
+            note=row.source if row.comparable else f"{row.source}; not comparable: {row.why}",
+        )
+        for row in rows
+    ]
+    return Table(benchmark=benchmark, thresholds_km=thresholds, rows=(*theirs, ours))

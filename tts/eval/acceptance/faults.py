@@ -1,0 +1,142 @@
+"""How often each thing went wrong, counted in recorded trajectories.
+
+Every fault has its own base: rollouts, turns, or calls. A turn that was cut off counts as cut and not as unreadable,
+because one cause has one remedy. A request that broke counts too, as far as its rollouts were recorded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import orjson
+
+from tts.domain.answer import StopReason
+from tts.domain.tooling import ToolCall, ToolErrorKind
+from tts.domain.trajectory import Run, Trajectory
+from tts.domain.value import Value
+from tts.eval.acceptance.rate import Rate
+
+_MISTAKES = frozenset({ToolErrorKind.INVALID_ARGUMENTS, ToolErrorKind.UNKNOWN_TOOL, ToolErrorKind.NOT_ALLOWED})
+_OUTAGES = frozenset(
+    {
+        ToolErrorKind.TIMEOUT,
+        ToolErrorKind.UNAVAILABLE,
+        ToolErrorKind.RATE_LIMITED,
+        ToolErrorKind.QUOTA,
+        ToolErrorKind.BLOCKED,
+    }
+)
+_CONTEXT = "context"
+
+
+class FaultRates(Value):
+    """Rates of faults.
+
+    Of rollouts: `broken_rollouts` (the engine failed, the context apart), `cut_contexts` (the conversation was longer
+    than the context), `late_rollouts` (the deadline ended them), `rollouts_without_calls`. Of turns:
+    `parse_failures` (whole, and nothing usable was in it), `cut_turns` (cut off at the token limit). Of calls:
+    `invalid_calls` (no such tool, or arguments it does not take), `repeated_calls` (the same name and arguments as an
+    earlier one of the rollout), `failed_calls` (the provider did not serve it).
+    """
+
+    broken_rollouts: Rate
+    cut_contexts: Rate
+    late_rollouts: Rate
+    rollouts_without_calls: Rate
+    parse_failures: Rate
+    cut_turns: Rate
+    invalid_calls: Rate
+    repeated_calls: Rate
+    failed_calls: Rate
+
+
+def fault_rates(runs: Sequence[Run]) -> FaultRates:
+    """The rates over all rollouts of these runs."""
+    rollouts = [rollout for run in runs for rollout in run.trajectories]
+    turns = [turn for rollout in rollouts for turn in rollout.turns if turn.finished]
+    kinds = [
+        result.failure.kind if result.failure is not None else None
+        for rollout in rollouts
+        for result in rollout.results
+        if result.failure is None or result.failure.kind is not ToolErrorKind.BUDGET
+    ]
+    return FaultRates(
+        broken_rollouts=Rate.counted([_broken(rollout) for rollout in rollouts]),
+        cut_contexts=Rate.counted([_overflowed(rollout) for rollout in rollouts]),
+        late_rollouts=Rate.counted([rollout.stop_reason is StopReason.DEADLINE for rollout in rollouts]),
+        rollouts_without_calls=Rate.counted([not _calls(rollout) for rollout in _with_tools(runs)]),
+        parse_failures=Rate.counted([bool(turn.problem) and not turn.cut for turn in turns]),
+        cut_turns=Rate.counted([turn.cut for turn in turns]),
+        invalid_calls=Rate.counted([kind in _MISTAKES for kind in kinds]),
+        repeated_calls=Rate.counted([repeated for rollout in rollouts for repeated in _repeats(rollout)]),
+        failed_calls=Rate.counted([kind in _OUTAGES for kind in kinds]),
+    )
+
+
+def was_heard(run: Run) -> bool:
+    """Whether the engine said anything, or refused a conversation for its length: then there is something to report."""
+    return any(rollout.turns or _overflowed(rollout) for rollout in run.trajectories)
+
+
+def frequent_problems(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
+    """Why whole turns could not be used, the most frequent reasons first."""
+    problems = Counter(
+        turn.problem
+        for run in runs
+        for rollout in run.trajectories
+        for turn in rollout.turns
+        if turn.problem and not turn.cut
+    )
+    return tuple(problem for problem, _ in problems.most_common(most))
+
+
+def frequent_mistakes(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
+    """What the toolbox said to invalid calls, the most frequent first."""
+    mistakes = Counter(
+        result.failure.detail
+        for run in runs
+        for rollout in run.trajectories
+        for result in rollout.results
+        if result.failure is not None and result.failure.kind in _MISTAKES
+    )
+    return tuple(detail for detail, _ in mistakes.most_common(most))
+
+
+def frequent_failures(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
+    """Why rollouts failed, in the words of the part that failed, the most frequent reasons first."""
+    failures = Counter(
+        rollout.failure.text for run in runs for rollout in run.trajectories if rollout.failure is not None
+    )
+    return tuple(text for text, _ in failures.most_common(most))
+
+
+def _broken(rollout: Trajectory) -> bool:
+    """Whether it failed for another reason than what the model said, or the context."""
+    failed = rollout.stop_reason is StopReason.FAILED and not _overflowed(rollout)
+    last = rollout.turns[-1] if rollout.turns else None
+    return failed and not (last is not None and (last.problem or last.cut))
+
+
+def _overflowed(rollout: Trajectory) -> bool:
+    return rollout.failure is not None and rollout.failure.about == _CONTEXT
+
+
+def _with_tools(runs: Iterable[Run]) -> Iterator[Trajectory]:
+    """Rollouts that were offered tools and came to a turn."""
+    for run in runs:
+        if run.routed is None or run.routed.plan.use_tools:
+            yield from (rollout for rollout in run.trajectories if rollout.turns)
+
+
+def _calls(rollout: Trajectory) -> list[ToolCall]:
+    return [call for turn in rollout.turns for call in turn.calls]
+
+
+def _repeats(rollout: Trajectory) -> Iterator[bool]:
+    """For each call whether an earlier one was the same."""
+    seen: set[tuple[str, bytes]] = set()
+    for call in _calls(rollout):
+        key = (call.name, orjson.dumps(call.arguments, option=orjson.OPT_SORT_KEYS))
+        yield key in seen
+        seen.add(key)

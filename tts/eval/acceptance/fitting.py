@@ -1,0 +1,97 @@
+"""Fits a calibration to the labelled photos of an acceptance run and installs it for engine, dialect and tools.
+
+The shipped samples take no part: they are drawn signs, and say nothing about anybody's photos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from tts.config import AppArgs
+from tts.domain.reading import Reading
+from tts.domain.value import Value
+from tts.eval.calibrating import Case, Held, held_out, judged, mean_of, thinned
+from tts.eval.runs.record import Record
+from tts.verify.calibration_in_use import calibration_in_use
+from tts.verify.fitting import MIN_RUNS, fit
+from tts.verify.installed import install, installed
+from tts.verify.world import World
+
+_SPLITS = 20
+
+
+class Fitted(Value):
+    """What became of the calibration.
+
+    `photos` had an answer that it could be fitted to, `needed` is the least number of them. `held` is how calibrations
+    made from random halves did on the other halves; None with fewer than twice `needed`. `file` is empty where nothing
+    was installed, and `why` says why. `replaced_photos` is how many photos the one that was there rested on.
+    `overruled_by` is a file that the configuration names, which is used instead. `state` is what answers say now.
+    """
+
+    photos: int
+    needed: int = MIN_RUNS
+    file: str = ""
+    origin: str = ""
+    why: str = ""
+    replaced_photos: int = 0
+    overruled_by: str = ""
+    state: Literal["fitted", "transferred"] = "transferred"
+    held: Held | None = None
+
+    @property
+    def installed(self) -> bool:
+        return bool(self.file)
+
+
+def fit_and_install(
+    records: Sequence[Record],
+    args: AppArgs,
+    world: World,
+    *,
+    origin: str,
+    keep: bool,
+    readings: Mapping[str, tuple[Reading, ...]] | None = None,
+) -> Fitted:
+    """Fit on `records` of photos with known places; install it if `keep`. Takes a second for a hundred photos.
+
+    `readings` are what the verifier of a request is told of its photo, by sample: a run file does not keep them.
+
+    Raises:
+        DataError: when the folder of calibrations cannot be written.
+    """
+    cases = [
+        Case(record.sample, record.truth.point, record.run.trajectories, (readings or {}).get(record.sample, ()))
+        for record in records
+        if record.run is not None and not record.failure
+    ]
+    whole = judged(thinned(cases), world)
+    photos = len(whole.spreads)
+    if photos < MIN_RUNS:
+        return Fitted(photos=photos, why=_too_few(photos, len(records)), state=calibration_in_use(args).state.state)
+    made = fit(whole.spreads, whole.errors_km, origin=origin)
+    before, file = installed(args), install(made, args) if keep else None
+    named = args.verifier.calibration
+    return Fitted(
+        photos=photos,
+        origin=origin,
+        held=mean_of([held_out(whole, seed=seed) for seed in range(_SPLITS)]) if photos >= 2 * MIN_RUNS else None,
+        file=str(file or ""),
+        why="" if keep else "the calibration was not installed, as asked (--no-install)",
+        replaced_photos=before.runs if before is not None and keep else 0,
+        overruled_by=str(named or ""),
+        state=calibration_in_use(args).state.state,
+    )
+
+
+def _too_few(photos: int, labelled: int) -> str:
+    if not labelled:
+        return (
+            f"nothing was fitted: it takes at least {MIN_RUNS} labelled photos of your own with an answer (--photos), "
+            "and none was given; the samples are drawn signs and take no part"
+        )
+    return (
+        f"nothing was fitted: {photos} of your {labelled} labelled photos have an answer with a point, and it takes at "
+        f"least {MIN_RUNS}; the samples are drawn signs and take no part"
+    )

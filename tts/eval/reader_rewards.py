@@ -1,0 +1,29 @@
+"""The score that the authors of a reader give to what it reads, in [0, 1]; coordinates as written, datums untouched."""
+
+from __future__ import annotations
+
+from tts.domain.geo import LatLon
+from tts.eval.fields import StatedPlace
+from tts.eval.parsers import ParserName
+from tts.rewards.released import reverse, thinking_with_map
+from tts.rewards.released.geoagent import spatial_reward
+from tts.rewards.released.sphere import haversine_km
+
+REWARDED: frozenset[ParserName] = frozenset({"paper", "verifier", "reverse_reward", "geoagent"})
+
+
+def reward_of(text: str, said: StatedPlace | None, truth: LatLon, parser: ParserName) -> float:
+    """The reward of one row; 0 for readers whose authors score nothing."""
+    where = {"lat": truth.lat, "lon": truth.lon}
+    match parser:
+        case "paper":
+            return thinking_with_map.score(thinking_with_map.read_answer(text), where).score
+        case "verifier":
+            return thinking_with_map.score(thinking_with_map.read_verdict(text), where).score
+        case "reverse_reward":
+            return reverse.place(text, f"{truth.lat!r}, {truth.lon!r}").place
+        case "geoagent":
+            if said is None or said.point is None:
+                return 0.0
+            return spatial_reward(haversine_km(said.point.lat, said.point.lon, truth.lat, truth.lon))
+    return 0.0

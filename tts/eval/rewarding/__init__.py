@@ -1,0 +1,1 @@
+"""Rewards of recorded outputs, as the authors of each system give them: `geotts eval rewards`."""

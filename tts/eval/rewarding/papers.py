@@ -1,0 +1,146 @@
+"""Rewards as the papers state them, for the systems whose code does something else.
+
+Where the papers leave a figure open, ours is beside it in `tts/rewards`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from tts.errors import DataError, ToolErrorKind
+from tts.eval.parsers import PARSERS, ParserName
+from tts.eval.rewarding.case import Case
+from tts.eval.rewarding.process import answered, judged_marks, searched_box
+from tts.eval.rewarding.supplied import PAIR_SEPARATOR, Supplied
+from tts.geodata.alike import same_place
+from tts.rewards import geoagent, reverse, thinking_with_map
+from tts.rewards.released import chain
+from tts.rewards.released import geoagent as released_geoagent
+from tts.rewards.released import reverse as released_reverse
+from tts.rewards.released.sphere import geodesic_km
+from tts.toolkit.reverse_cache.lookup import picture_call
+
+Made = tuple[float, dict[str, Any], list[str]]
+_FORMS: Mapping[float, reverse.Format] = {1.0: "strict", 0.8: "loose"}
+
+
+def thinking_with_map_paper(case: Case, supplied: Supplied) -> Made:
+    away_km, missing = distance_km(case, "paper")
+    return thinking_with_map.distance_reward(away_km), {"km": away_km}, missing
+
+
+def reverse_paper(case: Case, supplied: Supplied) -> Made:
+    """The tool part is that of the row (`tool_use`), else counted in the turns with the labels."""
+    away_km, missing = distance_km(case, "reverse")
+    form = _FORMS.get(released_reverse.format_reward(case.text), "broken")
+    use = _tool_use(case, supplied)
+    parts = {
+        "place": reverse.place_reward(away_km),
+        "format": reverse.format_reward(form),
+        "tools": reverse.tool_reward(use),
+        "tool_use": use.model_dump(mode="json"),
+        "km": away_km,
+    }
+    return reverse.total_reward(away_km, form, use), parts, missing
+
+
+def geoagent_paper(case: Case, supplied: Supplied) -> Made:
+    missing: list[str] = []
+    stages = chain.read_chain(case.text)
+    similarity = _similarity(case, supplied, missing)
+    agreement = _agreement(case, supplied, missing)
+    words = 0 if stages is None else sum(len(str(stages[stage]["Reasoning"]).split()) for stage in chain.STAGES)
+    away_km = _between_names_km(case, supplied, missing)
+    parts = {
+        "spatial": geoagent.spatial_reward(away_km),
+        "semantic": geoagent.semantic_reward(similarity),
+        "consistency": geoagent.consistency_reward(agreement, words),
+        "words": words,
+    }
+    return geoagent.total_reward(away_km, similarity, agreement, words), parts, missing
+
+
+def distance_km(case: Case, parser: ParserName) -> tuple[float | None, list[str]]:
+    """From what `parser` reads to the truth, on the ellipsoid; None without an answer. Names what is missing."""
+    if case.truth is None:
+        return None, ["the true position"]
+    said = PARSERS[parser](case.text)
+    if said is None or said.point is None:
+        return None, []
+    return geodesic_km((said.point.lat, said.point.lon), (case.truth.lat, case.truth.lon)), []
+
+
+def _tool_use(case: Case, supplied: Supplied) -> reverse.ToolUse:
+    stated = case.given.get("tool_use")
+    if stated is not None:
+        try:
+            return reverse.ToolUse.model_validate(stated)
+        except ValidationError as error:
+            raise DataError(f"{case.sample}: `tool_use` is wrong: {error.errors()[0]['msg']}") from error
+    if supplied.labels is None or not case.photos:
+        return reverse.ToolUse()
+    cache, path = supplied.labels, supplied.labels.path_of(case.photos[0])
+    ious: list[float] = []
+    queries = degenerate = 0
+    for call, result in (pair for turn in case.turns for pair in answered(turn)):
+        box = searched_box(call)
+        if result.failure is not None:
+            degenerate += box is not None and result.failure.kind is ToolErrorKind.INVALID_ARGUMENTS
+        elif call.name.startswith("image_search") and box is not None:
+            ious.append(picture_call(cache, path, box)[1] or 0.0)
+        else:
+            queries += call.name.startswith("text_search")
+    tagged: list[bool] = []
+    true: list[bool] = []
+    for marks in judged_marks(case.turns, cache, case.photos[0]):
+        tagged += [True] * (marks.tp + marks.fp) + [False] * (marks.fn + marks.tn)
+        true += [True] * marks.tp + [False] * marks.fp + [True] * marks.fn + [False] * marks.tn
+    return reverse.ToolUse(
+        image_search_ious=tuple(ious),
+        valid_text_queries=queries,
+        degenerate_zooms=degenerate,
+        useful_tagged=tuple(tagged),
+        useful_true=tuple(true),
+    )
+
+
+def _similarity(case: Case, supplied: Supplied, missing: list[str]) -> geoagent.Levels:
+    """Of the three names, by the cosines that were given."""
+    if not case.solution or supplied.similarities is None:
+        missing.append("--similarities" if case.solution else "the true names")
+        return geoagent.Levels(country=0, region=0, place=0)
+    ours = released_geoagent.names_in(released_geoagent.answer_for_names(case.text))
+    true = released_geoagent.names_in(case.solution)
+    pairs = [f"{said}{PAIR_SEPARATOR}{name}" for said, name in zip(ours, true, strict=True)]
+    missing += [f"the similarity of {pair}" for pair in pairs if pair not in supplied.similarities]
+    country, region, place = (supplied.similarities.get(pair, 0.0) for pair in pairs)
+    return geoagent.Levels(country=country, region=region, place=place)
+
+
+def _agreement(case: Case, supplied: Supplied, missing: list[str]) -> geoagent.Levels:
+    """1 for each level at which the second reader names the same place; names are aliases."""
+    nothing = geoagent.Levels(country=0, region=0, place=0)
+    stages = chain.read_chain(case.text)
+    if stages is None:
+        return nothing
+    reread = supplied.conclusions.get((case.sample, case.rollout))
+    if reread is None:
+        missing.append("the second reader's conclusions (--conclusions)")
+        return nothing
+    concluded = [str(stages[stage]["Conclusion"]) for stage in chain.STAGES]
+    agreed = [float(said is not None and same_place(said, own)) for said, own in zip(reread, concluded, strict=True)]
+    return geoagent.Levels(country=agreed[0], region=agreed[1], place=agreed[2])
+
+
+def _between_names_km(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
+    answer = released_geoagent.answer_for_geocoding(case.text)
+    if not answer:
+        return None
+    if answer not in supplied.geocoded:
+        missing.append(f"the position of {answer!r} (--geocoded)")
+        return None
+    said, true = supplied.geocoded[answer], supplied.geocoded.get(case.solution, case.truth)
+    return None if said is None or true is None else geodesic_km((said.lat, said.lon), (true.lat, true.lon))

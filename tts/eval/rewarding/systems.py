@@ -1,0 +1,220 @@
+"""The reward of one case in each system: a number, or None with what is missing, and the parts it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from tts.dialects.geo_adapt import depth_flag
+from tts.domain.value import Value
+from tts.eval.parsers import PARSERS
+from tts.eval.rewarding.case import Case
+from tts.eval.rewarding.papers import Made, distance_km, geoagent_paper, reverse_paper, thinking_with_map_paper
+from tts.eval.rewarding.process import tool_rewards
+from tts.eval.rewarding.supplied import PAIR_SEPARATOR, Supplied
+from tts.rewards import geo_adapt, spotagent
+from tts.rewards.released import chain, geoagent, geovista, reverse, thinking_with_map
+from tts.rewards.released.sphere import haversine_km
+from tts.routing.segmentation import class_weights
+
+System = Literal["thinking_with_map", "reverse", "geoagent", "geovista", "spotagent", "geo_adapt", "georeasoner"]
+SYSTEMS: tuple[System, ...] = get_args(System)
+Form = Literal["released", "paper"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+class Rewarded(Value):
+    """`reward` is None when `missing` names something; `parts` are there all the same."""
+
+    sample: str
+    rollout: int
+    system: System
+    reward: float | None
+    parts: dict[str, Any]
+    missing: tuple[str, ...] = ()
+
+
+def rewarded(case: Case, system: System, supplied: Supplied, form: Form = "released") -> Rewarded:
+    """The reward of `case` as the authors' code gives it, or as their paper states it where that differs."""
+    make = _PAPERS.get(system, _SYSTEMS[system]) if form == "paper" else _SYSTEMS[system]
+    reward, parts, missing = make(case, supplied)
+    return Rewarded(
+        sample=case.sample,
+        rollout=case.rollout,
+        system=system,
+        reward=None if missing else reward,
+        parts=parts,
+        missing=tuple(missing),
+    )
+
+
+def _thinking_with_map(case: Case, supplied: Supplied) -> Made:
+    if case.truth is None:
+        return 0.0, {}, ["the true position"]
+    truth = {"lat": case.truth.lat, "lon": case.truth.lon}
+    found = thinking_with_map.score(thinking_with_map.read_answer(case.text), truth)
+    return found.score, dict(found.within), []
+
+
+def _reverse(case: Case, supplied: Supplied) -> Made:
+    if case.truth is None:
+        return 0.0, {}, ["the true position"]
+    placed = reverse.place(case.text, f"{case.truth.lat!r}, {case.truth.lon!r}")
+    tools = _tool_rewards(case, supplied)
+    total = reverse.total(placed, tools)
+    parts = {
+        "place": placed.place,
+        "format": placed.form,
+        "tools": total.tools,
+        "tool_rewards": list(tools),
+        "km": placed.km,
+        **placed.within,
+        "as_scripted": reverse.total(placed, tools, with_format=False).value,
+    }
+    return total.value, parts, []
+
+
+def _tool_rewards(case: Case, supplied: Supplied) -> Sequence[float]:
+    """As a row states them, else from labels; without either nothing was earned."""
+    stated = case.given.get("tool_rewards")
+    if isinstance(stated, list):
+        return [float(value) for value in stated]
+    if supplied.labels is None or not case.photos:
+        return []
+    return tool_rewards(case.turns, supplied.labels, case.photos[0])
+
+
+def _geoagent(case: Case, supplied: Supplied) -> Made:
+    missing: list[str] = []
+    parts: dict[str, Any] = {
+        "format": geoagent.format_reward(case.text),
+        "geo_format": geoagent.geo_format_reward(case.text),
+        "names": _names(case, supplied, missing),
+        "consistency": _consistency(case, supplied, missing),
+        "spatial": _spatial(case, supplied, missing),
+    }
+    known = {name: 0.0 if value is None else float(value) for name, value in parts.items()}
+    total = geoagent.total_reward(
+        form=known["format"],
+        geo_form=known["geo_format"],
+        names=known["names"],
+        consistency=known["consistency"],
+        spatial=known["spatial"],
+    )
+    return total, parts, missing
+
+
+def _names(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
+    if not case.solution:
+        missing.append("the true names")
+        return None
+    table = supplied.similarities
+    if table is None:
+        missing.append("--similarities")
+        return None
+    unknown: list[str] = []
+
+    def similarity(ours: str, true: str) -> float:
+        pair = f"{ours}{PAIR_SEPARATOR}{true}"
+        if pair not in table:
+            unknown.append(pair)
+        return table.get(pair, 0.0)
+
+    value = geoagent.names_reward(case.text, case.solution, similarity).value
+    missing += [f"the similarity of {pair}" for pair in unknown]
+    return None if unknown else value
+
+
+def _spatial(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
+    answer = geoagent.answer_for_geocoding(case.text)
+    if not answer:
+        return 0.0
+    if answer not in supplied.geocoded:
+        missing.append(f"the position of {answer!r} (--geocoded)")
+        return None
+    said = supplied.geocoded[answer]
+    true = supplied.geocoded.get(case.solution, case.truth)
+    if said is None or true is None:
+        return 0.0
+    return geoagent.spatial_reward(haversine_km(said.lat, said.lon, true.lat, true.lon))
+
+
+def _consistency(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
+    stages = chain.read_chain(case.text)
+    if stages is None:
+        return 0.0
+    reread = supplied.conclusions.get((case.sample, case.rollout))
+    if reread is None:
+        missing.append("the second reader's conclusions (--conclusions)")
+        return None
+    return chain.reward_of(stages, reread)
+
+
+def _geovista(case: Case, supplied: Supplied) -> Made:
+    if not case.names:
+        return 0.0, {}, ["the true names"]
+    levels = geovista.names_by_rule(case.text.split("assistant")[-1].strip(), case.names)
+    parts: dict[str, Any] = levels._asdict()
+    if isinstance(said := case.given.get("judge_says"), Mapping):
+        parts["judged"] = geovista.names_by_judge(said)._asdict()
+    return geovista.training_reward(levels), parts, []
+
+
+def _spotagent(case: Case, supplied: Supplied) -> Made:
+    away_km, missing = distance_km(case, "spotagent")
+    results = [result.ok for turn in case.turns for result in turn.results]
+    kept = spotagent.keep_trajectory(away_km, all_calls_valid=all(results))
+    return spotagent.distance_reward(away_km), {"km": away_km, "worth_training_on": kept}, missing
+
+
+def _geo_adapt(case: Case, supplied: Supplied) -> Made:
+    away_km, missing = distance_km(case, "geo_adapt")
+    if "country" not in case.names:
+        missing.append("the true country")
+    said = PARSERS["geo_adapt"](case.text)
+    told = "" if said is None else f"{said.country}; {said.city}"
+    levels = geovista.names_by_rule(told, case.names)
+    reward = geo_adapt.place_reward(country_right=levels.country, city_right=levels.city, distance_km=away_km)
+    return reward, {"km": away_km, "country": levels.country, "city": levels.city, **_reasoning(case)}, missing
+
+
+def _reasoning(case: Case) -> dict[str, float | None]:
+    """Geo-ADAPT's reward of the reasoning, from fields of the row; None for what they do not give."""
+    given = case.given
+    reason_km, retrieval_km, chose = given.get("reason_km"), given.get("retrieval_km"), depth_flag(case.text)
+    depth = grounding = None
+    if chose is not None and isinstance(reason_km, int | float) and isinstance(retrieval_km, int | float):
+        label = geo_adapt.needs_depth(reason_km, retrieval_km)
+        depth = geo_adapt.depth_reward(chose_deep=chose == "deep", label_deep=label)
+    entities, reference = given.get("entities"), given.get("reference")
+    if isinstance(entities, Mapping) and isinstance(reference, Sequence) and not isinstance(reference, str):
+        confidences = [float(confidence) for confidence in entities.values()]
+        grounding = geo_adapt.grounding_reward(confidences, list(entities), list(reference))
+    both = None if depth is None or grounding is None else geo_adapt.reasoning_reward(depth, grounding)
+    return {"depth": depth, "grounding": grounding, "reasoning": both}
+
+
+def _georeasoner(case: Case, supplied: Supplied) -> Made:
+    shares = case.given.get("shares")
+    if not isinstance(shares, Mapping):
+        return 0.0, {}, ["`shares`: the area of each ADE20K class, by its number from 0"]
+    names, weights = class_weights()
+    terms = {int(number): float(share) * float(weights[int(number)]) for number, share in shares.items()}
+    return sum(terms.values()), {names[number]: term for number, term in terms.items()}, []
+
+
+_SYSTEMS: Mapping[System, Callable[[Case, Supplied], Made]] = {
+    "thinking_with_map": _thinking_with_map,
+    "reverse": _reverse,
+    "geoagent": _geoagent,
+    "geovista": _geovista,
+    "spotagent": _spotagent,
+    "geo_adapt": _geo_adapt,
+    "georeasoner": _georeasoner,
+}
+_PAPERS: Mapping[System, Callable[[Case, Supplied], Made]] = {
+    "thinking_with_map": thinking_with_map_paper,
+    "reverse": reverse_paper,
+    "geoagent": geoagent_paper,
+}
+"""Where code and paper differ. Of SpotAgent and Geo-ADAPT there is no code, of the others no other reward."""

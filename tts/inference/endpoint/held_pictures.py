@@ -1,0 +1,47 @@
+"""Pictures that an endpoint keeps under a name, so that later turns send the name only.
+
+vLLM takes a `uuid` beside a picture and finds it again in its processor cache
+(https://docs.vllm.ai/en/latest/features/multimodal_inputs/). The cache forgets what was not used for long, and replicas
+behind one address have one each: a request with a name that is not known is refused, and sent again whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable
+
+_MOST_NAMES = 4096
+_LOSSES = 3
+
+
+class HeldPictures:
+    """What the endpoint should still have. Gives up after three losses in a row."""
+
+    def __init__(self) -> None:
+        self._names: OrderedDict[str, None] = OrderedDict()
+        self._losses = 0
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def served(self, sent: Iterable[str], named: Iterable[str]) -> None:
+        """The endpoint read a request with pictures `sent` whole and others only `named`."""
+        for name in (*sent, *named):
+            self._names[name] = None
+            self._names.move_to_end(name)
+            self._losses = 0 if name in named else self._losses
+        while len(self._names) > _MOST_NAMES:
+            self._names.popitem(last=False)
+
+    def lost(self, named: Iterable[str]) -> bool:
+        """The endpoint refused a request with these names. True when names are not worth it there."""
+        for name in named:
+            self._names.pop(name, None)
+        self._losses += 1
+        return self._losses >= _LOSSES
+
+
+def picture_name(sha256: str, box: object, width: int, height: int, quality: int) -> str:
+    """The name of a picture: of its source and of all that is done to it, so that equal names are equal pictures."""
+    return "geotts-" + hashlib.sha256(f"{sha256} {box} {width}x{height} {quality}".encode()).hexdigest()[:40]

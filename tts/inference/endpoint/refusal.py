@@ -1,0 +1,71 @@
+"""What an endpoint said when it refused a request. Servers wrap the same facts in several ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+_LONGEST = 600
+_LONGEST_LINE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Status, message, and the parameter and code where the server names them; empty strings where it does not."""
+
+    status: int
+    message: str = ""
+    param: str = ""
+    code: str = ""
+
+    @property
+    def line(self) -> str:
+        """The message as one printable line of at most 200 characters."""
+        said = " ".join("".join(char if char.isprintable() else " " for char in self.message).split())
+        return said if len(said) <= _LONGEST_LINE else said[: _LONGEST_LINE - 1] + "…"
+
+    @classmethod
+    def read(cls, status: int, raw: bytes) -> Refusal:
+        """Read an error body.
+
+        The forms: OpenAI's `{"error": {"message", "param", "code"}}`; a list around it (Gemini); `{"error": "text"}`
+        (Ollama, LM Studio); `{"message", …}` beside `"object": "error"` (older vLLM, SGLang); FastAPI's `{"detail"}`;
+        OpenRouter's `error.metadata.raw`, which holds what the provider behind it said.
+        """
+        try:
+            body = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            text = raw.decode("utf-8", "replace").strip()
+            return cls(status, "" if text.startswith("<") else text[:_LONGEST])
+        if isinstance(body, list) and body:
+            body = body[0]
+        if not isinstance(body, dict):
+            return cls(status, str(body)[:_LONGEST])
+        if isinstance(detail := body.get("detail"), list) and detail and isinstance(detail[0], dict):
+            return cls._of_validation(status, detail[0])
+        error = body.get("error", body)
+        if not isinstance(error, dict):
+            return cls(status, str(error)[:_LONGEST])
+        message = _text(error.get("message")) or _text(body.get("detail")) or _text(error.get("error"))
+        behind = error.get("metadata")
+        if isinstance(behind, dict) and (raw_text := _text(behind.get("raw"))):
+            message = f"{message}: {raw_text}"
+        code = error.get("code") or error.get("type") or ""
+        return cls(status, message[:_LONGEST], _text(error.get("param")), str(code))
+
+    @classmethod
+    def _of_validation(cls, status: int, first: dict[str, Any]) -> Refusal:
+        """FastAPI's first validation error: `loc` leads to the field."""
+        place = [str(step) for step in first.get("loc") or () if step != "body"]
+        return cls(
+            status,
+            f"{'.'.join(place)}: {_text(first.get('msg'))}"[:_LONGEST],
+            ".".join(place),
+            _text(first.get("type")),
+        )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,40 @@
+"""Divides the time in which an engine works among the generations that it batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+class SharedTime:
+    """While k generations run, each of them is charged 1/k of every second, so the charges add up to the seconds in
+    which the engine worked, whatever overlaps. `clock` returns seconds and never goes back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._running = 0
+        self._each_s = 0.0  # what a generation would be charged that ran since the beginning
+        self._last = clock()
+
+    def start(self) -> float:
+        """Begin a generation. Returns a mark for `charged_s`."""
+        self._advance()
+        self._running += 1
+        return self._each_s
+
+    def charged_s(self, mark: float) -> float:
+        """Seconds that the generation begun at this mark is charged so far."""
+        self._advance()
+        return self._each_s - mark
+
+    def stop(self) -> None:
+        """End a generation, finished or not."""
+        self._advance()
+        self._running -= 1
+
+    def _advance(self) -> None:
+        now = self._clock()
+        if self._running:
+            self._each_s += (now - self._last) / self._running
+        self._last = now

@@ -1,0 +1,56 @@
+"""GeoVista: country, state and city by whole words, or as a judge says, and the reward of its training.
+
+github.com/ekonwang/GeoVista, commit df32037178778ce7d442a276e910db7e631f3c74: `eval/utils_level_wise_eval.py`,
+`verl/utils/reward_score/search_agent_v4.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+_OTHER = re.compile(r"[^a-z0-9\s]")
+_BLANKS = re.compile(r"\s+")
+
+
+class Levels(NamedTuple):
+    """Whether an answer names the country, the state and the city; a finer level carries the coarser ones."""
+
+    country: bool
+    state: bool
+    city: bool
+
+
+def names_by_rule(text: str, truth: Mapping[str, Any]) -> Levels:
+    """Levels whose name stands in the text as whole words, without accents, case and punctuation.
+
+    `truth` has `country`, `province_or_state` or `state`, and `city`; a missing level is never right by itself.
+    """
+    said = _plain(text)
+    state = truth.get("province_or_state") or truth.get("state")
+    return _carried(*(_names(said, _plain(name)) for name in (truth.get("country"), state, truth.get("city"))))
+
+
+def names_by_judge(verdict: Mapping[str, Any]) -> Levels:
+    """What a judge says in `country_correct`, `state_correct` and `city_correct`; only a JSON true counts."""
+    return _carried(*(verdict.get(f"{level}_correct") is True for level in Levels._fields))
+
+
+def training_reward(levels: Levels) -> float:
+    """1 for the right city, else 0."""
+    return float(levels.city)
+
+
+def _carried(country: bool, state: bool, city: bool) -> Levels:
+    return Levels(country or state or city, state or city, city)
+
+
+def _names(text: str, name: str) -> bool:
+    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _plain(value: Any) -> str:
+    ascii_only = unicodedata.normalize("NFKD", str(value or "")).encode("ascii", "ignore").decode("ascii")
+    return _BLANKS.sub(" ", _OTHER.sub(" ", ascii_only.lower())).strip()

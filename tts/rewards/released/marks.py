@@ -1,0 +1,59 @@
+"""REVERSE: the reward for telling useful results from useless ones, `<useful>[1, 3]</useful>` after a search.
+
+Each turn after a search is judged against the latest search whose labels are known: Matthews correlation times 0.3
+(`experimental/agent_loop/tool_agent_loop.py` of the commit in `released/reverse.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+_LIST = re.compile(r"<useful>\s*\[([^\]]*)\]\s*</useful>")
+_EXAMPLE = "i, j, ..."  # the placeholder of the prompt, written back by the model
+_GAIN = 0.3
+
+
+class Marks(NamedTuple):
+    """What the model marked against what was useful. `mcc` in [−1, 1], `reward` in [−0.3, 0.3]."""
+
+    reward: float
+    mcc: float
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+
+
+def marked(text: str) -> frozenset[Any] | None:
+    """What the first mark of a turn names, as JSON values; empty without a mark, None when it is no list of JSON."""
+    found = _LIST.search(text)
+    inside = "" if found is None else found[1].strip()
+    if inside in ("", _EXAMPLE):
+        return frozenset()
+    try:
+        return frozenset(json.loads(f"[{inside}]"))
+    except (ValueError, TypeError):
+        return None
+
+
+def discrimination(text: str, useful: Collection[int], results: int) -> Marks | None:
+    """The reward of one turn for a search with `results` results, of which those at `useful` (from 1) help.
+
+    Nothing marked where nothing helps is right. None, which is no reward at all, when the marks cannot be read.
+    """
+    said, true = marked(text), frozenset(useful)
+    if said is None:
+        return None
+    tp, fp, fn = len(said & true), len(said - true), len(true - said)
+    tn = len(frozenset(range(1, results + 1)) - said - true)
+    mcc = 1.0 if not said and not true else _matthews(tp, fp, fn, tn)
+    return Marks(mcc * _GAIN, mcc, tp, fp, fn, tn)
+
+
+def _matthews(tp: int, fp: int, fn: int, tn: int) -> float:
+    scale = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    return 0.0 if scale == 0.0 else (tp * tn - fp * fn) / scale

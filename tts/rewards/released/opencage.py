@@ -1,0 +1,92 @@
+"""GeoAgent's geocoder: one question to OpenCage, a shorter one when nothing is found, the same again when it fails.
+
+Sans I/O: `ask` yields queries and is sent replies, so that the reward, the provider and the tests share it
+(`GeoScoreAccuracy` of the commit in `geoagent.py`; the API is described at opencagedata.com/api).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, NamedTuple
+
+URL = "https://api.opencagedata.com/geocode/v1/json"
+_RETRIES = 5
+_FOUND, _TIMED_OUT, _TOO_LONG, _TOO_MANY = 200, 408, 410, 429
+_UNREADABLE = 999
+
+
+class Reply(NamedTuple):
+    """The body of an HTTP 200, or `failure`: why there is none."""
+
+    body: Any = None
+    failure: str | None = None
+
+
+Result = dict[str, Any]
+"""`status` "success" with `longitude`, `latitude`, `confidence`, `formatted_address`, `components`; or "error" with
+`code`, `message` and the `address` that failed."""
+
+
+def query_of(address: str) -> str:
+    """The query for an address: its separators become commas, the order stays."""
+    return address.replace(";", ",").replace("；", ",").replace("，", ",")
+
+
+def parameters(address: str) -> dict[str, Any]:
+    """The query parameters without the key."""
+    return {"q": query_of(address), "language": "en", "limit": 1}
+
+
+def shortened(address: str) -> str | None:
+    """The address without its last part; None when no plain semicolon parts it."""
+    head, separator, _ = address.rpartition(";")
+    return head if separator else None
+
+
+def ask(address: str) -> Generator[str, Reply, Result]:
+    """Yields addresses to ask for (see `parameters`), takes replies, returns the result. At most 5 repeats in all."""
+    repeats = 0
+    while True:
+        reply = yield address
+        if reply.failure is not None:
+            if repeats < _RETRIES:
+                repeats += 1
+                continue
+            return _error(0, reply.failure, address)
+        try:
+            code, message, found = _read(reply.body)
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            return _error(_UNREADABLE, str(error), address)
+        if found is not None:
+            return found
+        if code in (_TOO_MANY, _TIMED_OUT) and repeats < _RETRIES:
+            repeats += 1
+        elif code in (_FOUND, _TOO_LONG) and (shorter := shortened(address)) is not None:
+            address = shorter
+        else:
+            return _error(code, message, address)
+
+
+def _read(body: Any) -> tuple[Any, Any, Result | None]:
+    status = body["status"]
+    code = status["code"]
+    if code != _FOUND:
+        return code, status["message"], None
+    results = body["results"]
+    return code, status["message"] if not results else "", _success(results[0]) if results else None
+
+
+def _success(result: Mapping[str, Any]) -> Result:
+    geometry = result["geometry"]
+    return {
+        "status": "success",
+        "longitude": geometry["lng"],
+        "latitude": geometry["lat"],
+        "confidence": result.get("confidence", 0),
+        "formatted_address": result.get("formatted", ""),
+        "components": result.get("components", {}),
+    }
+
+
+def _error(code: Any, message: Any, address: str) -> Result:
+    return {"status": "error", "code": code, "message": message, "address": address}

@@ -1,0 +1,25 @@
+"""What the first turn of a rollout says about a photo, without another call to the model."""
+
+from __future__ import annotations
+
+from tts.dialects.base import Dialect, ParsedTurn
+from tts.domain.cues import Cues
+from tts.domain.hypothesis import Level
+from tts.domain.photo import Photo
+
+_BY_NAME = frozenset({"poi_keyword_search", "poi_input_tips", "geocode"})
+
+
+def first_cues(dialect: Dialect, parsed: ParsedTurn, text: str, photos: tuple[Photo, ...]) -> Cues:
+    """The kinds of cues the text goes by, and the level it is at: that of the place it states or looks up by name."""
+    stated = parsed.answer or parsed.hypothesis
+    level = stated.level if stated is not None and _names(stated.level, stated.abstains, parsed) else Level.NONE
+    targets = {dialect.to_tool(call, photos).name for call in parsed.calls}
+    if targets & _BY_NAME and level.rank < Level.CITY.rank:
+        level = Level.CITY
+    return dialect.cues(text).model_copy(update={"level": level, "wants_tool": bool(parsed.calls)})
+
+
+def _names(level: Level, abstains: bool, parsed: ParsedTurn) -> bool:
+    """Whether a statement stands for a place: it has a point, or names one that is looked up."""
+    return not abstains or bool(parsed.lookups) or level not in (Level.POINT, Level.NONE)

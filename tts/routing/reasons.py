@@ -1,0 +1,36 @@
+"""What a plan says about a photo, in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tts.domain.plan import Limits
+
+SHOWS_NOTHING = "the picture shows nothing to go by: it is blank, one texture or noise"
+_BUILT_FROM, _GREEN_FROM, _SKY_FROM, _ROOM_FROM = 0.3, 0.25, 0.25, 0.5
+
+
+def to_reason_about(parts: Mapping[str, float]) -> str:
+    """What an engine that sees has to go by: text, surroundings, or both."""
+    scene = _surroundings(parts)
+    if parts.get("text", 0.0) > 0.0:
+        return f"there is text to read, and {scene} to reason about"
+    return f"no text to read, but {scene} to reason about" if "text" in parts else f"there is {scene} to reason about"
+
+
+def _surroundings(parts: Mapping[str, float]) -> str:
+    if parts.get("indoor", 0.0) > _ROOM_FROM:
+        return "a room"
+    if parts.get("structure", 0.0) > _BUILT_FROM:
+        return "built surroundings"
+    if parts.get("vegetation", 0.0) > _GREEN_FROM:
+        return "vegetation"
+    return "open country" if parts.get("sky", 0.0) > _SKY_FROM else "a scene"
+
+
+def plan_sentence(n: int, limits: Limits, *, tools: bool | None, reason: str) -> str:
+    """One sentence: how many attempts, with what, why. `tools` is None where the model has none to begin with."""
+    attempts = f"{n} attempt{'' if n == 1 else 's'}"
+    if tools is not None:
+        attempts += " with tools" if tools and limits.max_tool_calls else " without tools"
+    return f"{attempts}: {reason}"

@@ -1,0 +1,121 @@
+"""The SQLite files of REVERSE's evaluation: replies of the services, found by an exact key.
+
+A text is found whatever its case and outer blanks, a picture by the path of its photo and its box to one decimal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tts.errors import DataError
+
+TEXT_FILE, IMAGE_FILE, SERPER_FILE = "tavily_cache.db", "imsearch_cache.db", "serper_imsearch_cache.db"
+_IMAGE_FILES = (IMAGE_FILE, SERPER_FILE)
+Hits = tuple[Mapping[str, Any], ...]
+"""Results as the services gave them: title, url and content, or pos, title, link, source and thumbnail."""
+
+
+@dataclass(slots=True)
+class EvaluationCache:
+    """`texts` has (query as asked, results) and `pictures` (path, box, results), by their keys."""
+
+    texts: dict[str, tuple[str, Hits]] = field(default_factory=dict)
+    pictures: dict[str, tuple[str, str, Hits]] = field(default_factory=dict)
+
+    def text(self, query: str) -> tuple[str, Hits] | None:
+        """The query as it was asked first, and its results."""
+        return self.texts.get(text_key(query))
+
+    def picture(self, path: str, box: Sequence[float]) -> Hits | None:
+        found = self.pictures.get(picture_key(path, box))
+        return None if found is None else found[2]
+
+    def keep_text(self, query: str, hits: Hits) -> None:
+        self.texts[text_key(query)] = (query, hits)
+
+    def keep_picture(self, path: str, box: Sequence[float], hits: Hits) -> None:
+        self.pictures[picture_key(path, box)] = (path, box_text(box), hits)
+
+
+def has_files(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (TEXT_FILE, *_IMAGE_FILES))
+
+
+def read_files(folder: Path) -> EvaluationCache:
+    """Raises DataError when none of the files is there or one is no such table."""
+    if not has_files(folder):
+        raise DataError(f"{folder} has none of {', '.join((TEXT_FILE, *_IMAGE_FILES))}")
+    cache = EvaluationCache()
+    for key, query, result in _rows(folder / TEXT_FILE, ("key", "query", "result")):
+        cache.texts[key] = (query, _hits(result))
+    for name in _IMAGE_FILES:
+        for key, path, box, result in _rows(folder / name, ("key", "img_path", "bbox", "result")):
+            cache.pictures[key] = (path, box, _hits(result))
+    return cache
+
+
+def write_files(cache: EvaluationCache, folder: Path) -> None:
+    """Adds to the files of a folder, or makes them; what has the same key is replaced."""
+    folder.mkdir(parents=True, exist_ok=True)
+    now = int(time.time())
+    texts = [
+        (key, query, _json({"success": True, "query": query, "results": list(hits)}), now)
+        for key, (query, hits) in cache.texts.items()
+    ]
+    pictures = [
+        (key, path, box, _json({"results": list(hits)}), now) for key, (path, box, hits) in cache.pictures.items()
+    ]
+    _add(folder / TEXT_FILE, ("query",), texts)
+    _add(folder / IMAGE_FILE, ("img_path", "bbox"), pictures)
+
+
+def text_key(query: str) -> str:
+    return hashlib.sha256(query.strip().lower().encode()).hexdigest()
+
+
+def picture_key(path: str, box: Sequence[float]) -> str:
+    return hashlib.sha256(f"{path}|{box_text(box)}".encode()).hexdigest()
+
+
+def box_text(box: Sequence[float]) -> str:
+    return ",".join(f"{side:.1f}" for side in box)
+
+
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    if not path.is_file():
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            yield from database.execute(f"SELECT {', '.join(columns)} FROM {path.stem}")
+    except sqlite3.Error as error:
+        raise DataError(f"{path} is no table {path.stem} with {', '.join(columns)}: {error}") from error
+
+
+def _add(path: Path, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    names = ("key", *columns, "result", "created")
+    types = ("TEXT PRIMARY KEY", *("TEXT NOT NULL" for _ in columns), "TEXT NOT NULL", "INTEGER NOT NULL")
+    defined = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(f"CREATE TABLE IF NOT EXISTS {path.stem} ({defined})")
+        marks = ", ".join("?" for _ in names)
+        database.executemany(f"INSERT OR REPLACE INTO {path.stem} VALUES ({marks})", rows)
+
+
+def _hits(result: str) -> Hits:
+    try:
+        found = json.loads(result).get("results", [])
+    except (ValueError, AttributeError):
+        return ()
+    return tuple(hit for hit in found if isinstance(hit, dict)) if isinstance(found, list) else ()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,24 @@
+"""Recorded results as the facts of a tool result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tts.domain.tooling import WebFact
+from tts.toolkit.reverse_cache.calls import CachedResult
+
+
+def as_facts(results: Iterable[CachedResult], query: str = "") -> tuple[WebFact, ...]:
+    """Numbered from 1 in the order given. A call whose results could not be read has none."""
+    readable = [result for result in results if result.title or result.link]
+    return tuple(
+        WebFact(
+            number=number,
+            title=result.title,
+            snippet=result.text,
+            url=result.link,
+            query=query,
+            source=result.source or "tape",
+        )
+        for number, result in enumerate(readable, 1)
+    )

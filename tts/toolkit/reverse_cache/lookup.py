@@ -1,0 +1,43 @@
+"""How training finds a recorded call: the photo by its path, a box by its overlap, a query by the words it shares.
+
+Each call of the released loop makes a new tool, so only the first recorded box of a photo is ever compared; a query
+gets the recorded one with the largest share of equal words even when it shares none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tts.rewards.released.reverse import overlap
+from tts.toolkit.reverse_cache.calls import PictureCall, ReverseCache, TextCall
+
+IOU_MIN = 0.7  # script/rl/config/tool_config/geoloc_coldstart_v5.yaml:38
+QUERY_SEPARATOR = " | "
+
+
+def picture_call(cache: ReverseCache, path: str, box: Sequence[float]) -> tuple[PictureCall | None, float | None]:
+    """The first recorded call of a photo and its overlap with `box` (thousandths); None for a photo without calls."""
+    calls = cache.pictures.get(path, ())
+    return (calls[0], overlap(box, calls[0].box)) if calls else (None, None)
+
+
+def text_call(cache: ReverseCache, path: str, query: str) -> TextCall | None:
+    """The recorded call whose query is most like `query`, the first of equals; None for a photo without calls."""
+    calls = cache.texts.get(path, ())
+    return max(calls, key=lambda call: likeness(query, call.query)) if calls else None
+
+
+def query_text(written: Any) -> str:
+    """A query as it is compared and shown: a list is joined, anything else is its text."""
+    if isinstance(written, list):
+        return QUERY_SEPARATOR.join(str(query) for query in written if query)
+    return str(written).strip()
+
+
+def likeness(a: str, b: str) -> float:
+    """Jaccard index of the lower-cased words between blanks; 1 for two empty texts."""
+    ours, theirs = set(a.lower().split()), set(b.lower().split())
+    if not ours and not theirs:
+        return 1.0
+    return len(ours & theirs) / len(ours | theirs)

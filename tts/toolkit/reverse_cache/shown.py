@@ -1,0 +1,34 @@
+"""What of a recorded call is shown: at most three useful results, useless ones up to ten, in random order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tts.toolkit.reverse_cache.calls import CachedResult
+
+_USEFUL_MAX = 3
+_SHOWN_MAX = 10
+
+
+class Shown(NamedTuple):
+    """Results in the order in which they are numbered, from 1."""
+
+    results: tuple[CachedResult, ...]
+
+    @property
+    def useful(self) -> frozenset[int]:
+        """The numbers of the useful ones."""
+        return frozenset(number for number, result in enumerate(self.results, 1) if result.useful)
+
+
+def mixed(results: Sequence[CachedResult], chance: random.Random) -> Shown:
+    """Draws useful ones, then useless ones, then shuffles: in this order, so that a seed repeats the released draw."""
+    useful = [result for result in results if result.useful]
+    useless = [result for result in results if not result.useful]
+    take = min(len(useful), _USEFUL_MAX)
+    fill = min(len(useless), _SHOWN_MAX - take)
+    drawn = [*(chance.sample(useful, take) if take else []), *(chance.sample(useless, fill) if fill else [])]
+    chance.shuffle(drawn)
+    return Shown(tuple(drawn))

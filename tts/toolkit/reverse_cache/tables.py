@@ -1,0 +1,182 @@
+"""The Parquet tables of training: one row a result, read and written with the columns of the released data pipeline."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tts.errors import DataError
+from tts.toolkit.reverse_cache.calls import Box, CachedResult, PictureCall, ReverseCache, TextCall
+
+IMAGES, TEXTS = "image_search_cache.parquet", "text_search_cache.parquet"
+_IMAGE_COLUMNS = ("image_path", "bbox", "result_title", "result_link", "result_source")
+_TEXT_COLUMNS = ("image_path", "query", "result_title", "result_url", "result_content")
+_EMPTY_POSITION = -1
+_Row = dict[str, Any]
+_Call = TypeVar("_Call", PictureCall, TextCall)
+
+
+def has_tables(folder: Path) -> bool:
+    return (folder / IMAGES).is_file() or (folder / TEXTS).is_file()
+
+
+def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> ReverseCache:
+    """The calls of a folder's tables. `paths` maps hashes of photos to the paths of the tables.
+
+    Of rows with one path, call and position the one marked useful counts. Rows without labels are useful in the table
+    of pictures and not in that of texts; calls whose box cannot be read are left out.
+
+    Raises:
+        DataError: no table is there, it is not Parquet, or a column is missing.
+    """
+    if not has_tables(folder):
+        raise DataError(f"{folder} has neither {IMAGES} nor {TEXTS}")
+    pictures, texts = _rows(folder / IMAGES, _IMAGE_COLUMNS), _rows(folder / TEXTS, _TEXT_COLUMNS)
+    return ReverseCache(
+        pictures=_by_path(_pictures(_calls(pictures, "result_pos", unlabelled=True))),
+        texts=_by_path(_texts(_calls(texts, "result_index", unlabelled=False))),
+        paths=dict(paths or {}),
+    )
+
+
+def write_tables(cache: ReverseCache, folder: Path) -> None:
+    """Both tables, with every column of the released pipeline."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = [row for calls in cache.pictures.values() for call in calls for row in _picture_rows(call)]
+    texts = [row for calls in cache.texts.values() for call in calls for row in _text_rows(call)]
+    _write(folder / IMAGES, pictures, _picture_rows(PictureCall("", 0, (0, 0, 0, 0)))[0])
+    _write(folder / TEXTS, texts, _text_rows(TextCall("", 0, ""))[0])
+
+
+def _calls(rows: Sequence[_Row], position: str, *, unlabelled: bool) -> Iterable[tuple[tuple[str, int], list[_Row]]]:
+    """Rows by path and number of the call, sorted, without duplicates."""
+
+    def order(row: _Row) -> tuple[str, int, int, bool]:
+        useful = row.get("is_geo_useful", unlabelled)
+        return str(row["image_path"]), int(row.get("call_idx") or 0), int(row.get(position) or 0), not useful
+
+    kept: dict[tuple[str, int, int], _Row] = {}
+    for row in sorted(rows, key=order):
+        path, number, place, useless = order(row)
+        kept.setdefault((path, number, place), {**row, "position": place, "useful": not useless})
+    for key, group in groupby(kept.items(), key=lambda item: item[0][:2]):
+        yield key, [row for _, row in group]
+
+
+def _pictures(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[PictureCall]:
+    for (path, number), rows in calls:
+        if (box := _box(rows[0]["bbox"])) is not None:
+            found = [_result(row, link="result_link", source="result_source") for row in rows]
+            yield PictureCall(path, number, box, tuple(found))
+
+
+def _texts(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[TextCall]:
+    for (path, number), rows in calls:
+        found = [_result(row, link="result_url", text="result_content") for row in rows]
+        yield TextCall(path, number, _said(rows[0]["query"]), tuple(found))
+
+
+def _result(row: _Row, *, link: str, source: str = "", text: str = "") -> CachedResult:
+    return CachedResult(
+        position=row["position"],
+        title=_said(row["result_title"]),
+        link=_said(row[link]),
+        source=_said(row.get(source)),
+        text=_said(row.get(text)),
+        useful=row["useful"],
+    )
+
+
+def _said(value: Any) -> str:
+    """Nothing is None or, where a table went through pandas, NaN."""
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+
+
+def _box(written: Any) -> Box | None:
+    try:
+        x0, y0, x1, y1 = map(float, json.loads(written) if isinstance(written, str) else written)
+    except (TypeError, ValueError):
+        return None
+    return x0, y0, x1, y1
+
+
+def _by_path(calls: Iterable[_Call]) -> dict[str, tuple[_Call, ...]]:
+    found: dict[str, list[_Call]] = {}
+    for call in calls:
+        found.setdefault(call.path, []).append(call)
+    return {path: tuple(sorted(group, key=lambda call: call.number)) for path, group in found.items()}
+
+
+def _rows(path: Path, columns: Sequence[str]) -> list[_Row]:
+    import pyarrow  # noqa: PLC0415  an extra
+    from pyarrow import parquet  # noqa: PLC0415
+
+    if not path.is_file():
+        return []
+    try:
+        table = parquet.read_table(path)
+    except pyarrow.ArrowException:
+        raise DataError(f"{path} is not a Parquet file") from None
+    missing = [column for column in columns if column not in table.column_names]
+    if missing:
+        raise DataError(f"{path} has no column {', '.join(missing)}; it has {', '.join(table.column_names)}")
+    rows: list[_Row] = table.to_pylist()
+    return rows
+
+
+def _write(path: Path, rows: Sequence[_Row], example: _Row) -> None:
+    import pyarrow  # noqa: PLC0415  an extra
+    from pyarrow import parquet  # noqa: PLC0415
+
+    columns = {name: [row[name] for row in rows] for name in example}
+    schema = pyarrow.table({name: [value] for name, value in example.items()}).schema
+    parquet.write_table(pyarrow.table(columns, schema=schema), path)
+
+
+def _picture_rows(call: PictureCall) -> list[_Row]:
+    shared = {**_shared(call), "bbox": json.dumps(list(map(float, call.box)))}
+    return [
+        {
+            **shared,
+            "result_pos": result.position,
+            "result_title": result.title,
+            "result_link": result.link,
+            "result_source": result.source,
+            "result_thumbnail": "",
+            "is_geo_useful": result.useful,
+        }
+        for result in call.results or (CachedResult(_EMPTY_POSITION),)
+    ]
+
+
+def _text_rows(call: TextCall) -> list[_Row]:
+    return [
+        {
+            **_shared(call),
+            "query": call.query,
+            "result_index": result.position,
+            "result_title": result.title,
+            "result_url": result.link,
+            "result_content": result.text,
+            "is_geo_useful": result.useful,
+        }
+        for result in call.results or (CachedResult(_EMPTY_POSITION),)
+    ]
+
+
+def _shared(call: PictureCall | TextCall) -> _Row:
+    """The columns that both tables have. The turn and the part of an annotation are not known here."""
+    useful = [result.position for result in call.results if result.useful]
+    return {
+        "image_id": call.path.rpartition("/")[2],
+        "image_path": call.path,
+        "call_idx": call.number,
+        "useful_indices": json.dumps(useful),
+        "n_useful": len(useful),
+        "call_turn": 2 * (call.number + 1),
+        "part": "",
+    }
