@@ -210,28 +210,20 @@ async def test_a_verifier_model_selects(engine, gazetteer, countries, blank_phot
     assert sum(isinstance(piece, VerdictText) for piece in pieces) > 2
 
 
-async def test_a_dead_engine_core_is_a_fatal_error_that_travels(engine, request_for):
-    """Last: nothing works after it."""
-    deltas = engine.generate(request_for(max_tokens=3000))
-    assert isinstance(await anext(deltas), Delta)
-    for process in psutil.Process().children(recursive=True):
-        if "resource_tracker" not in " ".join(process.cmdline()):
-            os.kill(process.pid, signal.SIGKILL)
-    with pytest.raises(FatalError) as death:
-        async for _ in deltas:
-            pass
-    with pytest.raises(FatalError):
-        await engine.check_health()
-    again = pickle.loads(pickle.dumps(death.value))
-    assert type(again) is type(death.value)
-    assert again.code == "engine-died"
-
-
-async def test_a_probe_asks_the_engine_that_is_loaded(engine, sign_photo):
+async def test_a_probe_asks_the_engine_that_is_loaded(engine, sign_photo, monkeypatch):
     """`routing.method: probe` with the engine in this process: no second one is started."""
     args = AppArgs(engine=VllmEngine(model="unused"), routing=RoutingConfig(method="probe"))
     before = len(psutil.Process().children(recursive=True))
+    said: list[Delta] = []
+
+    async def overheard(asked, generate=engine.generate):
+        async for delta in generate(asked):
+            said.append(delta)
+            yield delta
+
+    monkeypatch.setattr(engine, "generate", overheard)
     rated = await asking_locator(args, FixedLocator(0.4), engine).rate([sign_photo], a_context(120))
+    assert said[-1].usage.completion_tokens > 0
     assert 0.0 <= rated.locatability.score <= 1.0
     assert len(psutil.Process().children(recursive=True)) == before
 
@@ -256,3 +248,20 @@ async def test_auto_starts_all_rollouts_with_tools_where_there_is_something_to_s
     assert sorted(started) == (list(range(4)) if content > 0.5 else [0])
     assert routed.plan.use_tools
     assert routed.plan.summary.startswith("4 attempts with tools" if content > 0.5 else "1 attempt with tools")
+
+
+async def test_a_dead_engine_core_is_a_fatal_error_that_travels(engine, request_for):
+    """Last: nothing works after it."""
+    deltas = engine.generate(request_for(max_tokens=3000))
+    assert isinstance(await anext(deltas), Delta)
+    for process in psutil.Process().children(recursive=True):
+        if "resource_tracker" not in " ".join(process.cmdline()):
+            os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(FatalError) as death:
+        async for _ in deltas:
+            pass
+    with pytest.raises(FatalError):
+        await engine.check_health()
+    again = pickle.loads(pickle.dumps(death.value))
+    assert type(again) is type(death.value)
+    assert again.code == "engine-died"
