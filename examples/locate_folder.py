@@ -1,6 +1,6 @@
 """Locate a folder of photos as jobs that survive this program: run it again and nothing is done twice.
 
-python examples/locate_folder.py examples http://127.0.0.1:8000 > found.jsonl
+python examples/locate_folder.py tts/data/samples http://127.0.0.1:8000 > found.jsonl
 """
 
 import hashlib

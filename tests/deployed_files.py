@@ -13,10 +13,11 @@ from namespaces import Machine
 from ray_nodes import ROOT, tool
 
 from deployments.access import fingerprint, new_key
+from tts.shipped import SAMPLES
 
 TOKEN = "a-token-of-the-tests-and-of-nobody-else"
 CONFIGS = ROOT / "ray_configs"
-PHOTO = ROOT / "examples" / "town-sign-latin.jpg"
+PHOTO = SAMPLES / "town-sign-latin.jpg"
 
 
 def operators_environment(token: Path) -> dict[str, str]:

@@ -71,6 +71,7 @@ def documents() -> list[Path]:
         *ROOT.glob("*.md"),
         *ROOT.glob("docs/**/*.md"),
         *ROOT.glob("examples/*.md"),
+        *ROOT.glob("tts/data/samples/*.md"),
         *ROOT.glob("geotts_client/*.md"),
     ]
     others = [*ROOT.glob("ray_configs/**/*.yaml"), *ROOT.glob("examples/*.py")]

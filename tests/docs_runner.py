@@ -50,7 +50,7 @@ class Reader:
 
     def __init__(self, place: Place, folder: Path, fixtures: Path) -> None:
         self.place, self.folder = place, folder
-        for name in ("examples", "ray_configs", "scripts"):
+        for name in ("examples", "ray_configs", "scripts", "tts"):
             (folder / name).symlink_to(ROOT / name)
         (folder / ".venv").mkdir()
         (folder / ".venv" / "bin").symlink_to(BIN)

@@ -7,7 +7,6 @@ import re
 import socket
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,11 +22,12 @@ from tools.web import web_search_tool
 from tts.config import AccessConfig, AppArgs, OpenAIEngine, RoutingConfig, ScriptedEngine
 from tts.domain.geo import Countries
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.shipped import SAMPLES
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.store import MemoryStore
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
-SAMPLE = Path(__file__).parents[2] / "examples" / "town-sign-latin.jpg"
+SAMPLE = SAMPLES / "town-sign-latin.jpg"
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=30.0)
 ANSWERED = "!document.getElementById('answer').hidden"
 FAILED = "!document.getElementById('problem').hidden"

@@ -21,10 +21,11 @@ from deployments.cluster import served
 from tts.config import AppArgs, GatewayConfig, ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import FatalError
+from tts.shipped import SAMPLES
 
 ROOT = Path(__file__).parents[2]
 PROFILE = "thinking_with_map"
-PHOTO = ROOT / "examples" / "town-sign-latin.jpg"
+PHOTO = SAMPLES / "town-sign-latin.jpg"
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(400)]
 
 

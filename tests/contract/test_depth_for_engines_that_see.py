@@ -8,7 +8,6 @@ import io
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -35,6 +34,7 @@ from tts.pipeline import solve
 from tts.ports import Attachment
 from tts.profiles import load_profile, profile_names
 from tts.routing.locatability import CuesLocator
+from tts.shipped import SAMPLES
 
 SEEING = {
     "openai": OpenAIEngine(),
@@ -224,7 +224,7 @@ async def test_locate_against_an_endpoint_says_and_does_it(picture, tmp_path, da
         assert len(turns) == 2
 
 
-SIGN = Path(__file__).parents[2] / "examples" / "town-sign-latin.jpg"
+SIGN = SAMPLES / "town-sign-latin.jpg"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Every citation links to what it quotes, and what speaks against an answer is listed against it."""
 
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,12 +15,12 @@ from tts.domain.hypothesis import Claim
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.names import normalise
+from tts.shipped import SAMPLES
 from tts.verify.evidence import build_ledger
 from tts.verify.ledger import Finding
 from tts.verify.sources import statement_of
 from tts.verify.world import World
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("Zaozhuang", "Taozhuang", "Zao", "Coimbra", "Nova Coimbra", "枣庄市")
 ZAOZHUANG = LatLon(lat=34.86472, lon=117.55417)
 
@@ -36,7 +35,7 @@ def world(data_store, countries):
 def test_evidence_of_an_answer_links_to_the_place_it_quotes(data_store, sample):
     """Taozhuang is not Zaozhuang: a result with several places is cited by the one that is quoted."""
     done = CliRunner().invoke(
-        cli, ["locate", str(EXAMPLES / sample), "--json", "--include", "full", "-n", "2"], standalone_mode=False
+        cli, ["locate", str(SAMPLES / sample), "--json", "--include", "full", "-n", "2"], standalone_mode=False
     )
     told = json.loads(done.stdout)
     linked = [evidence for evidence in told["answer"]["evidence"] if evidence["url"]]

@@ -1,7 +1,6 @@
 """What is told first: an area, a hint or photos that contradict what is read. By the users' doors, on the samples."""
 
 import json
-from pathlib import Path
 
 import httpx
 import pytest
@@ -12,15 +11,15 @@ from deployments.gateway import Gateway
 from deployments.http import create_app
 from deployments.local import local_ports
 from tts.config import AppArgs
+from tts.shipped import SAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 TOWN, ARABIC, CHINESE = "town-sign-latin.jpg", "station-arabic.jpg", "station-chinese.jpg"
 KOREAN, THAI, JAPANESE = "pharmacy-korean.jpg", "opening-hours-thai.jpg", "price-list-japanese.jpg"
 
 
 def locate(sample, *options):
     done = CliRunner().invoke(
-        cli, ["locate", str(EXAMPLES / sample), "--json", "-n", "2", *options], standalone_mode=False
+        cli, ["locate", str(SAMPLES / sample), "--json", "-n", "2", *options], standalone_mode=False
     )
     assert done.return_value == 0, done.output
     return json.loads(done.stdout)["answer"]
@@ -209,7 +208,7 @@ async def post(embedded):
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=120) as client:
 
         async def locate(photos):
-            files = [("image", (name, (EXAMPLES / name).read_bytes())) for name in photos]
+            files = [("image", (name, (SAMPLES / name).read_bytes())) for name in photos]
             reply = await client.post("/locate", files=files, data={"n_parallel": "2"})
             assert reply.status_code == 200, reply.text
             return reply.json()["answer"]
@@ -222,7 +221,7 @@ def test_terminal_and_report_show_the_contradiction_first(data_store, tmp_path):
     report = tmp_path / "report.html"
     done = CliRunner().invoke(
         cli,
-        ["locate", str(EXAMPLES / TOWN), "--within", "UA", "--hint", "Kyiv", "-n", "2", "--html", str(report)],
+        ["locate", str(SAMPLES / TOWN), "--within", "UA", "--hint", "Kyiv", "-n", "2", "--html", str(report)],
         standalone_mode=False,
     )
     assert done.return_value == 0

@@ -35,7 +35,12 @@ def test_a_block_is_run_or_says_why_not(block):
 
 def test_the_documents_that_users_read_first_are_among_them():
     files = {block.file for block in BLOCKS}
-    assert {"README.md", "examples/README.md", "docs/dialects.md", "ray_configs/local.yaml"} <= files
+    assert {
+        "README.md",
+        "tts/data/samples/README.md",
+        "docs/dialects.md",
+        "ray_configs/local.yaml",
+    } <= files
     assert {"ray_configs/profiles/generic.yaml", "examples/locate_stream.py", "geotts_client/README.md"} <= files
 
 

@@ -18,6 +18,7 @@ from tts.domain.hypothesis import Level
 from tts.domain.request import LocateOptions
 from tts.eval.panel import panels_from_logs
 from tts.ports import VerifyRequest
+from tts.shipped import SAMPLES
 from tts.verify.calibration import LEVELS, Outlook, shipped
 from tts.verify.consensus import ConsensusVerifier
 from tts.verify.exactness import disagreements, doubted, exactness_of, rough_exactness
@@ -91,7 +92,7 @@ def test_confidence_and_radii_are_of_one_distribution(quantiles, p90, targets):
 
 def test_a_country_stated_where_the_engine_knows_better_keeps_one_distribution(data_store):
     """The radius was raised to that of a country, and 50 % within 25 km was told beside it."""
-    sample = Path(__file__).parents[2] / "examples/opening-hours-greek.jpg"
+    sample = SAMPLES / "opening-hours-greek.jpg"
     done = CliRunner().invoke(cli, ["locate", str(sample), "--json", "-n", "3"], standalone_mode=False)
     answer = json.loads(done.stdout)["answer"]
     assert answer["level"] == "country"

@@ -19,8 +19,8 @@ from tts.domain.geo import Area, BBox, Circle, Countries, LatLon
 _EDGE_KM = 30.0  # a town's centre may lie outside an area that has its outskirts
 _EDGE_DEG = _EDGE_KM / 111.0
 _LEAST_PRIOR = 1e-6
-# Chosen on the ten samples in examples/: lettering of another country leaves up to 0.12 of an area's prior share (one
-# Korean word, for Italy), a shop called after a town of another country 0.29 ("Pizzeria Napoli", for Germany).
+# Chosen on the ten photos of tts/data/samples: lettering of another country leaves up to 0.12 of an area's prior share
+# (one Korean word, for Italy), a shop called after a town of another country 0.29 ("Pizzeria Napoli", for Germany).
 _AGAINST_RATIO, _AGAINST_SHARE = 0.2, 0.03
 _FOR_SHARE = 0.5
 _SURE_SHARE, _SURE_KM = 0.8, 25.0  # of a place elsewhere: as sure as a name that was read makes the engine
