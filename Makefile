@@ -3,6 +3,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo system setup test test-vllm vllm-env quick check bench serve sbom lock lock-vllm clean
@@ -31,13 +33,14 @@ $(STAMP): pyproject.toml geotts_client/pyproject.toml requirements.lock
 test: setup      ## static checks and every test that needs no GPU and no network
 	$(MAKE) check
 	$(BIN)/geotts data build
-	$(BIN)/python -m pytest
+	$(PYTEST) tests/unit tests/contract
+	$(BIN)/python -m pytest tests/browser tests/cluster tests/doors
 	$(MAKE) test-vllm
 
-quick: setup     ## static checks and the tests that need no cluster, browser or vLLM, two at a time
+quick: setup     ## static checks and the tests that need no cluster, browser, vLLM or programs of their own
 	$(MAKE) check
 	$(BIN)/geotts data build
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit tests/contract
+	$(PYTEST) -m "not slow" tests/unit tests/contract
 
 # HTTP is tested once more there, because vLLM brings an older FastAPI
 test-vllm: setup ## the vllm engine and MaskFormer on a real vLLM and torch for CPUs, where their wheels can be had

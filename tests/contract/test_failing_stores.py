@@ -28,6 +28,8 @@ from deployments.runstore.sqlite import SQLiteRunStore
 from tts.config import ScriptedEngine
 from tts.toolkit.broker.sqlite_store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 SLOW = ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=0.5)
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
 KINDS = ("text/event-stream", "application/x-ndjson")

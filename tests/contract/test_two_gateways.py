@@ -17,6 +17,8 @@ from tts.api.client import Client
 from tts.config import AccessConfig, ScriptedEngine
 from tts.domain.request import LocateOptions
 
+pytestmark = pytest.mark.slow
+
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=20, turn_s=20.0)
 OPTIONS = LocateOptions(n_parallel=2)
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}

@@ -12,6 +12,8 @@ from deployments.bench import perception as bench_perception
 from deployments.bench.gazetteer import Query, ask, misspelt, queries
 from tts.geodata.store import DataStore
 
+pytestmark = pytest.mark.slow
+
 BARS = {"p50_ms", "p99_ms", "recall_at_5", "first_ms"}
 
 

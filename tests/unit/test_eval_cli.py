@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from support import sign_bytes
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ENGINE = [
     "--set",

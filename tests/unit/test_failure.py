@@ -257,6 +257,7 @@ async def geotts(*arguments):
 
 
 @pytest.mark.parametrize("name", ["dead", "401"])
+@pytest.mark.slow
 async def test_geotts_locate_ends_with_1(data_store, tmp_path, name):
     photo = tmp_path / "p.jpg"
     photo.write_bytes(PHOTO)
@@ -271,6 +272,7 @@ async def test_geotts_locate_ends_with_1(data_store, tmp_path, name):
     assert (error["status"], error["causes"][0]["endpoint"]) == (status, url)
 
 
+@pytest.mark.slow
 async def test_geotts_locate_says_of_every_attempt_why_it_failed(data_store, tmp_path):
     photo, url = tmp_path / "p.jpg", dead_port()
     photo.write_bytes(PHOTO)
@@ -280,6 +282,7 @@ async def test_geotts_locate_says_of_every_attempt_why_it_failed(data_store, tmp
     assert sorted(line.strip() for line in err.splitlines() if "] failed" in line) == [f"[0] {failed}", f"[1] {failed}"]
 
 
+@pytest.mark.slow
 async def test_geotts_eval_run_counts_a_failure_and_no_abstention(data_store, tmp_path):
     (tmp_path / "a.jpg").write_bytes(sign_bytes("Wilhelmsburg"))
     label = {"file": "a.jpg", "lat": 53.5, "lon": 10.0, "country": "Germany"}

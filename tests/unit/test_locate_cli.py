@@ -14,6 +14,8 @@ from support import sign_bytes
 
 from deployments.cli import cli
 
+pytestmark = pytest.mark.slow
+
 ENGINE = ("--set", "engine={name: scripted, turns: 2, tokens_per_turn: 4}", "--set", "routing.method=fixed")
 PROGRAM = "import sys; from deployments.cli import main; sys.argv[0] = 'geotts'; main()"
 

@@ -16,6 +16,8 @@ from support import sign_bytes
 from deployments.cli.inputs import Input
 from deployments.cli.text_console import TextConsole, styled
 
+pytestmark = pytest.mark.slow
+
 ENGINE = ("--set", "engine={name: scripted, turns: 2, tokens_per_turn: 4}", "--set", "routing.method=fixed")
 PROGRAM = "import sys; from deployments.cli import main; sys.argv[0] = 'geotts'; main()"
 MARKUP = "[link=https:evil.example]x [red].jpg"

@@ -16,6 +16,8 @@ from tts.config import AppArgs, TapeConfig, ToolsConfig
 from tts.errors import ConfigError
 from tts.toolkit.tape.file import read_tape
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 REQUESTS = 20
 
