@@ -180,6 +180,9 @@ class Verdict(Value):
     region: str = ""
     city: str = ""
     place: str = ""
+    town_centre: bool = Field(
+        default=False, description="true: the point stands for the town that is named, not for a spot in it"
+    )
     confidence: Share = Field(description="probability that the true place is within target_radius_km")
     target_radius_km: float
     explanation: str = ""

@@ -21,6 +21,7 @@ from deployments.local import LocalRollouts, local_ports
 from tools.web import web_search_tool
 from tts.config import AccessConfig, AppArgs, OpenAIEngine, RoutingConfig, ScriptedEngine
 from tts.domain.geo import Countries
+from tts.geodata.maps.palette import PALETTES
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.shipped import SAMPLES
 from tts.toolkit.broker.broker import Broker
@@ -73,6 +74,26 @@ async def test_an_area_that_the_photo_contradicts_is_told_above_everything_else(
         first = await tab.js("document.getElementById('answer').firstElementChild.innerText")
         assert first == "The photo says Bellinzona (Switzerland), outside the area you gave (Ukraine)."
         assert "outside the area you gave" in await text_of(tab, ".candidates")
+
+
+async def test_what_became_of_a_hint_is_told_in_the_answer(data_store, tab):
+    async with serving(AppArgs()) as (url, _):
+        await tab.open(url)
+        await tab.choose("#photos", SAMPLE)
+        await tab.until("document.querySelectorAll('#thumbs li').length")
+        await tab.js("document.getElementById('hint').focus()")
+        await tab.ask("Input.insertText", text="Ticino")
+        await tab.js("document.getElementById('go').click()")
+        await tab.until(ANSWERED)
+        assert "Bellinzona" in await text_of(tab, "#answer-title")
+        told = await text_of(tab, "#answer")
+        assert "What was read in the photo agrees with your hint: Ticino (Switzerland)." in told
+        assert "the caller says Ticino (Switzerland)" in await text_of(tab, "#answer .evidence")
+        known = await tab.js(
+            "[...document.querySelectorAll('.facts div')].map((fact) => fact.innerText.split('\\n'))"
+            ".find((fact) => fact[0] === 'Known to')[1]"
+        )
+        assert known == "the town"  # a sign with the town's name says no more, however small the radius is
 
 
 async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
@@ -343,6 +364,18 @@ async def test_it_fits_a_narrow_screen_in_light_and_dark(data_store, tab, dark, 
         await start(tab, url)
         await tab.until(ANSWERED)
         assert await tab.js("document.documentElement.scrollWidth") == 400
+        await tab.until("document.querySelector('.large img').naturalWidth == 640")
+        sources = await tab.js("""(() => {
+            const line = document.querySelector('.large .map-sources');
+            const others = [...line.parentElement.children].filter((other) => other !== line);
+            const [at, around] = [line.getBoundingClientRect(), others.map((other) => other.getBoundingClientRect())];
+            return { text: line.innerText, px: parseFloat(getComputedStyle(line).fontSize), wide: at.right,
+                clear: at.height > 0 && around.every((other) => other.bottom <= at.top || other.top >= at.bottom) };
+        })()""")
+        assert sources["text"] == f"map: {PALETTES['map'].sources}"
+        assert sources["px"] >= 11
+        assert sources["clear"]
+        assert sources["wide"] <= 400
         with Image.open(io.BytesIO(await tab.picture())) as shot:
             pixels = np.asarray(shot.convert("RGB"))
         assert np.allclose(pixels[400, 3], background, atol=3)

@@ -100,6 +100,33 @@ def test_a_country_stated_where_the_engine_knows_better_keeps_one_distribution(d
     assert 0 < answer["confidence"] < 0.3
 
 
+def test_a_sign_with_the_name_of_a_town_says_that_its_point_stands_for_the_town(data_store):
+    """Level and radius were those of a spot, and the page said so; nothing but the town's name had been read."""
+    done = CliRunner().invoke(
+        cli, ["locate", str(SAMPLES / "town-sign-latin.jpg"), "--json", "-n", "2"], standalone_mode=False
+    )
+    answer = json.loads(done.stdout)["answer"]
+    assert (answer["level"], answer["city"], answer["town_centre"]) == ("point", "Bellinzona", True)
+
+
+@pytest.mark.parametrize(
+    ("stated", "town_centre"),
+    [
+        ({"level": Level.POINT}, False),
+        ({"level": Level.CITY, "place": "Platform 2"}, False),
+        ({"level": Level.CITY}, True),
+    ],
+)
+def test_a_point_finer_than_a_town_does_not_stand_for_it(world, stated, town_centre):
+    here = LatLon(lat=34.6937, lon=135.5023)
+    runs = tuple(
+        said(i, here, facts=[place(here, name="Osaka")], city="Osaka", country="Japan", radius_km=1.0, **stated)
+        for i in range(4)
+    )
+    verdict = ConsensusVerifier(world, shipped("clues")).decide(VerifyRequest(a_context(), (), LocateOptions(), runs))
+    assert (verdict.level, verdict.city, verdict.town_centre) == (Level.POINT, "Osaka", town_centre)
+
+
 @given(p50=KM, p90=KM, targets=st.lists(TARGETS, min_size=2, max_size=6))
 def test_a_wider_target_is_never_less_probable(p50, p90, targets):
     found = [rough_exactness(p50, p90, target_km=target).confidence for target in sorted(targets)]

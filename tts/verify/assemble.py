@@ -55,6 +55,7 @@ def verdict_for(
         level=exact.level,
         abstained=False,
         **names,
+        town_centre=bool(names["city"]) and not names["place"] and stated.rank <= Level.CITY.rank,
         confidence=exact.confidence,
         target_radius_km=target_radius_km,
         explanation=_explanation(clusters, ledgers, names["city"] or names["region"] or names["country"], within),

@@ -83,6 +83,7 @@ def outside_verdict(
             "abstained": True,
             "level": Level.NONE,
             **dict.fromkeys(("country", "country_code", "region", "city", "place"), ""),
+            "town_centre": False,
             "confidence": 0.0,
             "explanation": f"{text} Within that area nothing that was found supports a place. {found.explanation}",
             "candidates": candidates,

@@ -77,9 +77,11 @@ def doubted(verdict: Verdict, confidence: float) -> Verdict:
     if confidence < 0.9 and target >= p90:
         p90 = target * 0.9 / confidence
     found = _agreeing(p50, p90, confidence, target)
-    kept = {name: "" for name, level in _FINEST.items() if level.rank > found.level.rank}
+    kept: dict[str, object] = {name: "" for name, level in _FINEST.items() if level.rank > found.level.rank}
     if "country" in kept:
         kept["country_code"] = ""
+    if "city" in kept:
+        kept["town_centre"] = False
     update = {"radius_km": found.radius, "level": found.level, "confidence": found.confidence, **kept}
     return verdict.model_copy(update=update)
 

@@ -39,6 +39,9 @@ const CIRCLES = {
   estimated: "pin: the answer · circles: the radius, estimated",
 };
 
+/** Whose data the maps are drawn from; the line on the map itself is too small where the map is. */
+const SOURCES = "map: Natural Earth · GSHHG · GeoNames";
+
 /** How the wider radius is worded: a likelihood only where it was fitted. */
 const within = (answer, radius) => `${isTransferred(answer) ? "within about" : "90 % within"} ${distance(radius.p90)}`;
 
@@ -76,8 +79,11 @@ function headline(answer) {
   return el("header", {}, title(name || "An unnamed place"),
     el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", button, " ", told),
     el("dl", { class: "facts" }, exactness,
-      LEVELS[answer.level] ? fact("Known to", LEVELS[answer.level], `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
+      LEVELS[answer.level] ? fact("Known to", knownTo(answer), `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
 }
+
+/** The level in words; a town's centre stands for the town, however small its radius is. */
+const knownTo = (answer) => LEVELS[answer.level === "point" && answer.town_centre ? "city" : answer.level];
 
 const fact = (name, value, note, ...more) =>
   el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), more, el("small", { class: "soft" }, note)));
@@ -117,6 +123,7 @@ function pictures(answer, source, photoUrls) {
     const large = figure(`Map around ${coordinates(answer, 3)}`, 640, 480,
       CIRCLES[isTransferred(answer) ? "estimated" : "fitted"] + (answer.candidates.length > 1 ? " · numbers: other candidates" : ""),
       source.map("answer"));
+    large.append(el("p", { class: "soft small map-sources" }, SOURCES));
     large.classList.add("large");
     const world = figure("Where in the world that is", 220, 220, "in the world", source.map("world"));
     side.append(world);
