@@ -175,7 +175,45 @@ def test_a_hint_moves_no_answer_away_from_the_sign(data_store, hint, outcome, se
     assert bool(answer["contradictions"]) is (outcome == "contradicted")
 
 
-@pytest.mark.parametrize("hint", ["on the road to Milan", "near Lake Maggiore", "not in Italy"])
+@pytest.mark.parametrize(
+    ("sample", "hint", "outcome", "sentence"),
+    [
+        (TOWN, "not in Italy", "agrees", "The answer lies in Switzerland, not in Italy, as your hint says."),
+        (TOWN, "outside Italy", "agrees", "The answer lies in Switzerland, not in Italy, as your hint says."),
+        (
+            TOWN,
+            "not Lugano",
+            "agrees",
+            "The answer lies in Bellinzona (Switzerland), not in Lugano (Switzerland), as your hint says.",
+        ),
+        (
+            TOWN,
+            "not in Switzerland",
+            "contradicted",
+            "Your hint says not in Switzerland, but the photo says Bellinzona (Switzerland).",
+        ),
+        (THAI, "not in Thailand", "contradicted", "Your hint says not in Thailand, but the photo points to Thailand."),
+        (THAI, "not in Bolivia", "agrees", "The answer lies in Thailand, not in Bolivia, as your hint says."),
+        (
+            THAI,
+            "not in Phuket",
+            "unchecked",
+            "Your hint could not be checked: what was read and looked up neither shows nor excludes Phuket (Thailand).",
+        ),
+    ],
+)
+def test_a_denial_is_held_against_what_was_read_and_moves_nothing(data_store, sample, hint, outcome, sentence):
+    plain, answer = locate(sample, "--seed", "1"), locate(sample, "--hint", hint, "--seed", "1")
+    assert (answer["hint"]["outcome"], answer["hint"]["text"]) == (outcome, sentence)
+    assert sentence in answer["explanation"]
+    (claim,) = [evidence for evidence in answer["evidence"] if evidence["claim"].startswith("the caller says not in")]
+    assert (claim["supports"], claim["grounded"]) == (outcome != "contradicted", outcome != "unchecked")
+    assert answer["contradictions"] == ([{"about": "hint", "text": sentence}] if outcome == "contradicted" else [])
+    for name in ("city", "country", "confidence", "radius_km", "level"):
+        assert answer[name] == plain[name]
+
+
+@pytest.mark.parametrize("hint", ["on the road to Milan", "near Lake Maggiore", "not far from Milan"])
 def test_a_hint_that_states_no_place_changes_nothing(data_store, hint):
     plain, answer = locate(TOWN, "--seed", "1"), locate(TOWN, "--hint", hint, "--seed", "1")
     assert (answer["hint"]["outcome"], answer["hint"]["place"]) == ("unchecked", "")

@@ -53,12 +53,47 @@ def test_a_question_is_no_claim(reader, hint, places):
 
 
 @pytest.mark.parametrize(
+    ("hint", "places"),
+    [
+        ("not in Italy", ["Italy"]),
+        ("not Italy.", ["Italy"]),
+        ("It is not in Rome", ["Rome"]),
+        ("This was not taken in the USA", ["United States"]),
+        ("it isn’t in Italy", ["Italy"]),
+        ("definitely outside of Ticino", ["Ticino"]),
+        ("not in Italy or France", ["Italy", "France"]),
+        ("not in Bosnia and Herzegovina", ["Bosnia and Herzegovina"]),
+        ("not in Paris, Texas", ["Paris"]),
+        ("Not in Italy. Not in France.", ["Italy", "France"]),
+    ],
+)
+def test_a_plain_denial_says_where_it_is_not(reader, hint, places):
+    stated = stated_in(hint, reader)
+    assert stated is not None
+    assert ([name[0].name for name in stated.names], stated.denied) == (places, True)
+
+
+def test_outside_a_town_is_near_it(reader):
+    stated = stated_in("outside Rome", reader)
+    assert stated is not None
+    assert (stated.names[0][0].name, stated.near, stated.denied) == ("Rome", True, False)
+
+
+def test_a_place_that_is_stated_beside_a_denial_counts(reader):
+    stated = stated_in("Not in Italy. It is near Lugano.", reader)
+    assert stated is not None
+    assert ([name[0].name for name in stated.names], stated.denied) == (["Lugano"], False)
+
+
+@pytest.mark.parametrize(
     "hint",
     [
         "taken on a school trip",
         "on the road to Milan",
         "near Lake Maggiore",
-        "not in Italy",
+        "not far from Rome",
+        "not sure",
+        "not in Georgia",
         "it isn't Italy but Switzerland",
         "No, Italy is wrong",
         "my friend Paris sent it",

@@ -1,8 +1,9 @@
 """The places that a hint states. A name counts where the sentence says that it is where the photo was taken.
 
 That is: the hint is the name; or the name stands whole after a word of place (“near Lugano”, “The answer is Kyiv”). A
-sentence about people, a denial and a common word name no place, and of “Lake Maggiore” no part is taken for a town.
-When in doubt nothing is taken. A question, and places between which the caller chooses none, are `asked`, not claimed.
+sentence about people and a common word name no place, and of “Lake Maggiore” no part is taken for a town. When in doubt
+nothing is taken. A question, and places between which the caller chooses none, are `asked`, not claimed. A sentence
+that is nothing but a denial (“not in Italy”) says where the photo was not taken; in any other a denial names no place.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
 
 _SENTENCE = re.compile(r"(?<=[.!?;:？。！])\s+|\n+")
+_EITHER = re.compile(r",?\s+(?:or|nor|and)\s+(?:in\s+)?|,\s*", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|[,/&]|\d[\d.]*")
 
 
@@ -36,6 +38,12 @@ _OR, _AND = _words("or oder ou o oppure"), _words("and und et e y , / &")
 _DENIED = _words("""
 not never neither nor without isn't wasn't don't doesn't isnt wasnt nicht kein keine nie pas non ne sin não nunca
 """)
+_DENIAL = re.compile(
+    r"(?:(?:this|that|it|the|photo|photograph|picture|image|is|was|it's|that's|definitely|certainly|surely|taken|shot)\s+)*"
+    r"(?P<word>not|isn't|isnt|wasn't|wasnt|outside)\s+"
+    r"(?:(?:taken|shot|in|at|inside|within|anywhere|from|of|the)\s+)*(?P<places>\S.*)",
+    re.IGNORECASE,
+)
 _OF_PEOPLE = _words("""
 friend friends tourist tourists man woman boy girl guy people person family brother sister mother father son wife
 husband daughter uncle aunt colleague boss neighbour neighbor traveller guest name named called sent gave wrote said
@@ -50,11 +58,12 @@ _NAMESAKES = 0.2  # share of the best known bearer's photos from which another b
 @dataclass(frozen=True, slots=True)
 class Stated:
     """`names`: for each name the places that may be meant, the best known first; a country alone. `near`: the hint says
-    near it; `asked`: a question, or several places of which only one can be right."""
+    near it; `asked`: a question, or several places of which only one can be right; `denied`: it is none of them."""
 
     names: tuple[tuple[Place, ...], ...]
     near: bool = False
     asked: bool = False
+    denied: bool = False
 
 
 def stated_in(text: str, reader: ClueReader) -> Stated | None:
@@ -62,11 +71,28 @@ def stated_in(text: str, reader: ClueReader) -> Stated | None:
     names = _Names(reader)
     if whole := names.resolve(text.strip(" .!,")):
         return Stated((whole,))
-    found = [stated for sentence in _SENTENCE.split(text) if (stated := _of_sentence(sentence, names)) is not None]
+    sentences = _SENTENCE.split(text)
+    denials = {sentence: places for sentence in sentences if (places := _denied(sentence, names))}
+    stated = (_of_sentence(sentence, names) for sentence in sentences if sentence not in denials)
+    found = [one for one in stated if one is not None]
     if not found:
-        return None
+        denied = tuple(dict.fromkeys(name for places in denials.values() for name in places))
+        return Stated(denied, denied=True) if denied else None
     joined = _narrowed([name for stated in found for name in stated.names])
     return Stated(joined, any(s.near for s in found), len(joined) > 1 or any(s.asked for s in found))
+
+
+def _denied(sentence: str, names: _Names) -> tuple[tuple[Place, ...], ...]:
+    """The places of a plain denial; “outside Rome” is near Rome, “outside Italy” is not in Italy."""
+    matched = _DENIAL.fullmatch(sentence.replace("’", "'").strip(" .!,"))
+    if matched is None:
+        return ()
+    whole = names.resolve(matched["places"])
+    parts = [whole] if whole else [names.resolve(part) for part in _EITHER.split(matched["places"])]
+    towns = [part for part in parts if part and part[0].kind not in ("country", "admin1")]
+    if not all(parts) or (towns and matched["word"].lower() == "outside"):
+        return ()
+    return tuple(parts)
 
 
 def _of_sentence(sentence: str, names: _Names) -> Stated | None:

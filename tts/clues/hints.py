@@ -28,8 +28,9 @@ _REACH_KM = {"city": 50.0, "admin1": 150.0}
 class Hint:
     """The places that a hint states: `label` as the gazetteer writes them, with their country; `scope` where they are.
 
-    `near`: it says near them. `asked`: it asks about them or leaves open which it is; then it claims nothing, and has
-    no `clues` and `mentions`.
+    `near`: it says near them. `asked`: it asks about them or leaves open which it is. `denied`: it says in none of
+    them. The latter two have no `clues` and `mentions`: a question claims nothing, and a denial is held against what
+    was read and moves nothing.
     """
 
     label: str
@@ -39,6 +40,12 @@ class Hint:
     places: tuple[Place, ...]
     near: bool = False
     asked: bool = False
+    denied: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it says of the places: “Italy”, or “not in Italy”."""
+        return f"not in {self.label}" if self.denied else self.label
 
 
 def hint_of(text: str | None, reader: ClueReader) -> Hint | None:
@@ -51,8 +58,8 @@ def hint_of(text: str | None, reader: ClueReader) -> Hint | None:
     codes = frozenset(place.country_code for place in places if place.kind == "country")
     discs = tuple(Disc(p.point, _REACH_KM.get(p.kind, 50.0)) for p in places if p.kind != "country")
     scope = Scope(codes=codes) if codes else Scope(discs=discs)
-    if stated.asked:
-        return Hint(label, scope, (), (), places, stated.near, asked=True)
+    if stated.asked or stated.denied:
+        return Hint(label, scope, (), (), places, stated.near, stated.asked, stated.denied)
     clue = pointing(ClueKind.PLACE, "", "the caller says so", {place.country_code for place in places}, NATS)
     matches = tuple(Match(place, 1.0, place.name, primary=True) for place in places if place.kind != "country")
     mentions = (Mention(f"hint {normalise(label)}", "", matches, _RATE, _BASE),) if matches else ()

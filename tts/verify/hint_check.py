@@ -14,6 +14,7 @@ from tts.domain.answer import Contradiction, Evidence, HintOutcome, Verdict
 from tts.domain.geo import distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.gazetteer import Place
+from tts.verify.denial_check import denied_outcome
 from tts.verify.reading_belief import ReadBelief
 from tts.verify.wording import place_words, what_the_photo_says
 from tts.verify.world import World
@@ -30,20 +31,8 @@ def check_hint(
     """`firm`: the verdict's point rests on what tools returned or on what was read."""
     if hint is None:
         return HintOutcome(outcome="unchecked", text="Your hint names no place that is known here; it was not checked.")
-    fit = None
-    if read is not None and world.clues is not None:
-        fit = hint.scope.fit(read.belief, world.clues.weigher.priors)
-    against, agrees = fit is not None and fit.contradicts, fit is not None and fit.agrees
-    if verdict.point is None:
-        return _without_a_point(hint, against=against)
-    known = firm or agrees or (read is not None and read.names(verdict.point))
-    if any(_holds(place, verdict) for place in hint.places):
-        return _agreeing(hint, verdict, read, agrees=agrees) if known else _unchecked(hint)
-    if known and hint.near and (km := _away_km(hint, verdict)) <= _NEAR_KM and verdict.level.rank >= Level.CITY.rank:
-        return _outcome("near", hint, f"The answer lies near {hint.label}, as your hint says: {_km(km)} away.")
-    if against or (known and not _nearly(hint, verdict, world)):
-        return _elsewhere(hint, verdict, read)
-    return _unchecked(hint)
+    outcome = _of_places(hint, verdict, read, firm=firm, world=world)
+    return denied_outcome(hint, outcome, verdict, _says(verdict, read)) if hint.denied else outcome
 
 
 def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
@@ -65,6 +54,24 @@ def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
     first = told and not verdict.contradictions
     parts = (outcome.text, verdict.explanation) if first else (verdict.explanation, outcome.text)
     return verdict.model_copy(update=changed | {"explanation": " ".join(parts)})
+
+
+def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: bool, world: World) -> HintOutcome:
+    """What became of the places of a hint, as if it stated them."""
+    fit = None
+    if read is not None and world.clues is not None:
+        fit = hint.scope.fit(read.belief, world.clues.weigher.priors)
+    against, agrees = fit is not None and fit.contradicts, fit is not None and fit.agrees
+    if verdict.point is None:
+        return _without_a_point(hint, against=against)
+    known = firm or agrees or (read is not None and read.names(verdict.point))
+    if any(_holds(place, verdict) for place in hint.places):
+        return _agreeing(hint, verdict, read, agrees=agrees) if known else _unchecked(hint)
+    if known and hint.near and (km := _away_km(hint, verdict)) <= _NEAR_KM and verdict.level.rank >= Level.CITY.rank:
+        return _outcome("near", hint, f"The answer lies near {hint.label}, as your hint says: {_km(km)} away.")
+    if against or (known and not _nearly(hint, verdict, world)):
+        return _elsewhere(hint, verdict, read)
+    return _unchecked(hint)
 
 
 def _without_a_point(hint: Hint, *, against: bool) -> HintOutcome:
