@@ -27,6 +27,7 @@ REASONS = (
     "needs your own",
     "takes long",
     "make targets",
+    "ends with 1",
     "a drawing",
 )
 RUN = ("bash", "console", "python", "yaml", "json")

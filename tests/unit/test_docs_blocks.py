@@ -12,6 +12,7 @@ import click
 import pytest
 from docs_blocks import REASONS, ROOT, RUN, Block, blocks_of, documents, reason_in
 from docs_runner import Reader
+from markdown_it import MarkdownIt
 
 from deployments.cli import cli
 
@@ -31,6 +32,13 @@ def test_a_block_is_run_or_says_why_not(block):
         assert not reason_in(line) or reason_in(line).startswith(REASONS), f"{block}: {line}"
     if block.language in ("bash", "console"):
         assert block.commands(), f"{block}: nothing of it is run"
+
+
+@pytest.mark.parametrize("path", [path for path in documents() if path.suffix == ".md"], ids=lambda path: path.name)
+def test_no_code_hides_in_an_indented_block(path):
+    """Those are not looked at: code stands between fences, where it is run or marked."""
+    indented = [token.map for token in MarkdownIt().parse(path.read_text()) if token.type == "code_block"]
+    assert indented == []
 
 
 def test_the_documents_that_users_read_first_are_among_them():
