@@ -10,6 +10,7 @@ from starlette.responses import Response
 from deployments.accept import preferred
 from deployments.api_reference import reference
 from deployments.docs_page import docs_page
+from deployments.region_terms import RegionTerms, region_terms
 from deployments.replies import JSON
 from deployments.service import Service
 from deployments.web.site import PAGE, StaticFile, static_files
@@ -42,13 +43,17 @@ class ServiceLimits(Value):
 
 
 class ServiceIndex(Value):
-    """What is served here, for programs. `access: keys` means that requests need one."""
+    """What is served here, for programs. `access: keys` means that requests need one.
+
+    `region_search` is there when requests may consent to it (`allow_region_search`).
+    """
 
     name: str
     version: str
     access: Literal["off", "keys"]
     retention_s: float
     limits: ServiceLimits
+    region_search: RegionTerms | None
     links: dict[str, str]
 
 
@@ -96,6 +101,7 @@ def _index(service: Service) -> ServiceIndex:
             body_bytes=config.max_body_bytes,
             rollouts=MAX_PARALLEL,
         ),
+        region_search=region_terms(service.args),
         links=_LINKS,
     )
 

@@ -13,13 +13,23 @@ import pytest
 from chromium import CHROMIUM, MISSING, chromium
 from made_answers import EVIL
 from PIL import Image
+from provider_server import answering, config_for
+from rude_server import rude_server
 from service import an_app, idle, ports_of, serving
 from stage import Web
 
 from deployments.access import fingerprint
-from deployments.local import LocalRollouts, local_ports
+from deployments.local import LocalRollouts, local_ports, local_tools
 from tools.web import web_search_tool
-from tts.config import AccessConfig, AppArgs, OpenAIEngine, RoutingConfig, ScriptedEngine
+from tts.config import (
+    AccessConfig,
+    AppArgs,
+    OpenAIEngine,
+    RegionSearchConfig,
+    RoutingConfig,
+    ScriptedEngine,
+    ToolsConfig,
+)
 from tts.domain.geo import Countries
 from tts.geodata.maps.palette import PALETTES
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
@@ -406,3 +416,54 @@ async def test_it_is_used_by_keyboard_and_has_names_for_everything(data_store, t
         ]
         assert len(named) > 12
         assert [role for role, name in named if not name.strip()] == []
+
+
+SHOWS_REGIONS = "!document.getElementById('regions-field').hidden"
+
+
+def searching(folder, *, allowed):
+    """A service whose one rollout asks for a search by picture, and which names Google's for it."""
+    calls = [{"name": "image_search", "arguments": {"bbox": [0, 0, 1, 1]}}]
+    turns = [
+        {"rollout": 0, "turn": 0, "text": "looking", "calls": calls},
+        {"rollout": 0, "turn": 1, "text": '{"lat": 48.86, "lon": 2.34, "country": "France"}'},
+    ]
+    (folder / "script.jsonl").write_text("\n".join(map(json.dumps, turns)))
+    return an_app(ScriptedEngine(tape=str(folder / "script.jsonl"))), RegionSearchConfig(allowed=allowed)
+
+
+async def test_where_no_region_may_leave_nobody_is_asked_for_consent(data_store, tab, tmp_path):
+    args, regions = searching(tmp_path, allowed=False)
+    tools = ToolsConfig(providers=("google_vision", "offline"), region_search=regions)
+    async with serving(args.model_copy(update={"tools": tools})) as (url, _):
+        await tab.open(url)
+        await tab.until("document.getElementById('foot').textContent")  # the index has been read
+        assert not await tab.js(SHOWS_REGIONS)
+        assert await text_of(tab, "#regions-note") == ""
+
+
+async def test_consent_to_region_search_is_off_says_who_gets_what_and_is_sent_when_ticked(
+    data_store, tab, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("GOOGLE_VISION_API_KEY", "vision-key-of-this-test")
+    args, regions = searching(tmp_path, allowed=True)
+    async with rude_server(answering("google_vision")) as there:
+        tools = config_for(there, "google_vision", "offline", region_search=regions)
+        args = args.model_copy(update={"tools": tools})
+        async with serving(args, tools=local_tools(args)) as (url, _):
+            await start(tab, url, rollouts=1)
+            await tab.until(ANSWERED)
+            assert there.seen == []  # nobody ticked it
+            await tab.until(SHOWS_REGIONS)
+            told = await text_of(tab, "#regions-field")
+            assert "parts of your photo, up to all of it, may be sent from this service" in told
+            assert "Google Cloud Vision (127.0.0.1)" in told
+            assert "nothing in them is blurred" in told
+            assert await tab.js("document.getElementById('regions').checked") is False
+            await tab.js("document.getElementById('regions').click()")
+            await tab.js("document.getElementById('go').click()")
+            await tab.until("document.getElementById('answer').hidden")
+            await tab.until(ANSWERED)
+            assert [seen.path for seen in there.seen] == ["/v1/images:annotate"]
+            assert await tab.js("document.getElementById('regions').checked") is False  # for one request only
+            assert tab.complaints == []

@@ -20,7 +20,8 @@ from support import sign_bytes
 
 from deployments.local import local_tools
 from tts.api.client import Client
-from tts.config import BlurConfig, GatewayUpload, RegionSearchConfig, ScriptedEngine, StoreUpload
+from tts.config import BlurConfig, GatewayUpload, RegionSearchConfig, ScriptedEngine, StoreUpload, ToolsConfig
+from tts.config.request_defaults import RequestDefaults
 from tts.domain.events import LeftMachine, ToolResulted, parse_event
 from tts.domain.request import LocateOptions
 from tts.errors import ToolErrorKind
@@ -346,3 +347,29 @@ async def test_the_client_consents_for_its_caller(data_store, looking):
     assert result_in(refused).failure.kind is ToolErrorKind.NOT_ALLOWED
     assert result_in(allowed).ok
     assert len(lens.urls) == 1
+
+
+async def told_by_index(**changes):
+    args = an_app().model_copy(update=changes)
+    async with serving(args) as (url, _), httpx.AsyncClient(base_url=url) as http:
+        return (await http.get("/", headers={"Accept": "application/json"})).json()["region_search"]
+
+
+async def test_the_index_says_to_whom_regions_may_go_where_consent_can_be_given(data_store, monkeypatch, tmp_path):
+    (tmp_path / "faces.onnx").write_bytes(detector((0.0, 0.0, 64.0, 64.0)))
+    monkeypatch.setenv("GEOTTS_UPLOAD_SECRET", "Bearer s")
+    store = StoreUpload(put_url="https://crops.example/{name}")
+    allowed = RegionSearchConfig(allowed=True, upload=store, blur=BlurConfig(model=str(tmp_path / "faces.onnx")))
+    tools = ToolsConfig(providers=("serper_lens", "google_vision", "offline"), region_search=allowed)
+    assert await told_by_index(tools=tools) == {
+        "services": [
+            {"provider": "serper_lens", "host": "google.serper.dev"},
+            {"provider": "google_vision", "host": "vision.googleapis.com"},
+        ],
+        "store": "crops.example",
+        "blurred": True,
+    }
+    narrow = RequestDefaults(tools=("read_text",))
+    assert await told_by_index(tools=tools, request_defaults=narrow) is None
+    assert await told_by_index(tools=ToolsConfig(providers=("google_vision", "offline"))) is None
+    assert await told_by_index() is None

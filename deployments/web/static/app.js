@@ -6,6 +6,7 @@ import { byId, el, fill } from "./dom.js";
 import { Live } from "./live.js";
 import { Photos } from "./photos.js";
 import { Problem, unreachable } from "./problems.js";
+import { forgetConsent, offerRegionSearch } from "./regions.js";
 
 const KEY = "geotts-key";
 const DEPTHS = {
@@ -160,6 +161,7 @@ async function introduce() {
   photos.limits = index.limits;
   byId("rollouts").max = index.limits.rollouts;
   if (index.access === "keys") askForKey();
+  offerRegionSearch(index.region_search);
   const hours = index.retention_s / 3600;
   const kept = hours >= 1 ? `${Math.round(hours)} h` : `${Math.round(index.retention_s)} s`;
   byId("foot").textContent = `GeoTTS ${index.version} · photos and answers are forgotten after ${kept}, or at once when you erase them`;
@@ -169,7 +171,9 @@ byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
   if (running) return;
   const form = checked();
-  if (form) locate(form);
+  if (!form) return;
+  forgetConsent();
+  locate(form);
 });
 byId("stop").addEventListener("click", cancel);
 byId("depth").addEventListener("change", tellDepth);

@@ -1,0 +1,53 @@
+"""What a person has to know before parts of a photo may leave: to whom they go, and what is hidden in them first."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from tools.providers import google_vision, serpapi_lens, serper_lens
+from tts.config import AppArgs, GatewayUpload, S3Upload
+from tts.config.region_search import BY_URL
+from tts.domain.value import Value
+
+_ADDRESSES: Final = {
+    "serper_lens": serper_lens.BASE_URL,
+    "serpapi_lens": serpapi_lens.BASE_URL,
+    "google_vision": google_vision.BASE_URL,
+}
+
+
+class RegionService(Value):
+    """One that is sent regions of photos. `host` is the one that is asked: the operator may have named a proxy."""
+
+    provider: str
+    host: str
+
+
+class RegionTerms(Value):
+    """`services` are asked in this order. `store` is the host that holds a region meanwhile, where it is not us."""
+
+    services: tuple[RegionService, ...]
+    store: str | None
+    blurred: bool
+
+
+def region_terms(args: AppArgs) -> RegionTerms | None:
+    """None where a consent would change nothing: not configured, not allowed, answered by a tape, or not offered."""
+    names = args.tools.region_providers
+    offered = args.request_defaults.tools
+    if not names or "tape" in args.tools.providers or (offered is not None and "image_search" not in offered):
+        return None
+    upload = args.tools.region_search.upload
+    store = None
+    if not isinstance(upload, GatewayUpload) and any(name in BY_URL for name in names):
+        store = urlsplit(upload.bucket_url if isinstance(upload, S3Upload) else upload.put_url).hostname
+    asked = {name: args.tools.settings.get(name) for name in names}
+    return RegionTerms(
+        services=tuple(
+            RegionService(provider=name, host=urlsplit((own and own.base_url) or _ADDRESSES[name]).hostname or "")
+            for name, own in asked.items()
+        ),
+        store=store,
+        blurred=args.tools.region_search.blur is not None,
+    )
