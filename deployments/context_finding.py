@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from deployments.findings import Finding
 from deployments.local import local_tools
@@ -12,6 +13,7 @@ from tts.config import AppArgs, OpenAIEngine
 from tts.dialects.base import Task
 from tts.domain.photo import load_photo
 from tts.domain.request import RequestContext
+from tts.domain.usage import Usage
 from tts.errors import ConfigError, DataError, GeoTTSError
 from tts.inference.endpoint.advice import longer_context
 from tts.inference.endpoint.canary import CanaryOutcome
@@ -19,6 +21,7 @@ from tts.inference.endpoint.context_guard import needed_tokens
 from tts.inference.endpoint.traits import EndpointTraits
 from tts.inference.openai_client import OpenAIModel
 from tts.ports import ModelRequest
+from tts.rollout.offered import offered_tools
 from tts.shipped import SAMPLES
 
 _PATIENCE_S = 180.0
@@ -32,6 +35,11 @@ def context_finding(engine: OpenAIEngine, args: AppArgs, what: str = "context of
         traits, outcome = asyncio.run(_asked(engine, needed))
     except GeoTTSError:
         return None  # what is wrong with the endpoint is told by the finding about it
+    found = _finding(what, needed, traits, outcome)
+    return found if outcome is None else replace(found, detail=f"{found.detail}; {_taken(outcome.usage)}")
+
+
+def _finding(what: str, needed: int, traits: EndpointTraits, outcome: CanaryOutcome | None) -> Finding:
     holds = f"{traits.context_tokens} tokens" if traits.context_tokens else ""
     mend = longer_context(traits.kind)
     if traits.context_tokens is not None and traits.context_tokens < needed:
@@ -51,6 +59,14 @@ def context_finding(engine: OpenAIEngine, args: AppArgs, what: str = "context of
     return Finding(what, "missing", unknown, "the beginning of long conversations may be lost", mend)
 
 
+def _taken(usage: Usage) -> str:
+    """What the try cost, as far as the endpoint counts."""
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    counted = f"{tokens} tokens" if tokens else "an unknown number of tokens"
+    money = f", ${usage.cost_usd:.6f}".rstrip("0") if usage.cost_usd else ""
+    return f"to find out took {counted}{money}"
+
+
 async def _asked(engine: OpenAIEngine, needed: int) -> tuple[EndpointTraits, CanaryOutcome | None]:
     model = OpenAIModel(engine)
     try:
@@ -61,10 +77,11 @@ async def _asked(engine: OpenAIEngine, needed: int) -> tuple[EndpointTraits, Can
 
 
 def _first_turn(args: AppArgs) -> int:
-    """About how many tokens the first turn takes: its texts, the tools, and a shipped sample as its photo."""
+    """About how many tokens the first turn takes: its texts, the tools sent with it, and a shipped sample photo."""
     dialect = make_dialect(args.dialect, args)
     try:
-        tools = tuple(dialect.schemas(local_tools(args).toolbox.schemas()))
+        schemas = local_tools(args).toolbox.schemas()
+        tools = offered_tools(dialect, schemas, args.request_defaults.tools, region_search=False)
     except (DataError, ConfigError):  # data that is not built, keys that are missing: findings of their own
         tools = ()
     photo = load_photo((SAMPLES / "town-sign-latin.jpg").read_bytes())
@@ -72,7 +89,7 @@ def _first_turn(args: AppArgs) -> int:
         ModelRequest(
             context=RequestContext(id="doctor", remaining_s=_PATIENCE_S),
             session_id="doctor",
-            messages=dialect.opening(Task(photos=(photo,))),
+            messages=dialect.opening(Task(photos=(photo,), use_tools=bool(tools), tools=tools)),
             sampling=dialect.sampling(rollout_id=0, n=1, seed=0, turn=0, max_tokens=args.limits.max_tokens),
             photos=(photo,),
             tools=tools,

@@ -115,7 +115,7 @@ class Rollout:
         """The engine of this replica for somebody else: the verifier model."""
         photos = await self._refs.fetch(photo_refs)
         deltas = self._model.generate(replace(request, photos=photos))
-        batched = coalesce(deltas, window_s=self._coalesce_s, urgent=lambda delta: bool(delta.sent))
+        batched = coalesce(deltas, window_s=self._coalesce_s, urgent=lambda delta: delta.is_aside)
         self._running += 1
         try:
             async with closing(batched) as batches:

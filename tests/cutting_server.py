@@ -48,6 +48,10 @@ class CuttingServer:
             if self.counts or not (isinstance(step, dict) and "usage" in step)
         ]
 
+    def read_of(self, body: Body) -> int:
+        """How many tokens of a request it read."""
+        return len(self._read(body))
+
     def _read(self, body: Body) -> list[str]:
         """The tokens that are left: one a word, and some for each picture."""
         tokens = [token for message in body["messages"] for token in _tokens(message.get("content"))]

@@ -93,6 +93,8 @@ class Delta:
     """A piece of a generation. The last one has `finish_reason` and `usage`; `logprobs` where they were asked for.
 
     `sent` is what the engine is about to send to another machine for it, told in a piece of its own before it goes.
+    `spent` is what a question of the engine's own took, such as whether the endpoint reads long prompts whole: told in
+    a piece of its own, and not in `usage`, which tells how long this conversation is.
     `provider_fields`, in the last piece, have to be on the message when it is sent back.
     """
 
@@ -103,7 +105,13 @@ class Delta:
     finish_reason: Literal["stop", "length", "tool_calls"] | None = None
     usage: Usage | None = None
     sent: tuple[Outgoing, ...] = ()
+    spent: Usage | None = None
     provider_fields: ProviderFields | None = None
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it only tells of what was sent or spent: nothing of the generation has been passed on with it."""
+        return bool(self.sent) or self.spent is not None
 
 
 class ModelClient(Protocol):

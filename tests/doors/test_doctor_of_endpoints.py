@@ -1,5 +1,7 @@
 """`geotts doctor --profile … --endpoint …` as a user types it: what it says of the context of the endpoint."""
 
+import re
+
 import pytest
 from chat_servers import BY_NAME, playing
 from chat_speakers import speaking
@@ -97,3 +99,25 @@ async def test_every_missing_key_of_a_provider_is_named_beside_the_other_finding
     assert "$AMAP_API_KEY is not set" in said
     assert "$SERPER_API_KEY" not in said
     assert "limits  8 turns" in said
+
+
+async def size_of_first_turn(*more):
+    server = CuttingServer(8192, speaking("generic"))
+    _, said, _ = await doctor(server.play, ollama_pages(told=1024), "gemma3:4b", *more)
+    return int(re.search(r"the first turn of this profile takes about (\d+)", said)[1])
+
+
+async def test_the_first_turn_is_counted_with_the_tools_that_are_sent_with_it(data_store):
+    least = await size_of_first_turn("--set", "request_defaults.tools=[read_text]")
+    small = await size_of_first_turn()
+    everything = await size_of_first_turn("--set", "request_defaults.tools=null")
+    assert least < small < everything
+
+
+async def test_what_the_question_about_the_context_took_is_told(data_store):
+    server = CuttingServer(8192, speaking("generic"))
+    price = ("--set", "engine.price={input: 100, output: 1000}")
+    code, said, (question,) = await doctor(server.play, ollama_pages(), "gemma3:4b", *price)
+    read = len(question["messages"][0]["content"].split())
+    assert code == 0
+    assert f"to find out took {read + 5} tokens, ${(read * 100 + 5 * 1000) / 1e6:.6f}".rstrip("0") in said

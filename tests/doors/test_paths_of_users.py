@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from chat_servers import BY_NAME, playing
 from chat_speakers import speaking
+from cutting_server import CuttingServer, is_canary, ollama_pages
 from endpoint import serving
 from geotts_process import geotts
 
@@ -153,3 +154,19 @@ def test_an_example_that_can_not_run_says_so_in_one_line(example, arguments, cod
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
     assert said in done.stderr
+
+
+async def test_what_the_question_about_the_context_took_is_in_the_usage_of_the_answer(data_store):
+    server = CuttingServer(32_768, speaking("generic"))
+    async with serving(server.play, ollama_pages()) as endpoint:
+        _, out, told = await geotts(
+            "locate", PHOTO, "--json", "--profile", "small", "--endpoint", endpoint.url, "--model", "gemma3:4b",
+            "--set", "engine.price={input: 100, output: 1000}",
+        )  # fmt: skip
+        asked = endpoint.bodies
+    assert sum(map(is_canary, asked)) == 1, told
+    read = sum(server.read_of(body) for body in asked)
+    usage = json.loads(out)["answer"]["usage"]
+    assert (usage["model_calls"], usage["prompt_tokens"]) == (len(asked), read)
+    assert usage["completion_tokens"] == 5 * len(asked)
+    assert usage["cost_usd"] == pytest.approx((read * 100 + 5 * len(asked) * 1000) / 1e6)

@@ -89,7 +89,7 @@ class EndpointPool:
             try:
                 async with closing(member.model.generate(_with_remaining(request, deadline))) as deltas:
                     async for delta in deltas:
-                        passed_on = passed_on or not delta.sent
+                        passed_on = passed_on or not delta.is_aside
                         yield delta
                 member.serves()
                 return

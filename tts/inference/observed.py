@@ -107,8 +107,8 @@ class ObservedModel:
         try:
             async with closing(self._observer.generate(request)) as deltas:
                 async for delta in deltas:
-                    if delta.sent:
-                        await send(Delta(sent=delta.sent))
+                    if delta.is_aside:
+                        await send(Delta(sent=delta.sent, spent=delta.spent))
                     text.append(delta.text)
                     usage = delta.usage or usage
         except ModelError as failure:

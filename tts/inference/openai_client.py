@@ -36,7 +36,7 @@ from tts.inference.endpoint.question import Question
 from tts.inference.endpoint.refusal import Refusal
 from tts.inference.endpoint.traits import HOSTED, EndpointTraits
 from tts.inference.openai_connection import Connection, check_size
-from tts.inference.openai_stream import Completion, SseLines, check_length
+from tts.inference.openai_stream import Completion, SseLines, check_length, usage_in
 from tts.inference.openai_wire import ChatBody, body_for, refused_request
 from tts.inference.pictures import PictureCache
 from tts.inference.retry import Backoff
@@ -103,7 +103,7 @@ class OpenAIModel:
             try:
                 async with aclosing(self._attempt(request, deadline, max_tokens)) as deltas:
                     async for delta in deltas:
-                        passed_on = passed_on or not delta.sent
+                        passed_on = passed_on or not delta.is_aside
                         yield delta
                 return
             except _AskAgain as again:
@@ -132,9 +132,13 @@ class OpenAIModel:
         if self._traits.kind not in CUTS_SILENTLY | {"other"}:
             return None
         outcome: CanaryOutcome | None = None
+        spent = Usage()
         async with aclosing(self._canary(tokens, "", deadline)) as steps:
             async for step in steps:
-                outcome = step if isinstance(step, CanaryOutcome) else outcome
+                if isinstance(step, CanaryOutcome):
+                    outcome = replace(step, usage=spent)
+                else:
+                    spent += step.spent or Usage()
         if outcome is not None and outcome.state == "whole":
             self._traits = self._guard.learn(outcome, self._traits)
             await self._remember()
@@ -184,17 +188,21 @@ class OpenAIModel:
                         self._traits = self._guard.learn(step, self._traits)
 
     async def _canary(self, tokens: int, asked_for: str, deadline: Deadline) -> AsyncGenerator[Delta | CanaryOutcome]:
-        """The questions of a canary as they are sent, and what came of them."""
+        """The questions of a canary as they are sent, what each took, and what came of them."""
         canary = Canary(self._model, self._traits, tokens)
         while (question := canary.question) is not None:
-            yield self._leaving("POST", _CHAT, len(orjson.dumps(question)), asked_for)
+            size = len(orjson.dumps(question))
+            yield self._leaving("POST", _CHAT, size, asked_for)
             try:
                 response = await self._http.ask("POST", _CHAT, question, deadline, self._config.first_token_s)
             except ModelError as failure:
                 canary.feed(Refusal(0, failure.detail))
                 continue
             ok = response.status_code == httpx.codes.OK
-            canary.feed(_parsed(response) if ok else await self._http.refusal(response, deadline))
+            answer = _parsed(response) if ok else await self._http.refusal(response, deadline)
+            told = usage_in(answer) if isinstance(answer, dict) else None
+            yield Delta(spent=self._priced(told or Usage(), size) + Usage(model_calls=1))
+            canary.feed(answer)
         if canary.outcome is not None:
             yield canary.outcome
 

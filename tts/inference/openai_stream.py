@@ -83,7 +83,7 @@ class Completion:
         """As `feed`, for a chunk that is parsed already; also takes a whole completion that was not streamed."""
         if chunk.get("error"):
             raise ModelError(f"the endpoint reports: {_message(chunk['error'])}", transient=True)
-        self._usage = _usage(chunk) or self._usage
+        self._usage = usage_in(chunk) or self._usage
         choice = next((c for c in _list(chunk.get("choices")) if isinstance(c, dict)), None)
         if choice is None:
             return ""
@@ -172,7 +172,7 @@ class Completion:
         return call.id if call.id and len(call.id) <= 80 and call.id not in taken else f"c{self._turn}_{i}"
 
 
-def _usage(chunk: dict[str, Any]) -> Usage | None:
+def usage_in(chunk: dict[str, Any]) -> Usage | None:
     """OpenAI's usage with its cached tokens; llama.cpp's timings where there is no usage."""
     usage, timings = _dict(chunk.get("usage")), _dict(chunk.get("timings"))
     if usage:

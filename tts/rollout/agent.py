@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tts.dialects.base import Dialect, Surroundings, Task
-from tts.dialects.released.tool_name import ability_of
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
 from tts.domain.similar import SimilarPhoto
 from tts.ports import Gallery, GroupRequest, ModelClient, Toolbox, ToolSchema
+from tts.rollout.offered import offered_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,5 @@ class Agent:
         """With what the request consents to, or with everything."""
         if not group.use_tools:
             return ()
-        allowed = group.tools
         consents = consents or group.allow_region_search
-        schemas = [schema for schema in self.toolbox.schemas() if consents or not schema.sends_photo]
-        return dialect.schemas(tuple(s for s in schemas if allowed is None or ability_of(s.name) in allowed))
+        return offered_tools(dialect, self.toolbox.schemas(), group.tools, region_search=consents)

@@ -257,6 +257,8 @@ class _Rollout:
                         for sent in delta.sent:
                             await send(sent)
                             speech.pause()
+                        if delta.spent is not None:
+                            self._budget = self._budget.spend(delta.spent)
                         if delta.text:
                             text.append(delta.text)
                             await speech.say(delta.text)

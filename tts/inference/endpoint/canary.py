@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, Literal
 
+from tts.domain.usage import Usage
 from tts.inference.endpoint.advice import overflows_context
 from tts.inference.endpoint.refusal import Refusal
 from tts.inference.endpoint.traits import EndpointTraits
@@ -30,13 +31,14 @@ CanaryState = Literal["whole", "cut", "refused", "unknown"]
 class CanaryOutcome:
     """What came of it: `words` were sent, which are at least as many tokens; `read` of them are counted, 0 if none.
 
-    `refused`: the endpoint says aloud that the prompt is too long, as it should.
+    `refused`: the endpoint says aloud that the prompt is too long, as it should. `usage` is what the questions took.
     """
 
     state: CanaryState
     words: int
     read: int = 0
     said: str = ""
+    usage: Usage = Usage()
 
 
 class Canary:
