@@ -29,11 +29,19 @@ class StopReason(StrEnum):
     FAILED = "failed"
 
 
+CONTINENT_KM = 2500.0  # an error of a continent: a circle that is wider tells nobody where to look
+
+
 class Radius(Value):
     """Radii in km around the answer that hold the true place with 50 % and 90 % probability."""
 
     p50: Annotated[float, Field(gt=0)]
     p90: Annotated[float, Field(gt=0)]
+
+    @property
+    def remark(self) -> str:
+        """What to say instead of a 90 % radius that is wider than a continent; empty for any other."""
+        return "another continent is not excluded" if self.p90 > CONTINENT_KM else ""
 
 
 class Candidate(Value):

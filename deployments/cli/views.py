@@ -172,7 +172,8 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
             best = _point_text(outside, percent=not answer.radius_remark)
             lines.append(RichText(f"The best place outside it: {best}"))
     else:
-        lines.append(RichText(place_text(answer) or "an unnamed place", "bold green"))
+        title = place_text(answer) or "an unnamed place"
+        lines.append(RichText(f"perhaps {title}" if answer.radius_km.remark else title, "bold green"))
         lines += _exactness(answer, answer.radius_km)
     if reasons := reasons_text(answer):
         lines.append(RichText("\n" + clean(reasons, 600)))
@@ -198,12 +199,11 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
 def _exactness(answer: Answer, radius: Radius) -> list[RichText]:
     """How exactly and how surely; percentages only where they were fitted to the engine."""
     if answer.radius_remark:
-        return [
-            RichText(f"{answer.point}   within about {km(radius.p50)} to {km(radius.p90)}"),
-            RichText(answer.radius_remark, "dim"),
-        ]
+        about = f"within about {km(radius.p50)}{'; ' + radius.remark if radius.remark else ' to ' + km(radius.p90)}"
+        return [RichText(f"{answer.point}   {about}"), RichText(answer.radius_remark, "dim")]
+    wider = f"; {radius.remark} (90 %: {km(radius.p90)})" if radius.remark else f", {km(radius.p90)} (90 %)"
     return [
-        RichText(f"{answer.point}   within {km(radius.p50)} (50 %), {km(radius.p90)} (90 %)"),
+        RichText(f"{answer.point}   within {km(radius.p50)} (50 %){wider}"),
         RichText(f"{answer.confidence:.0%} sure to be within {km(answer.target_radius_km)}", "dim"),
     ]
 
@@ -227,7 +227,8 @@ def _photo_text(photo: PhotoAnswer, *, percent: bool) -> str:
 def _point_text(found: Candidate | PhotoAnswer, *, percent: bool) -> str:
     names = [name for name in (found.place, found.city, found.region, found.country) if name]
     within = "90 % within" if percent else "within about"
-    radius = f", {within} {km(found.radius_km.p90)}" if found.radius_km is not None else ""
+    exact = found.radius_km
+    radius = f", {exact.remark or f'{within} {km(exact.p90)}'}" if exact is not None else ""
     return clean(f"{', '.join(dict.fromkeys(names))}, {found.lat:.5f}, {found.lon:.5f}{radius}", 200)
 
 

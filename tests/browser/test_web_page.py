@@ -17,6 +17,7 @@ from provider_server import answering, config_for
 from rude_server import rude_server
 from service import an_app, idle, ports_of, serving
 from stage import Web
+from support import sign_bytes
 
 from deployments.access import fingerprint
 from deployments.local import LocalRollouts, local_ports, local_tools
@@ -135,6 +136,18 @@ async def test_an_engine_whose_radius_was_fitted_shows_how_likely_it_is(data_sto
         told = await text_of(tab, "#answer")
         for part in ("50 % radius", "90 % radius", "Confidence", "within 25 km", "dashed circle: 90 %"):
             assert part in told
+
+
+async def test_a_radius_wider_than_a_continent_is_told_in_words(data_store, tab, tmp_path):
+    bakery = tmp_path / "bakery.jpg"
+    bakery.write_bytes(sign_bytes("PADARIA", "PÃO QUENTE"))
+    async with serving(AppArgs()) as (url, _):
+        await start(tab, url, bakery)
+        await tab.until(ANSWERED)
+        assert await text_of(tab, "#answer-title") == "Perhaps Portugal"
+        assert "not narrowed down" in await text_of(tab, "#answer .facts")
+        assert "circle: 50 %; another continent is not excluded" in await text_of(tab, "#answer .large figcaption")
+        assert "another continent is not excluded" in await text_of(tab, "#answer .candidates")
 
 
 async def test_what_a_tool_and_a_model_say_stays_text(data_store, tab):

@@ -1,6 +1,7 @@
 """See `geotts_client.answer`: the client and the service share these values."""
 
 from geotts_client.answer import (
+    CONTINENT_KM,
     Answer,
     Candidate,
     Contradiction,
@@ -19,6 +20,7 @@ from geotts_client.answer import (
 )
 
 __all__ = [
+    "CONTINENT_KM",
     "Answer",
     "Candidate",
     "Contradiction",

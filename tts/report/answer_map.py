@@ -1,4 +1,7 @@
-"""The answer on a map: its pin, the 50 % and 90 % circles, and what else was considered."""
+"""The answer on a map: its pin, the 50 % and 90 % circles, and what else was considered.
+
+A 90 % circle that is wider than a continent is not drawn: it would cover the map, and is told in words.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Final
 
 from PIL import Image
 
-from tts.domain.answer import Verdict
+from tts.domain.answer import Radius, Verdict
 from tts.domain.geo import LatLon, distance_km
 from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.maps.furniture import Pin, Ring
@@ -26,16 +29,16 @@ def answer_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | No
         return None
     others = _others(verdict)
     away = [distance_km(point, pin.point) for pin in others]
-    reach = max([radius.p90, *(km * 1.15 for km in away if km <= _NEAR * radius.p90)])
+    reach = max([_drawn_km(radius), *(km * 1.15 for km in away if km <= _NEAR * _drawn_km(radius))])
     view = View(point, _zoom(reach, point), WIDTH_PX, HEIGHT_PX)
-    rings = (Ring(point, radius.p90, firm=False), Ring(point, radius.p50))
+    rings = (*(() if radius.remark else (Ring(point, radius.p90, firm=False),)), Ring(point, radius.p50))
     return cartographer.draw(view, "map", pins=(Pin(point), *others), rings=rings)
 
 
 def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | None:
     """220×220 pixels that show which part of the world the answer's map is; None when that map shows it itself."""
     point, radius = verdict.point, verdict.radius_km
-    if point is None or radius is None or (zoom := _zoom(radius.p90, point)) < 4.5:
+    if point is None or radius is None or (zoom := _zoom(_drawn_km(radius), point)) < 4.5:
         return None
     view = View(point, max(_FARTHEST, min(zoom - 4.0, 4.0)), _OVERVIEW_PX, _OVERVIEW_PX)
     return cartographer.draw(view, "map", pins=(Pin(point),))
@@ -45,6 +48,10 @@ def _others(verdict: Verdict) -> tuple[Pin, ...]:
     """Candidates after the first, with the numbers they have in the list."""
     ranked = enumerate(verdict.candidates[1 : 1 + _MAX_CANDIDATES], start=2)
     return tuple(Pin(LatLon(lat=c.lat, lon=c.lon), number) for number, c in ranked)
+
+
+def _drawn_km(radius: Radius) -> float:
+    return radius.p50 if radius.remark else radius.p90
 
 
 def _zoom(radius_km: float, point: LatLon) -> float:

@@ -7,6 +7,7 @@ import io
 
 from PIL import Image
 
+from tts.domain.answer import Answer
 from tts.domain.photo import Photo
 from tts.domain.trajectory import Run
 from tts.errors import GeoTTSError
@@ -59,11 +60,15 @@ def _pictures(run: Run, cartographer: Cartographer, photo: Photo | None) -> Chil
         aside.append(_figure(overview, "in the world"))
     if main is None:
         return el("div", aside, class_="side") if aside else None
-    circles = (
-        "circles: the radius, estimated" if run.answer.radius_remark else "firm circle: 50 % · dashed circle: 90 %"
-    )
-    caption = f"pin: the answer · {circles} · numbers: other candidates"
+    caption = f"pin: the answer · {_circles(run.answer)} · numbers: other candidates"
     return el("div", _figure(main, caption, img_class="map"), el("div", aside, class_="side"), class_="pictures")
+
+
+def _circles(answer: Answer) -> str:
+    """What the circles on the map are; one wider than a continent is not drawn."""
+    if answer.radius_km is not None and (remark := answer.radius_km.remark):
+        return f"circle: {'the radius, estimated' if answer.radius_remark else '50 %'}; {remark}"
+    return "circles: the radius, estimated" if answer.radius_remark else "firm circle: 50 % · dashed circle: 90 %"
 
 
 def _figure(picture: Image.Image, caption: str, *, class_: str = "", img_class: str = "map") -> Html:

@@ -29,13 +29,15 @@ def headline(answer: Answer) -> Html:
         return el("header", el("h1", title), el("p", coarse, class_="where"))
     if answer.radius_remark:
         sure = answer.radius_remark
-        exact = f"within about {distance(radius.p50)} to {distance(radius.p90)}"
+        wider = f"; {radius.remark}" if radius.remark else f" to {distance(radius.p90)}"
+        exact = f"within about {distance(radius.p50)}{wider}"
     else:
         sure = f"{answer.confidence:.0%} sure to be within {distance(answer.target_radius_km)}"
-        exact = f"50 % within {distance(radius.p50)} · 90 % within {distance(radius.p90)}"
+        wider = f"90 % within {distance(radius.p90)}"
+        exact = f"50 % within {distance(radius.p50)} · {f'{radius.remark} ({wider})' if radius.remark else wider}"
     return el(
         "header",
-        el("h1", place_name(answer) or "An unnamed place"),
+        el("h1", title_of(answer)),
         el("p", el("code", str(point)), " · ", exact, class_="where"),
         el("p", sure, " · ", link(_on_a_map(point), "open this point on openstreetmap.org"), class_="soft"),
     )
@@ -78,7 +80,7 @@ def _photo(one: PhotoAnswer, *, percent: bool) -> Html:
         el("td", one.photo + 1),
         el("td", place_name(one)),
         el("td", el("code", f"{one.lat:.4f}, {one.lon:.4f}")),
-        el("td", distance(one.radius_km.p90)),
+        el("td", one.radius_km.remark or distance(one.radius_km.p90)),
         el("td", f"{one.confidence:.0%}") if percent else None,
     )
 
@@ -144,6 +146,13 @@ def place_name(answer: Answer | Candidate | PhotoAnswer) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
 
 
+def title_of(answer: Answer) -> str:
+    """The place; “Perhaps …” where the 90 % radius is wider than a continent."""
+    name = place_name(answer)
+    doubtful = answer.radius_km is not None and bool(answer.radius_km.remark)
+    return (f"Perhaps {name}" if doubtful else name) if name else "An unnamed place"
+
+
 def distance(km: float) -> str:
     """With as many digits as it deserves."""
     if km < 1:
@@ -181,7 +190,7 @@ def _candidate(number: int, candidate: Candidate) -> Html:
         el("td", place_name(candidate), " (outside the area that was given)" if candidate.outside else None),
         el("td", el("code", f"{candidate.lat:.4f}, {candidate.lon:.4f}")),
         el("td", f"{candidate.support:.0%}"),
-        el("td", distance(candidate.radius_km.p90)),
+        el("td", candidate.radius_km.remark or distance(candidate.radius_km.p90)),
         el("td", ", ".join(str(rollout) for rollout in candidate.rollouts)),
         el("td", "; ".join(candidate.dissent)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tts.domain.answer import Candidate, Evidence, PhotoAnswer, Radius, Verdict
+from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
 from tts.verify.calibration import Calibration
@@ -16,7 +16,6 @@ from tts.verify.spread import Spread
 from tts.verify.world import World
 
 _MAX_EVIDENCE = 24
-_HOPELESS_KM = 2500.0
 _TIED = 0.5  # grounding from which a point rests on what tools returned or on what was read there
 _FIRM = 0.7  # grounding from which a town that a tool's result states is named
 _OF_A_POINT = frozenset({"country_at", "reverse_geocode"})  # tools that answer about a point the rollout put in
@@ -37,7 +36,7 @@ def verdict_for(
     area says by itself is no evidence."""
     winner = clusters[0]
     outlook = calibration.outlook(spread)
-    if outlook.radius.p50 > _HOPELESS_KM:
+    if outlook.radius.p50 > CONTINENT_KM:
         return abstention(ledgers, target_radius_km, world)
     stated = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
     grounding = max(vote.ledger.grounding for vote in winner.members)

@@ -34,16 +34,25 @@ export function showAnswer(answer, live, client, photoUrls) {
 
 const TRANSFERRED = "calibration: transferred, so this is an estimate; geotts accept fits it to this engine";
 
-const CIRCLES = {
-  fitted: "pin: the answer · firm circle: 50 % · dashed circle: 90 %",
-  estimated: "pin: the answer · circles: the radius, estimated",
-};
+const CONTINENT_KM = 2500; // a 90 % radius that is wider tells nobody where to look: words stand for it
+const OPEN = "another continent is not excluded";
+
+/** Whether the 90 % radius is wider than a continent. */
+const isOpen = (radius) => radius.p90 > CONTINENT_KM;
+
+/** What the circles on the map are; one wider than a continent is not drawn. */
+function circles(answer) {
+  const estimated = isTransferred(answer);
+  if (isOpen(answer.radius_km)) return `pin: the answer · circle: ${estimated ? "the radius, estimated" : "50 %"}; ${OPEN}`;
+  return `pin: the answer · ${estimated ? "circles: the radius, estimated" : "firm circle: 50 % · dashed circle: 90 %"}`;
+}
 
 /** Whose data the maps are drawn from; the line on the map itself is too small where the map is. */
 const SOURCES = "map: Natural Earth · GSHHG · GeoNames";
 
 /** How the wider radius is worded: a likelihood only where it was fitted. */
-const within = (answer, radius) => `${isTransferred(answer) ? "within about" : "90 % within"} ${distance(radius.p90)}`;
+const within = (answer, radius) =>
+  isOpen(radius) ? OPEN : `${isTransferred(answer) ? "within about" : "90 % within"} ${distance(radius.p90)}`;
 
 /** Whether radius and confidence were fitted to other engines than the one that answered. */
 const isTransferred = (answer) => answer.calibration?.state === "transferred";
@@ -71,12 +80,14 @@ function headline(answer) {
   const radius = answer.radius_km;
   const transferred = isTransferred(answer);
   const exactness = transferred
-    ? [fact("Radius", `${distance(radius.p50)} to ${distance(radius.p90)}`, TRANSFERRED)]
+    ? [fact("Radius", isOpen(radius) ? `${distance(radius.p50)} or more` : `${distance(radius.p50)} to ${distance(radius.p90)}`,
+      isOpen(radius) ? `${OPEN}; ${TRANSFERRED}` : TRANSFERRED)]
     : [fact("50 % radius", distance(radius.p50), "as likely inside as not"),
-      fact("90 % radius", distance(radius.p90), "nine in ten are inside"),
+      isOpen(radius) ? fact("90 % radius", "not narrowed down", `${OPEN}: nine in ten are within ${distance(radius.p90)}`)
+        : fact("90 % radius", distance(radius.p90), "nine in ten are inside"),
       fact("Confidence", percent(answer.confidence), `to be within ${distance(answer.target_radius_km)}`,
         bar(answer.confidence, "Confidence"))];
-  return el("header", {}, title(name || "An unnamed place"),
+  return el("header", {}, title(name ? `${isOpen(radius) ? "Perhaps " : ""}${name}` : "An unnamed place"),
     el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", button, " ", told),
     el("dl", { class: "facts" }, exactness,
       LEVELS[answer.level] ? fact("Known to", knownTo(answer), `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
@@ -121,7 +132,7 @@ function pictures(answer, source, photoUrls) {
   const box = el("div", { class: "pictures" });
   if (!answer.abstained) {
     const large = figure(`Map around ${coordinates(answer, 3)}`, 640, 480,
-      CIRCLES[isTransferred(answer) ? "estimated" : "fitted"] + (answer.candidates.length > 1 ? " · numbers: other candidates" : ""),
+      circles(answer) + (answer.candidates.length > 1 ? " · numbers: other candidates" : ""),
       source.map("answer"));
     large.append(el("p", { class: "soft small map-sources" }, SOURCES));
     large.classList.add("large");
