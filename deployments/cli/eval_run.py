@@ -19,6 +19,7 @@ from deployments.cli.views import clean
 from deployments.local import local_ports
 from tts.api.client import Client
 from tts.config import AppArgs
+from tts.domain.answer import Provenance
 from tts.domain.geo import distance_km
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
@@ -28,6 +29,7 @@ from tts.eval.figures import right_country
 from tts.eval.metrics.names import PlaceNames
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
+from tts.eval.runs.one_system import OneSystem
 from tts.eval.runs.record import Record
 from tts.eval.runs.runner import RunSetup, Solver, progress_of, run_samples
 from tts.eval.runs.solvers import LocalSolver, RemoteSolver
@@ -127,7 +129,7 @@ def run(
         todo = [sample for sample in samples if sample.id not in skip]
         STDERR.print(f"{dataset}: {len(samples)} photos, {len(samples) - len(todo)} done before → {target}")
         try:
-            failures = asyncio.run(_run(args, url, todo, journal, setup, concurrency))
+            failures = asyncio.run(_run(args, url, todo, journal, setup, concurrency, before.answered_by))
         except KeyboardInterrupt:
             STDERR.print(f"stopped. To go on, give the same command again: geotts {' '.join(sys.argv[1:])}")
             raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
@@ -155,7 +157,13 @@ def chosen(samples: Sequence[Sample], tags: Sequence[str], limit: int | None) ->
 
 
 async def _run(
-    args: AppArgs, url: str | None, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int
+    args: AppArgs,
+    url: str | None,
+    todo: list[Sample],
+    journal: Journal,
+    setup: RunSetup,
+    concurrency: int,
+    answered_by: Provenance | None,
 ) -> list[str]:
     """Why requests failed, one entry a photo."""
     if not todo:
@@ -169,7 +177,7 @@ async def _run(
             await close_each(ports.rollouts, ports.verifier)
     timeout_s = (setup.options.deadline_s or deadline_s) + 60.0
     async with Client(url, timeout_s=timeout_s) as client:
-        return await _follow(RemoteSolver(client), todo, journal, setup, concurrency)
+        return await _follow(OneSystem(RemoteSolver(client), answered_by), todo, journal, setup, concurrency)
 
 
 async def _follow(solver: Solver, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from tts.aio import merge
+from tts.domain.answer import Provenance
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
 from tts.errors import DataError, GeoTTSError, boundary
@@ -35,10 +36,11 @@ class RunSetup:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a run file holds already."""
+    """What a run file holds already; `answered_by` is the provenance of its first answer."""
 
     done: frozenset[str]
     failed: frozenset[str]
+    answered_by: Provenance | None = None
 
 
 def progress_of(path: Path, setup: RunSetup) -> Progress:
@@ -50,6 +52,7 @@ def progress_of(path: Path, setup: RunSetup) -> Progress:
     if not path.exists():
         return Progress(frozenset(), frozenset())
     failed: dict[str, bool] = {}
+    answered_by: dict[str, Any] | None = None
     for number, line in lines_of(path):
         try:
             row = orjson.loads(line)
@@ -58,7 +61,9 @@ def progress_of(path: Path, setup: RunSetup) -> Progress:
         if (differs := _difference(row, setup)) is not None:
             raise DataError(f"{path}, line {number} was made with another {differs}: choose another file")
         failed[row["sample"]] = bool(row.get("failure"))
-    return Progress(frozenset(failed), frozenset(sample for sample, bad in failed.items() if bad))
+        answered_by = answered_by or (row.get("answer") or {}).get("provenance")
+    first = Provenance.model_validate(answered_by) if answered_by else None
+    return Progress(frozenset(failed), frozenset(sample for sample, bad in failed.items() if bad), first)
 
 
 async def run_samples(

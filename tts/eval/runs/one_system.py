@@ -1,0 +1,41 @@
+"""A run file holds the answers of one system: after a change of the service, its answers go into another file."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from tts.domain.answer import Provenance
+from tts.domain.request import LocateOptions
+from tts.domain.trajectory import Run
+from tts.errors import DataError
+
+_SAME = ("engine", "model", "dialect", "prompt_sha256")
+
+
+class OneSystem:
+    """A solver that refuses answers of another engine, model, dialect or prompt than the first answer's.
+
+    `first` is where an answer of the same file came from, None when there is none yet. After a difference nothing more
+    is asked: every call raises DataError, which names what differs.
+    """
+
+    def __init__(
+        self, solve: Callable[[str, bytes, LocateOptions], Awaitable[Run]], first: Provenance | None = None
+    ) -> None:
+        self._solve, self._first = solve, first
+        self._differs = ""
+
+    async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
+        self._refuse()
+        run = await self._solve(request_id, photo, options)
+        if run.answer is not None:
+            found = run.answer.provenance
+            first = self._first = self._first or found
+            self._differs = next((name for name in _SAME if getattr(first, name) != getattr(found, name)), "")
+            self._refuse()
+        return run
+
+    def _refuse(self) -> None:
+        if self._differs:
+            name = self._differs.removesuffix("_sha256")
+            raise DataError(f"the service answers with another {name} than before: choose another file for it (--out)")
