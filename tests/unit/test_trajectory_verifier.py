@@ -59,6 +59,13 @@ def test_a_free_answer_becomes_the_answer(world, sign_photo):
     assert request.pictures.photo.size(1600, 1200) == (1024, 768)
 
 
+def test_the_photo_is_scaled_as_published_unless_a_rule_is_set(world, sign_photo):
+    _, (request,) = verdict(world, sign_photo, AT_OSAKA, even_runs())
+    assert (request.pictures.photo.resample, request.pictures.photo.max_side) == ("bilinear", 1024)
+    _, (request,) = verdict(world, sign_photo, AT_OSAKA, even_runs(), photo_rule=ResizeRule(max_side=300))
+    assert (request.pictures.photo.resample, request.pictures.photo.max_side) == ("bicubic", 300)
+
+
 def test_a_thought_is_no_answer(world, sign_photo):
     said = f'<think>{{"lat": 40.2, "lon": -8.4, "city": "", "country": ""}}</think>{AT_OSAKA}'
     found, _ = verdict(world, sign_photo, said, even_runs(), thinks=True)

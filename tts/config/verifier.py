@@ -9,6 +9,7 @@ from pydantic import Field
 
 from tts.config.engines import Engine
 from tts.config.units import Seconds
+from tts.domain.imaging import ResizeRule
 from tts.domain.value import Value
 
 
@@ -47,6 +48,9 @@ class VerifierConfig(Value):
         default=8, description="more branches than this are judged in heats"
     )
     show_photo: bool = True
+    photo_rule: ResizeRule | None = Field(
+        default=None, description="of mode trajectories: how the photo is scaled; as published when absent"
+    )
     consistency: ConsistencyConfig | None = Field(
         default=None, description="a second model reads the reasoning alone; where it disagrees, confidence is lowered"
     )

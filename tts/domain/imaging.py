@@ -6,11 +6,13 @@ A dialect owns its rules because its boxes may be stated in pixels of the scaled
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from tts.domain.value import Value
+
+Resampling = Literal["bicubic", "bilinear", "lanczos"]
 
 
 class ResizeRule(Value):
@@ -24,6 +26,7 @@ class ResizeRule(Value):
     max_pixels: Annotated[int, Field(ge=256)] = 2_000_000
     multiple: Annotated[int, Field(ge=1, le=256)] = 1
     max_side: Annotated[int, Field(ge=1)] | None = None
+    resample: Resampling = Field(default="bicubic", description="the filter by which a picture is scaled")
 
     @model_validator(mode="after")
     def _ordered(self) -> ResizeRule:

@@ -1,7 +1,7 @@
 """Pictures on their way into an engine in this process: cut out, scaled by the dialect's rule, named by content.
 
-The name is the content hash with the box and the size. It is what the engine's own caches are keyed by, so the same
-region of the same photo is processed and encoded once, whoever asks.
+The name is the content hash with the box, the size and the filter of scaling. It is what the engine's own caches are
+keyed by, so the same region of the same photo is processed and encoded once, whoever asks.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ class ContentPictures:
         return [await self._one(ref, request) for ref in refs]
 
     async def _one(self, ref: ImageRef, request: ModelRequest) -> Picture:
-        width, height = rule_for(ref, request).size(ref.width, ref.height)
+        rule = rule_for(ref, request)
+        width, height = rule.size(ref.width, ref.height)
         box = ref.box
         region = "" if box is None else f":{box.x0:.5f},{box.y0:.5f},{box.x1:.5f},{box.y1:.5f}"
-        uuid = f"{ref.sha256}{region}:{width}x{height}"
+        uuid = f"{ref.sha256}{region}:{width}x{height}:{rule.resample}"
         picture = self._kept.get(uuid)
         if picture is None:
             source = source_of(ref, request)
-            picture = Picture(uuid, await asyncio.to_thread(picture_of, source, ref, width, height))
+            picture = Picture(uuid, await asyncio.to_thread(picture_of, source, ref, (width, height), rule.resample))
             self._kept[uuid] = picture
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)

@@ -11,21 +11,28 @@ import base64
 import io
 import math
 from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Final
 
 from PIL import Image
 
-from tts.domain.imaging import ResizeRule
+from tts.domain.imaging import Resampling, ResizeRule
 from tts.domain.photo import DECODER_ERRORS, Photo
 from tts.domain.tooling import ImageRef
 from tts.errors import ModelError
 from tts.inference.endpoint.held_pictures import picture_name
 from tts.ports import ModelRequest
 
-_Key = tuple[str, str, int, int]
+_Key = tuple[str, str, int, int, Resampling]
+_FILTERS: Final[Mapping[Resampling, Image.Resampling]] = {
+    "bicubic": Image.Resampling.BICUBIC,
+    "bilinear": Image.Resampling.BILINEAR,
+    "lanczos": Image.Resampling.LANCZOS,
+}
 
 
 class PictureCache:
-    """Data URLs by content, box and size. One task encodes a picture; others that want it meanwhile do so too."""
+    """Data URLs by content, box, size and filter. One task encodes a picture; others meanwhile do so too."""
 
     def __init__(self, *, quality: int, max_bytes: int = 64 * 2**20) -> None:
         self._quality = quality
@@ -40,12 +47,13 @@ class PictureCache:
             ModelError: when the reference names nothing the request carries, or bytes that are no picture.
         """
         width, height = size_of(ref, request, max_pixels)
-        key = (ref.sha256, str(ref.box), width, height)
+        resample = rule_for(ref, request).resample
+        key = (ref.sha256, str(ref.box), width, height, resample)
         if (kept := self._kept.get(key)) is not None:
             self._kept.move_to_end(key)
             return kept
         source = source_of(ref, request)
-        made = await asyncio.to_thread(_encode, source, ref, width, height, self._quality)
+        made = await asyncio.to_thread(_encode, source, ref, (width, height), resample, self._quality)
         if key not in self._kept:
             self._kept[key] = made
             self._bytes += len(made)
@@ -56,7 +64,8 @@ class PictureCache:
 
     def name(self, ref: ImageRef, request: ModelRequest, max_pixels: int | None = None) -> str:
         """The name of what `data_url` gives: equal names are equal pictures."""
-        return picture_name(ref.sha256, ref.box, *size_of(ref, request, max_pixels), self._quality)
+        resample = rule_for(ref, request).resample
+        return picture_name(ref.sha256, ref.box, *size_of(ref, request, max_pixels), self._quality, resample)
 
 
 def size_of(ref: ImageRef, request: ModelRequest, max_pixels: int | None = None) -> tuple[int, int]:
@@ -83,19 +92,19 @@ def source_of(ref: ImageRef, request: ModelRequest) -> Photo | bytes:
     return source
 
 
-def picture_of(source: Photo | bytes, ref: ImageRef, width: int, height: int) -> Image.Image:
-    """The RGB picture a reference names, cropped to its box and scaled to (width, height). CPU-bound."""
+def picture_of(source: Photo | bytes, ref: ImageRef, size: tuple[int, int], resample: Resampling) -> Image.Image:
+    """The RGB picture a reference names, cropped to its box and scaled to `size` (width, height). CPU-bound."""
     try:
         whole = source.image() if isinstance(source, Photo) else Image.open(io.BytesIO(source)).convert("RGB")
     except DECODER_ERRORS as error:
         raise ModelError(f"a picture could not be decoded: {ref.sha256[:12]}") from error
     picture = whole if ref.box is None else whole.crop(ref.box.pixels(whole.width, whole.height))
-    return picture if picture.size == (width, height) else picture.resize((width, height), Image.Resampling.BICUBIC)
+    return picture if picture.size == size else picture.resize(size, _FILTERS[resample])
 
 
-def _encode(source: Photo | bytes, ref: ImageRef, width: int, height: int, quality: int) -> bytes:
-    if isinstance(source, Photo) and ref.box is None and (source.width, source.height) == (width, height):
+def _encode(source: Photo | bytes, ref: ImageRef, size: tuple[int, int], resample: Resampling, quality: int) -> bytes:
+    if isinstance(source, Photo) and ref.box is None and (source.width, source.height) == size:
         return b"data:image/jpeg;base64," + base64.b64encode(source.data)
     out = io.BytesIO()
-    picture_of(source, ref, width, height).save(out, "JPEG", quality=quality)
+    picture_of(source, ref, size, resample).save(out, "JPEG", quality=quality)
     return b"data:image/jpeg;base64," + base64.b64encode(out.getvalue())

@@ -35,8 +35,8 @@ from tts.verify.trajectories import TrajectoryTexts, read_free_answer
 _RESERVE_SHARE, _RESERVE_MAX_S = 0.15, 2.0
 _HEAT = 4
 _LONGEST_REASON = 2000
-# verifier_test_multi.py:30-46: the longest side of the photo is 1,024 pixels at most
-_AS_PUBLISHED = PictureRules(photo=ResizeRule(max_pixels=2**26, max_side=1024))
+# verifier_test_multi.py:30-46: the longest side of the photo is 1,024 pixels at most, by BILINEAR
+_AS_PUBLISHED = ResizeRule(max_pixels=2**26, max_side=1024, resample="bilinear")
 
 _SYSTEM = """\
 Several investigators looked at the same photo and came to the branches below. You decide which place the evidence \
@@ -241,7 +241,7 @@ class _Case:
             messages=(text_message("system", self._texts.system), asked),
             sampling=Sampling(temperature=0.0, max_tokens=self._config.max_tokens),
             photos=photos,
-            pictures=_AS_PUBLISHED,
+            pictures=PictureRules(photo=self._config.photo_rule or _AS_PUBLISHED),
             lora=self._config.lora,
         )
 

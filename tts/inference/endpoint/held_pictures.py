@@ -42,6 +42,7 @@ class HeldPictures:
         return self._losses >= _LOSSES
 
 
-def picture_name(sha256: str, box: object, width: int, height: int, quality: int) -> str:
+def picture_name(sha256: str, box: object, width: int, height: int, quality: int, resample: str) -> str:
     """The name of a picture: of its source and of all that is done to it, so that equal names are equal pictures."""
-    return "geotts-" + hashlib.sha256(f"{sha256} {box} {width}x{height} {quality}".encode()).hexdigest()[:40]
+    done = f"{sha256} {box} {width}x{height} {quality} {resample}"
+    return "geotts-" + hashlib.sha256(done.encode()).hexdigest()[:40]

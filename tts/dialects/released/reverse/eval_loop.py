@@ -46,9 +46,9 @@ class ReleasedReverse(ReleasedDialect):
         max_turns=_MESSAGES, max_tool_calls=_MOST_CALLS, max_tokens=_MESSAGES * _NEW_TOKENS
     )
     own_turn_tokens: ClassVar[int] = _NEW_TOKENS
-    # photos at most 2,097,152 pixels (eval/eval_benchmark.py:525-532); crops as the tool made them
+    # photos at most 2,097,152 pixels, by LANCZOS (eval/eval_benchmark.py:525-532); crops as the tool made them
     own_pictures: ClassVar[PictureRules] = PictureRules(
-        photo=ResizeRule(max_pixels=2048 * 1024), crop=ResizeRule(max_pixels=2**26)
+        photo=ResizeRule(max_pixels=2048 * 1024, resample="lanczos"), crop=ResizeRule(max_pixels=2**26)
     )
     own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.0)
     own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
