@@ -118,7 +118,7 @@ def _on_gpus(args: AppArgs, gpus: str | None, *, fp8: bool) -> tuple[AppArgs, Gp
             raise click.UsageError("--fp8 needs --gpus")
         return args, None
     used = profile_in_use()
-    return with_gpus(args, Gpus.parse(gpus, gpu_memory_gb()), base=used[1].base if used else "", fp8=fp8)
+    return with_gpus(args, Gpus.parse(gpus, gpu_memory_gb()), profile=used[1] if used else None, fp8=fp8)
 
 
 def _warn_of_tools(args: AppArgs) -> None:

@@ -9,6 +9,7 @@ replicas as there are GPUs for: more replicas serve more tokens a second than fe
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
@@ -46,7 +47,10 @@ class Gpus(Value):
 
 
 class GpuPlan(Value):
-    """What to serve: `requests` is how many of the full context one replica holds in its KV memory."""
+    """What to serve: `requests` is how many of the full context one replica holds in its KV memory.
+
+    `weights` is set when their size is an estimate: how large, and from what.
+    """
 
     gpus: Gpus
     tensor_parallel: int
@@ -56,6 +60,7 @@ class GpuPlan(Value):
     kv_gb: float
     requests: int
     max_running: int
+    weights: str = ""
 
     def lines(self) -> tuple[str, ...]:
         """The plan for people."""
@@ -67,6 +72,7 @@ class GpuPlan(Value):
             + (f" ({_counted(idle, 'GPU')} idle)" if idle else ""),
             f"{weights}{self.kv_gb:.1f} GB for keys and values a replica: "
             f"{self.requests} requests of {self.context_tokens} tokens, {self.max_running} run side by side",
+            *([self.weights] if self.weights else []),
         )
 
 
@@ -101,6 +107,7 @@ def _plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *, fp8
         kv_gb=max(0.0, round(kv_gb, 1)),
         requests=requests,
         max_running=min(_MOST_RUNNING, max(1, requests)),
+        weights=f"{shape.weights_gb:g} GB of weights, {shape.estimate}" if shape.estimate else "",
     )
 
 
@@ -113,14 +120,25 @@ def _refusal(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -
     room = _plan(shape, gpus, widest, 1, fp8=fp8).requests // _LEAST_REQUESTS
     if room >= 2048:
         ways.append(f"a context of {room // 1024 * 1024} tokens (engine.max_model_len)")
-    for width in (w for w in _WIDTHS if w > gpus.count):
-        more = Gpus(count=width, memory_gb=gpus.memory_gb)
-        loaded = shape.in_fp8() if fp8 else shape
-        if _plan(loaded, more, width, context_tokens, fp8=fp8).requests >= _LEAST_REQUESTS:
-            ways.append(f"{width} such GPUs")
-            break
+    ways += _with_more(shape, gpus, context_tokens, fp8=fp8)
     what = " or ".join(ways) or "a smaller model"
+    size = f"{shape.weights_gb:g} GB of weights"
+    guess = f" ({shape.estimate})" if shape.estimate else ""
     return (
-        f"{shape.weights_gb:g} GB of weights leave no room for two requests of {context_tokens} tokens on "
+        f"{size}{guess} leave no room for two requests of {context_tokens} tokens on "
         f"{gpus.count} x {gpus.memory_gb:g} GB; what would fit: {what}"
     )
+
+
+def _with_more(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> Iterator[str]:
+    """The fewest further GPUs that hold it, and those that hold it in FP8 when they are fewer."""
+    fewest = max(_WIDTHS) + 1
+    for quantised in (True,) if fp8 else (False, True):
+        loaded = shape.in_fp8() if quantised else shape
+        for width in (w for w in _WIDTHS if gpus.count < w < fewest):
+            more = Gpus(count=width, memory_gb=gpus.memory_gb)
+            if _plan(loaded, more, width, context_tokens, fp8=quantised).requests >= _LEAST_REQUESTS:
+                with_fp8 = "" if quantised == fp8 else " and --fp8"
+                yield f"{width} such GPUs (tensor parallel {width}){with_fp8}"
+                fewest = width
+                break

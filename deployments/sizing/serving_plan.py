@@ -7,21 +7,24 @@ from typing import Any
 
 from deployments.endpoint_terms import money_line
 from deployments.parts import make_dialect, verifier_name
+from deployments.sizing.find_shape import shape_of
 from deployments.sizing.gpu_plan import GpuPlan, Gpus, plan_gpus
-from deployments.sizing.model_shape import shape_of
 from tts.config import AppArgs, VllmEngine, checked
 from tts.errors import ConfigError
+from tts.profiles import Profile
 
 _USUAL_CONTEXT = 32768
 
 
-def with_gpus(args: AppArgs, gpus: Gpus, *, base: str, fp8: bool) -> tuple[AppArgs, GpuPlan]:
+def with_gpus(
+    args: AppArgs, gpus: Gpus, *, profile: Profile | None = None, fp8: bool = False
+) -> tuple[AppArgs, GpuPlan]:
     """The configuration that serves its vLLM engine on these GPUs, and the plan behind it.
 
     Args:
         args: its engine must be vLLM in this process.
         gpus: those of one machine.
-        base: the published model that the engine's model was trained from; empty when unknown.
+        profile: the one in use, which tells the size of its own model.
         fp8: whether weights are quantised when they are loaded.
 
     Raises:
@@ -31,7 +34,7 @@ def with_gpus(args: AppArgs, gpus: Gpus, *, base: str, fp8: bool) -> tuple[AppAr
     if not isinstance(engine, VllmEngine):
         raise ConfigError("--gpus is for a model in this process: leave out --endpoint, or --gpus")
     plan = plan_gpus(
-        shape_of(engine.model, base),
+        shape_of(engine.model, profile),
         gpus,
         context_tokens=engine.max_model_len or _USUAL_CONTEXT,
         n_parallel=args.request_defaults.n_parallel or 4,

@@ -125,6 +125,15 @@ async def test_a_model_that_does_not_fit_is_refused_with_what_would():
     assert "what would fit: 4 such GPUs" in told
 
 
+async def test_a_larger_model_than_the_profiles_is_refused_with_its_own_size():
+    code, _, told = await geotts(
+        "serve", "--profile", "thinking_with_map", "--model", "Qwen/Qwen2.5-VL-72B-Instruct", "--gpus", "1x80", "--plan"
+    )
+    assert code == 2
+    assert "146.8 GB of weights leave no room" in told
+    assert "4 such GPUs (tensor parallel 4)" in told
+
+
 async def test_every_answer_of_a_live_map_model_on_embedded_tools_says_so(data_store):
     server = BY_NAME["sglang"]
     async with serving(playing(server, speaking("thinking_with_map")), server.pages) as endpoint:

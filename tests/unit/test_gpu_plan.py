@@ -1,19 +1,23 @@
 """Which model fits on which GPUs: golden plans, refusals that say what would fit, and the arithmetic behind them."""
 
 import json
+from importlib.resources import files
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deployments.sizing.find_shape import shape_of
 from deployments.sizing.gpu_plan import Gpus, plan_gpus
-from deployments.sizing.model_shape import ModelShape, shape_of
+from deployments.sizing.model_shape import ModelShape
 from deployments.sizing.serving_plan import with_gpus
 from tts.config import AppArgs, OpenAIEngine, VllmEngine, load_config
 from tts.errors import ConfigError
+from tts.profiles import load_profile
 from tts.shipped import config_files
 
-FLAGSHIP = shape_of("GD-ML/Thinking-with-Map-30B-A3B", "Qwen/Qwen3-VL-30B-A3B-Instruct")
+FLAGSHIP = shape_of("GD-ML/Thinking-with-Map-30B-A3B", load_profile("thinking_with_map"))
 SMALL = shape_of("Qwen/Qwen3-VL-4B-Instruct")
 
 
@@ -76,6 +80,67 @@ def test_a_model_in_a_folder_is_measured_by_its_own_files(tmp_path):
         shape_of("somebody/unknown")
 
 
+def test_another_model_than_the_profiles_is_measured_as_itself():
+    with pytest.raises(ConfigError, match=r"146.8 GB .* 1 x 80 GB; .*4 such GPUs \(tensor parallel 4\) or 2 .* --fp8"):
+        plan(shape_of("Qwen/Qwen2.5-VL-72B-Instruct", load_profile("thinking_with_map")), "1x80", 15000)
+    assert shape_of("Qwen/Qwen3-VL-8B-Instruct", load_profile("thinking_with_map")).weights_gb == 17.5
+
+
+def test_a_downloaded_model_is_measured_by_its_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    home = tmp_path / "models--somebody--tuned-72B"
+    text = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 64}
+    for revision, total in (("0ld", 1_000_000_000), ("new", 7_000_000_000)):
+        folder = home / "snapshots" / revision
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(json.dumps(text))
+        (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": total}}))
+    (home / "refs").mkdir()
+    (home / "refs" / "main").write_text("new\n")
+    found = shape_of("somebody/tuned-72B")
+    assert (found.weights_gb, found.layers, found.estimate) == (7.0, 2, "")
+    (home / "snapshots" / "new" / "config.json").unlink()  # a download that was broken off tells nothing
+    assert shape_of("somebody/tuned-72B").weights_gb == 146.0
+
+
+@pytest.mark.parametrize(
+    ("model", "weights_gb", "layers"),
+    [
+        ("OpenGVLab/InternVL3-78B", 158.0, 80),
+        ("Qwen/Qwen2.5-VL-3B-Instruct", 8.0, 36),
+        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ", 45.2, 80),
+        ("Qwen/Qwen3-VL-30B-A3B-Instruct-FP8", 32.0, 48),
+        ("mistralai/Mixtral-8x7B", 114.0, 80),
+    ],
+)
+def test_a_model_that_is_not_here_is_estimated_by_its_name_and_the_plan_says_so(model, weights_gb, layers):
+    found = shape_of(model)
+    assert (found.weights_gb, found.layers) == (weights_gb, layers)
+    *_, last = plan(found, "8x80", 8192)
+    assert last.startswith(f"{weights_gb:g} GB of weights, an estimate from ")
+
+
+@pytest.mark.parametrize("name", yaml.safe_load((files("tts") / "data" / "model_shapes.yaml").read_text())["models"])
+def test_the_estimate_is_within_15_percent_of_every_model_that_is_known(name):
+    known = shape_of(name)
+    estimated = shape_of(f"somebody/{name.rpartition('/')[2]}")
+    assert estimated.weights_gb == pytest.approx(known.weights_gb, rel=0.15)
+    assert estimated.kv_bytes_per_token >= known.kv_bytes_per_token * 0.99
+
+
+@pytest.mark.parametrize("model", ["somebody/unknown", "google/gemma-3n-E4B-it", "meta-llama/Llama-4-Scout-17B-16E"])
+def test_a_name_that_does_not_tell_all_parameters_is_refused_with_what_to_do(model):
+    with pytest.raises(
+        ConfigError, match=r"give a folder with its config\.json with --model, or reserve GPUs yourself"
+    ):
+        shape_of(model, load_profile("thinking_with_map"))
+
+
+def test_a_model_of_a_profile_without_a_published_one_is_taken_as_large_as_its_base():
+    found = shape_of("somebody/reverse-merged", load_profile("reverse"))
+    assert (found.weights_gb, found.estimate[:11]) == (8.9, "an estimate")
+
+
 @pytest.mark.parametrize("text", ["0", "x80", "8x", "eight", "-1"])
 def test_gpus_that_are_none_are_refused(text):
     with pytest.raises(ConfigError, match="--gpus"):
@@ -84,18 +149,18 @@ def test_gpus_that_are_none_are_refused(text):
 
 def test_the_configuration_reserves_the_gpus_of_the_plan():
     args = AppArgs(engine=VllmEngine(model="Qwen/Qwen3-VL-30B-A3B-Instruct", max_model_len=15000))
-    served, made = with_gpus(args, Gpus(count=8, memory_gb=80), base="", fp8=False)
+    served, made = with_gpus(args, Gpus(count=8, memory_gb=80))
     rollout = served.deployments.rollout
     assert (rollout.replicas, rollout.num_gpus, rollout.max_ongoing) == (4, 2.0, 50)
     assert (served.engine.tensor_parallel, served.engine.max_running) == (2, made.max_running)
-    quantised, _ = with_gpus(args, Gpus(count=1, memory_gb=80), base="", fp8=True)
+    quantised, _ = with_gpus(args, Gpus(count=1, memory_gb=80), fp8=True)
     assert quantised.engine.extra == {"quantization": "fp8"}
     with pytest.raises(ConfigError, match="leave out --endpoint"):
-        with_gpus(AppArgs(engine=OpenAIEngine()), Gpus(count=1, memory_gb=80), base="", fp8=False)
+        with_gpus(AppArgs(engine=OpenAIEngine()), Gpus(count=1, memory_gb=80))
 
 
 def test_the_shipped_configuration_is_the_plan_for_eight_gpus():
     args = load_config(config_files()["thinking_with_map"])
-    served, _ = with_gpus(args, Gpus(count=8, memory_gb=80), base="Qwen/Qwen3-VL-30B-A3B-Instruct", fp8=False)
+    served, _ = with_gpus(args, Gpus(count=8, memory_gb=80), profile=load_profile("thinking_with_map"))
     assert served.engine == args.engine
     assert served.deployments.rollout.model_copy(update={"drain_s": 180.0}) == args.deployments.rollout

@@ -1,0 +1,59 @@
+"""How large the model is that shall be served: from its files, from what is known of it, or from its name."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from deployments.sizing.model_files import downloaded, shape_in
+from deployments.sizing.model_shape import ModelShape
+from deployments.sizing.named_size import shape_by_name
+from tts.errors import ConfigError
+from tts.profiles import Profile
+
+_PATHS = ("/", "./", "../", "~")
+
+
+def shape_of(model: str, profile: Profile | None = None) -> ModelShape:
+    """The shape of a model in a folder, or of a published one, downloaded or not.
+
+    Args:
+        model: a folder, or a published name.
+        profile: the profile it is served with, whose `base` is as large as its own model. Another model that is served
+            with it has a size of its own.
+
+    Raises:
+        ConfigError: when nothing is known of it, or its config.json lacks something.
+    """
+    folder = Path(model).expanduser()
+    if (folder / "config.json").is_file() or model.startswith(_PATHS):
+        return shape_in(folder)
+    if (cached := downloaded(model)) is not None:
+        return shape_in(cached)
+    known = _shipped()
+    found = known.get(model)
+    if found is None and profile is not None and model == profile.model:
+        found = known.get(profile.base)
+    found = found or shape_by_name(model, known)
+    if found is None and profile is not None and not profile.model and profile.base in known:
+        found = known[profile.base].model_copy(
+            update={"estimate": f"an estimate: that of {profile.base}, from which the profile's model was trained"}
+        )
+    if found is None:
+        raise ConfigError(
+            f"nothing is known of the size of {model or 'this model'}: "
+            "give a folder with its config.json with --model, "
+            "or reserve GPUs yourself, without --gpus "
+            "(--set deployments.rollout.num_gpus=2 --set engine.tensor_parallel=2)"
+        )
+    return found
+
+
+@cache
+def _shipped() -> dict[str, ModelShape]:
+    raw: dict[str, Any] = yaml.safe_load((files("tts") / "data" / "model_shapes.yaml").read_text())
+    return {name: ModelShape.model_validate(shape) for name, shape in raw["models"].items()}

@@ -1,0 +1,67 @@
+"""The size of a model whose files are on this machine: in a folder, or where the Hugging Face hub keeps downloads."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from deployments.sizing.model_shape import ModelShape
+from tts.errors import ConfigError
+
+_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+_INDEX = "model.safetensors.index.json"
+
+
+def shape_in(folder: Path) -> ModelShape:
+    """By `config.json` and the safetensors beside it.
+
+    Raises:
+        ConfigError: when one of them is missing or lacks something.
+    """
+    try:
+        config = json.loads((folder / "config.json").read_text())
+        text = config.get("text_config", config)
+        heads = int(text["num_attention_heads"])
+        return ModelShape(
+            weights_gb=_weights_gb(folder),
+            layers=int(text["num_hidden_layers"]),
+            kv_heads=int(text.get("num_key_value_heads") or heads),
+            head_dim=int(text.get("head_dim") or text["hidden_size"] // heads),
+            kv_bytes=min(2, _BYTES.get(str(text.get("dtype") or text.get("torch_dtype")), 2)),
+        )
+    except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+        raise ConfigError(f"{folder / 'config.json'} does not say how large the model is: {error!r}") from error
+
+
+def downloaded(model: str) -> Path | None:
+    """The folder of a published model that was downloaded before, with enough of its files to measure it.
+
+    The layout of the cache is that of `huggingface_hub`: `models--OWNER--NAME/snapshots/REVISION`, and the revision of
+    the branch in `refs/main`.
+    """
+    home = _hub() / f"models--{model.replace('/', '--')}"
+    main = home / "refs" / "main"
+    revisions = [main.read_text().strip()] if main.is_file() else sorted(path.name for path in home.glob("snapshots/*"))
+    for folder in (home / "snapshots" / revision for revision in revisions):
+        weights = (folder / _INDEX).is_file() or (folder / "model.safetensors").is_file()
+        if weights and (folder / "config.json").is_file():
+            return folder
+    return None
+
+
+def _hub() -> Path:
+    if named := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
+        return Path(named).expanduser()
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("HF_HOME") or f"{caches}/huggingface").expanduser() / "hub"
+
+
+def _weights_gb(folder: Path) -> float:
+    index = folder / _INDEX
+    if index.is_file():
+        return float(json.loads(index.read_text())["metadata"]["total_size"]) / 1e9
+    total = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+    if not total:
+        raise ConfigError(f"{folder} has no safetensors: its weights cannot be measured")
+    return total / 1e9
