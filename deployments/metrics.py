@@ -99,6 +99,7 @@ class Metrics:
         elif isinstance(event, Answered):
             self._answer.observe(event.t_s)
             self._answered(event.answer)
+            self._rollouts.answered(meta.request_id, event.answer.usage)
         elif isinstance(event, Failed):
             self._failures.labels(event.code).inc()
         elif isinstance(event, Done):

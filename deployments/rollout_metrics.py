@@ -1,4 +1,4 @@
-"""What rollouts cost and how they end, for Prometheus.
+"""What rollouts cost and how they end, for Prometheus; with the answer what other models of the request used.
 
 Tokens are counted turn by turn, so that a rollout which is cut off has cost what it cost. A rollout without an end of
 its own ends with its request, for the request's reason.
@@ -24,35 +24,49 @@ class RolloutMetrics:
         tokens = Counter("geotts_tokens_total", "Tokens of the engine.", ("kind",), registry=registry)
         gpu = Counter(
             "geotts_gpu_seconds_total",
-            "Seconds in which an engine in this service generated for rollouts, times the GPUs it holds.",
+            "Seconds in which an engine in this service generated for requests, times the GPUs it holds.",
             registry=registry,
         )
         cost = Counter("geotts_cost_usd_total", "US dollars that models cost, by their prices.", registry=registry)
         self._counters = (*(tokens.labels(kind) for kind in _KINDS), gpu, cost)
         self._open: dict[str, dict[int, _Spent]] = {}
+        self._told: dict[str, dict[int, Usage]] = {}  # what each rollout last said it had used
 
     def started(self, request_id: str, event: RolloutStarted) -> None:
         self._open.setdefault(request_id, {}).setdefault(event.rollout_id, _NOTHING)
 
     def turned(self, request_id: str, event: TurnFinished) -> None:
         rollouts = self._open.setdefault(request_id, {})
+        self._told.setdefault(request_id, {})[event.rollout_id] = event.usage
         rollouts[event.rollout_id] = self._count(rollouts.get(event.rollout_id, _NOTHING), event.usage)
 
     def finished(self, request_id: str, event: RolloutFinished) -> None:
         self._rollouts.labels(event.stop_reason.value).inc()
+        self._told.setdefault(request_id, {})[event.rollout_id] = event.usage
         self._count(self._open.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
 
+    def answered(self, request_id: str, usage: Usage) -> None:
+        """Count what the verifier, its second reader and the router used: what no rollout did."""
+        rollouts = sum(self._told.pop(request_id, {}).values(), Usage())
+        self._count(_spent(rollouts), usage)
+
     def done(self, request_id: str, event: Done) -> None:
+        self._told.pop(request_id, None)
         if rollouts := self._open.pop(request_id, None):
             self._rollouts.labels(event.stop_reason.value).inc(len(rollouts))
 
     def forget(self, request_id: str) -> None:
         self._open.pop(request_id, None)
+        self._told.pop(request_id, None)
 
     def _count(self, before: _Spent, usage: Usage) -> _Spent:
         """Add what is new. A rollout that was set back to an earlier turn says less: nothing is new then."""
-        total = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.gpu_s, usage.cost_usd)
+        total = _spent(usage)
         for counter, old, new in zip(self._counters, before, total, strict=True):
             if new > old:
                 counter.inc(new - old)
         return tuple(map(max, before, total))
+
+
+def _spent(usage: Usage) -> _Spent:
+    return (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.gpu_s, usage.cost_usd)

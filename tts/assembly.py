@@ -12,17 +12,22 @@ from tts.domain.usage import Usage
 from tts.ensemble.failures import failure_warnings
 from tts.ports import Identity
 
+_NOTHING = Usage()
+
 
 def answer_from(
     verdict: Verdict,
     run: Run,
     *,
+    beside: Usage = _NOTHING,
     identity: Identity,
     stop_reason: StopReason,
     marks: dict[str, float],
     file_claims: tuple[FileClaim, ...] = (),
 ) -> Answer:
-    """`run` must hold `accepted` and `routed`; `marks` are seconds since acceptance by name of a `Timing` field."""
+    """`run` must hold `accepted` and `routed`; `beside` is what models used besides the rollouts;
+    `marks` are seconds since acceptance by name of a `Timing` field.
+    """
     assert run.accepted is not None
     usage = sum((trajectory.usage for trajectory in run.trajectories), Usage())
     answered = sum(trajectory.answer is not None for trajectory in run.trajectories)
@@ -39,7 +44,7 @@ def answer_from(
         stop_reason=stop_reason,
         rollouts=tuple(_status(trajectory) for trajectory in run.trajectories),
         undone=tuple(_undone(run)),
-        usage=usage,
+        usage=usage + beside,
         timing=Timing(**marks),
         file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
         warnings=(*identity.notes, *verdict.warnings, *failure_warnings(run)),

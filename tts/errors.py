@@ -8,6 +8,7 @@
     ├── RolloutsFailed         no rollout could work: engine, tools or replicas failed (503)
     │   └── UpstreamRefused    the endpoint refuses what it is sent (502)
     ├── DeadlineExceeded       the time given to one port call ran out
+    ├── MoneySpent             verifier or router did not ask a model; the request goes on without it
     ├── ConfigError            the configuration contradicts itself or names something that is missing
     ├── DataError              a data file is missing, corrupt or of another version
     ├── RolloutError           ends one rollout, is recorded, and leaves its siblings alone
@@ -18,7 +19,8 @@
     ├── FetchError             a URL that could not or must not be fetched; `kind` says why
     └── FatalError             this replica cannot go on; its health check fails and it is replaced
 
-A spent budget is a `StopReason`, never an error. Everything here survives pickling, because it crosses processes.
+A spent budget of a rollout is a `StopReason`, never an error. Everything here survives pickling, because it crosses
+processes.
 """
 
 from __future__ import annotations
@@ -61,6 +63,10 @@ class PhotoError(RequestError):
 
 class DataError(GeoTTSError):
     code = "data"
+
+
+class MoneySpent(GeoTTSError):
+    code = "money-spent"
 
 
 class RolloutError(GeoTTSError):

@@ -86,6 +86,7 @@ class Solution:
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
         self._seed = self._options.seed if self._options.seed is not None else _seed_of(request)
         self._run = Run()
+        self._beside = Usage()  # of models asked by locator and verifier
         self._parent: str | None = None
         self._marks: dict[str, float] = {}
 
@@ -186,15 +187,17 @@ class Solution:
         if why is None or self._deadline.remaining_s() < 2.0 * ensemble.longest_s + self._verifier_s:
             return None
         spent = sum((trajectory.usage for trajectory in self._run.trajectories), Usage())
+        spent += Usage(cost_usd=self._beside.cost_usd)
         harder = self._ports.router.escalate(plan, self._options, started=ensemble.started, spent=spent)
         return None if harder is None else (harder, why)
 
     async def _route(self) -> Routing:
-        context = self._context(self._deadline.remaining_s())
+        context = self._paid_context(self._deadline.remaining_s())
         with span("route"), self._leaving.doubted():
             routing = await self._ports.locator.rate(self._request.photos, context)
         for sent in routing.sent:
             self._leaving.add(sent)
+        self._beside += routing.usage
         self._mark("routed_s")
         return routing
 
@@ -231,7 +234,7 @@ class Solution:
     async def _verify(self, routing: Routing) -> Verdict:
         """The verifier's verdict; its failure or silence never costs the caller an answer."""
         request = VerifyRequest(
-            context=self._context(max(0.05, self._deadline.remaining_s())),
+            context=self._paid_context(max(0.05, self._deadline.remaining_s())),
             photos=self._request.photos,
             options=self._options,
             trajectories=self._run.trajectories,
@@ -248,6 +251,8 @@ class Solution:
                                 verdict = piece
                             elif isinstance(piece, Outgoing):
                                 self._leaving.add(piece)
+                            elif isinstance(piece, Usage):
+                                self._beside += piece
                             else:
                                 await self._emit(VerifierText(text=piece.text))
         except TimeoutError:
@@ -289,6 +294,7 @@ class Solution:
         return answer_from(
             verdict,
             self._run,
+            beside=self._beside,
             identity=self._ports.identity,
             stop_reason=stop,
             marks={**self._marks, "total_s": self._number.elapsed_s()},
@@ -300,6 +306,15 @@ class Solution:
 
     def _context(self, remaining_s: float) -> RequestContext:
         return RequestContext(id=self._request.id, remaining_s=remaining_s, traceparent=self._parent)
+
+    def _paid_context(self, remaining_s: float) -> RequestContext:
+        """With the money that is left for the models of locator and verifier."""
+        money_usd = self._ports.router.money_usd(self._options)
+        if money_usd is None:
+            return self._context(remaining_s)
+        spent_usd = self._beside.cost_usd + sum(trajectory.usage.cost_usd for trajectory in self._run.trajectories)
+        left_usd = max(0.0, money_usd - spent_usd)
+        return self._context(remaining_s).model_copy(update={"money_left_usd": left_usd})
 
     def _seed_for(self, rollout_id: int) -> int:
         return (self._seed * 7919 + rollout_id * 104729) % 2**31

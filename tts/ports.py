@@ -207,13 +207,14 @@ class Perception(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """What the router found: the score, the reading it took on the way (so that it is taken once), and what it sent to
-    another machine.
+    """What the router found: the score, the reading it took on the way (so that it is taken once), what it sent to
+    another machine, and what the model used that it asked.
     """
 
     locatability: Locatability
     readings: tuple[Reading, ...] = ()
     sent: tuple[Outgoing, ...] = ()
+    usage: Usage = Usage()
 
 
 class Locator(Protocol):
@@ -313,12 +314,12 @@ class VerdictText(Value):
     text: str
 
 
-VerifierItem = VerdictText | Verdict | Outgoing
+VerifierItem = VerdictText | Verdict | Outgoing | Usage
 
 
 class Verifier(Protocol):
-    """Weighs trajectories into one answer. Yields reasons as they come, and what it sends to another machine before it
-    goes; the last item is the verdict.
+    """Weighs trajectories into one answer. Yields reasons as they come, what it sends to another machine before it
+    goes, and what models used that it asked; the last item is the verdict.
     """
 
     def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]: ...
@@ -341,6 +342,10 @@ class Router(Protocol):
 
     def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
         """`opened` is the plan by which a leader has started already: its budget stands."""
+        ...
+
+    def money_usd(self, options: LocateOptions) -> float | None:
+        """What all models of a request may cost together; None without a limit."""
         ...
 
     def opening(self, options: LocateOptions) -> Plan:

@@ -11,6 +11,7 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Trajectory, Turn
+from tts.domain.usage import Usage
 from tts.inference.scripted import ScriptedModel, ScriptedTurn
 from tts.ports import VerifyRequest
 from tts.verify.consistency import ConsistencyAgent, ConsistencyVerifier, hidden_reasoning
@@ -108,7 +109,7 @@ async def verdict_of(world, model, remaining_s=30.0, **config):
     request = VerifyRequest(
         context=a_context(remaining_s), photos=(), options=LocateOptions(), trajectories=(a_trajectory(),)
     )  # fmt: skip
-    return [piece async for piece in verifier.verify(request)]
+    return [piece async for piece in verifier.verify(request) if not isinstance(piece, Usage)]
 
 
 @virtual_time

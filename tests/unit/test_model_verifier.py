@@ -243,4 +243,5 @@ async def test_reasons_stream_before_the_verdict(consensus, blank_photo):
     request = VerifyRequest(a_context(), (blank_photo,), LocateOptions(), EVEN)
     pieces = [piece async for piece in verifier.verify(request)]
     assert len(pieces) > 10
-    assert all(isinstance(piece, VerdictText) for piece in pieces[:-1])
+    assert all(isinstance(piece, VerdictText) for piece in pieces[:-2])
+    assert pieces[-2].model_calls == 1

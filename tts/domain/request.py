@@ -38,12 +38,15 @@ class LocateRequest:
 
 
 class RequestContext(Value):
-    """Travels with every port call. `remaining_s` is relative because clocks of machines differ."""
+    """Travels with every port call. `remaining_s` is relative because clocks of machines differ. `money_left_usd` is
+    for the models that a locator or verifier asks; None is no limit (rollouts have theirs in `Limits`).
+    """
 
     id: str
     remaining_s: Annotated[float, Field(ge=0)]
     traceparent: str | None = None
     priority: int = 0
+    money_left_usd: Annotated[float, Field(ge=0)] | None = None
 
 
 def new_request_id() -> str:

@@ -33,6 +33,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, ModelError, boundary
+from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
 from tts.ports import (
     Checkpoint,
     GroupRequest,
@@ -46,7 +47,6 @@ from tts.rollout.budget import Budget
 from tts.rollout.first_turn import first_cues
 from tts.rollout.resolve import placed
 from tts.rollout.speech import Sent, Speech, told
-from tts.rollout.token_estimate import prompt_tokens_about, tokens_about, usage_about
 from tts.rollout.tool_runner import ToolRunner
 from tts.rollout.usability import problem_of
 from tts.telemetry import span, traceparent

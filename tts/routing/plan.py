@@ -72,6 +72,9 @@ class DepthRouter:
         self._limits, self._abilities, self._budget_of = limits, abilities or Abilities(), budget_of
         self._price = price
 
+    def money_usd(self, options: LocateOptions) -> float | None:
+        return min((usd for usd in (options.max_cost_usd, self._limits.max_cost_usd) if usd is not None), default=None)
+
     def opening(self, options: LocateOptions) -> Plan:
         return self.plan(options, Routing(Locatability(score=0.5, method="leader", why="nothing is known yet")))
 
@@ -82,7 +85,7 @@ class DepthRouter:
             n = min(
                 n, {PlanDepth.DIRECT: 1, PlanDepth.HOPELESS: 1, PlanDepth.STANDARD: _STANDARD_ROLLOUTS}.get(depth, n)
             )
-        plan = self._plan(depth, n, options, reason, Usage())
+        plan = self._plan(depth, n, options, reason, Usage(cost_usd=routing.usage.cost_usd))
         return plan if opened is None else self._as_opened(plan, opened, options)
 
     def _as_opened(self, plan: Plan, opened: Plan, options: LocateOptions) -> Plan:
@@ -109,7 +112,7 @@ class DepthRouter:
             shallow = depth in (PlanDepth.DIRECT, PlanDepth.HOPELESS)
             limits = limits.tighten(_DIRECT if shallow else _STANDARD if depth is PlanDepth.STANDARD else limits)
             searches = searches and not shallow
-        limits = _within_request(limits, options, n, spent, self._limits.max_cost_usd)
+        limits = _within_request(limits, options, n, spent, self.money_usd(options))
         plan = Plan(
             depth=depth,
             n_asked=options.n_parallel,
@@ -213,13 +216,12 @@ def _exhausted(options: LocateOptions, spent: Usage) -> bool:
     )
 
 
-def _within_request(limits: Limits, options: LocateOptions, n: int, spent: Usage, operator_usd: float | None) -> Limits:
+def _within_request(limits: Limits, options: LocateOptions, n: int, spent: Usage, money: float | None) -> Limits:
     """Share what is left of the request's totals evenly among the rollouts."""
     tokens, calls = limits.max_tokens, limits.max_tool_calls
     if options.max_tokens_total is not None:
         tokens = min(tokens, max(16, (options.max_tokens_total - spent.completion_tokens) // n))
     if options.max_tool_calls is not None:
         calls = min(calls, max(0, options.max_tool_calls - spent.tool_calls) // n)
-    money = min((usd for usd in (options.max_cost_usd, operator_usd) if usd is not None), default=None)
     share = None if money is None else max(0.0, money - spent.cost_usd) / n
     return Limits(max_turns=limits.max_turns, max_tool_calls=calls, max_tokens=tokens, max_cost_usd=share)

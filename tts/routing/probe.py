@@ -15,6 +15,7 @@ from tts.domain.photo import Photo
 from tts.domain.plan import Locatability
 from tts.domain.request import RequestContext
 from tts.errors import GeoTTSError
+from tts.inference.meter import Meter
 from tts.ports import Locator, ModelClient, ModelRequest, Routing, Sampling
 from tts.routing.predictor import DepthPredictor
 
@@ -27,7 +28,8 @@ _REPLY = re.compile(r"\b(10|\d)\b(?:\s*/\s*10)?")
 
 
 class ProbeLocator:
-    """The model's rating beside another locator's. A model that is slow, down or rambling leaves that one alone."""
+    """The model's rating beside another locator's. A model that is slow, down, rambling or
+    too dear leaves that one alone."""
 
     def __init__(self, model: ModelClient, beside: Locator, predictor: DepthPredictor | None = None) -> None:
         self._model, self._beside, self._predictor = model, beside, predictor
@@ -35,12 +37,13 @@ class ProbeLocator:
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         routing = await self._beside.rate(photos, context)
         sent: list[Outgoing] = []
+        meter = Meter(context.money_left_usd)
         try:
             async with asyncio.timeout(min(_TIMEOUT_S, 0.1 * context.remaining_s)):
-                reply = await self._ask(photos, context, routing, sent)
+                reply = await self._ask(photos, context, routing, sent, meter)
         except (TimeoutError, GeoTTSError):
             reply = ""
-        routing = replace(routing, sent=(*routing.sent, *sent))
+        routing = replace(routing, sent=(*routing.sent, *sent), usage=routing.usage + meter.usage)
         probed = parse_probe(reply)
         if probed is None:
             return routing
@@ -52,7 +55,7 @@ class ProbeLocator:
         return replace(routing, locatability=self._predictor.refine(rated) if self._predictor else rated)
 
     async def _ask(
-        self, photos: Sequence[Photo], context: RequestContext, routing: Routing, sent: list[Outgoing]
+        self, photos: Sequence[Photo], context: RequestContext, routing: Routing, sent: list[Outgoing], meter: Meter
     ) -> str:
         """The reply; what went out for it is added to `sent`, also when none comes."""
         request = ModelRequest(
@@ -71,7 +74,7 @@ class ProbeLocator:
             photos=tuple(photos),
             readings=routing.readings,
         )
-        async with closing(self._model.generate(request)) as deltas:
+        async with closing(meter.generate(self._model, request)) as deltas:
             text = ""
             async for delta in deltas:
                 sent += delta.sent

@@ -25,8 +25,10 @@ from tts.domain.messages import text_message
 from tts.domain.outgoing import Outgoing
 from tts.domain.request import RequestContext
 from tts.domain.trajectory import Trajectory
-from tts.errors import GeoTTSError
+from tts.domain.usage import Usage
+from tts.errors import GeoTTSError, MoneySpent
 from tts.geodata.alike import same_place
+from tts.inference.meter import Meter
 from tts.ports import (
     ModelClient,
     ModelRequest,
@@ -75,17 +77,19 @@ class ConsistencyAgent:
         """Close the connections of the model."""
         await close_each(self._model)
 
-    async def rate(self, trajectory: Trajectory, context: RequestContext, left: Send[Outgoing]) -> Consistency | None:
+    async def rate(
+        self, trajectory: Trajectory, context: RequestContext, left: Send[Outgoing], meter: Meter | None = None
+    ) -> Consistency | None:
         """None when there is nothing to compare: no answer, no reasoning, or nothing readable from the model. `left` is
-        told what goes to another machine for it.
+        told what goes to another machine for it, `meter` counts what it uses.
 
-        Raises GeoTTSError when the model fails.
+        Raises GeoTTSError when the model fails, MoneySpent when it is too dear.
         """
         answer = trajectory.best
         reasoning = hidden_reasoning(trajectory)
         if answer is None or not reasoning or not (answer.country or answer.region or answer.city or answer.place):
             return None
-        derived = await self._derive(reasoning, trajectory.rollout_id, context, left)
+        derived = await self._derive(reasoning, trajectory.rollout_id, context, left, meter or Meter())
         if derived is None:
             return None
         agreement = self._agreement(derived, answer)
@@ -93,7 +97,7 @@ class ConsistencyAgent:
         return Consistency(agreement, words, consistency_reward(agreement, words, self._damping))
 
     async def _derive(
-        self, reasoning: str, rollout_id: int, context: RequestContext, left: Send[Outgoing]
+        self, reasoning: str, rollout_id: int, context: RequestContext, left: Send[Outgoing], meter: Meter
     ) -> dict[str, str] | None:
         request = ModelRequest(
             context=context,
@@ -103,7 +107,7 @@ class ConsistencyAgent:
             json_schema=_SCHEMA,
         )
         text = ""
-        async with closing(self._model.generate(request)) as deltas:
+        async with closing(meter.generate(self._model, request)) as deltas:
             async for delta in deltas:
                 for sent in delta.sent:
                     await left(sent)
@@ -145,19 +149,24 @@ class ConsistencyVerifier:
                 yield piece
 
     async def _judge(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
-        deadline = Deadline(request.context.remaining_s)
+        deadline, spent_usd = Deadline(request.context.remaining_s), 0.0
         async with closing(self._inner.verify(request)) as pieces:
             async for piece in pieces:
                 if not isinstance(piece, Verdict):
+                    spent_usd += piece.cost_usd if isinstance(piece, Usage) else 0.0
                     await send(piece)
                     continue
-                checked, reason = await self._checked(piece, request, deadline, send)
+                money_usd = request.context.money_left_usd
+                meter = Meter(None if money_usd is None else money_usd - spent_usd)
+                checked, reason = await self._checked(piece, request, deadline, send, meter)
+                if meter.usage != Usage():
+                    await send(meter.usage)
                 if reason:
                     await send(VerdictText(text=reason))
                 await send(checked)
 
     async def _checked(
-        self, verdict: Verdict, request: VerifyRequest, deadline: Deadline, left: Send[Outgoing]
+        self, verdict: Verdict, request: VerifyRequest, deadline: Deadline, left: Send[Outgoing], meter: Meter
     ) -> tuple[Verdict, str]:
         winners = set(verdict.candidates[0].rollouts) if verdict.candidates else set()
         chosen = [t for t in request.trajectories if t.rollout_id in winners][: self._config.max_rollouts]
@@ -167,10 +176,12 @@ class ConsistencyVerifier:
         try:
             async with deadline.timeout(at_most_s=min(self._config.timeout_s, 0.5 * deadline.remaining_s())):
                 for trajectory in chosen:
-                    found = await self._agent.rate(trajectory, request.context, left)
+                    found = await self._agent.rate(trajectory, request.context, left, meter)
                     rated += [found] if found is not None else []
-        except (GeoTTSError, TimeoutError):
+        except (GeoTTSError, TimeoutError) as error:
             warning = "the consistency check did not finish"
+            if isinstance(error, MoneySpent):
+                warning += f": {error.detail}"
             return verdict.model_copy(update={"warnings": (*verdict.warnings, warning)}), ""
         if not rated:
             return verdict, ""

@@ -3,7 +3,8 @@
 The model sees the photo and a dossier (`tts.verify.dossier`) and gives an opinion (`tts.verify.opinion`). More branches
 than one dossier should hold are judged in heats. The opinion moves the answer only as far as the evidence allows: a
 branch that the ledger contradicts, or that rests on nothing while another rests on something, is not chosen. Whatever
-happens (the model is down, slow, writes garbage, refuses), the consensus verdict is given before the deadline.
+happens (the model is down, slow, too dear, writes garbage, refuses), the consensus verdict is given before the
+deadline.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.outgoing import Outgoing
-from tts.errors import GeoTTSError, ModelError, boundary
+from tts.domain.usage import Usage
+from tts.errors import GeoTTSError, ModelError, MoneySpent, boundary
+from tts.inference.meter import Meter
 from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, VerifierItem, VerifyRequest, close_each
 from tts.verify.consensus import ConsensusVerifier, Judgement
 from tts.verify.dossier import Dossier, make_dossier
@@ -53,6 +56,11 @@ _SELF = 'There is one branch. Choose it if its evidence supports its point, "non
 _FORM = (
     'Write one JSON object and nothing else: {"reasons": [{"text": "...", "evidence": ["A1"]}], "choice": "A"%s}. '
     "Every reason cites evidence by its id."
+)
+
+
+_NO_MONEY = Ruling(
+    problem="the money limit of this request is used up: the consensus decided without the verifier model"
 )
 
 
@@ -93,6 +101,7 @@ class _Case:
     ) -> None:
         self._texts = texts
         self._model, self._consensus, self._config, self._request = model, consensus, config, request
+        self._meter = Meter(request.context.money_left_usd)
         remaining_s = request.context.remaining_s
         self._deadline = Deadline(remaining_s - min(_RESERVE_MAX_S, _RESERVE_SHARE * remaining_s))
 
@@ -109,8 +118,14 @@ class _Case:
                 ruling = await self._ruling(judged, send)
         except TimeoutError:
             ruling = Ruling(problem="the verifier model did not finish in time")
+        except MoneySpent:
+            ruling = _NO_MONEY
         except GeoTTSError as error:
             ruling = Ruling(problem=f"the verifier model failed: {error.code}")
+        if self._meter.usage != Usage():
+            await send(self._meter.usage)
+        if self._meter.refused:  # also one heat of several
+            ruling = _NO_MONEY
         if ruling.problem:
             verdict = verdict.model_copy(update={"warnings": (*verdict.warnings, ruling.problem)})
             await send(VerdictText(text=verdict.explanation))
@@ -215,7 +230,7 @@ class _Case:
         reasons, written, ids = ReasonStream(), "", list[int]()
         gate = ThoughtGate(thinking=bool(self._config.thinks))
         with boundary(ModelError, f"verifier model {self._model.name}"):
-            async with closing(self._model.generate(request)) as deltas:
+            async with closing(self._meter.generate(self._model, request)) as deltas:
                 async for delta in deltas:
                     for sent in delta.sent:
                         await self._left(sent)

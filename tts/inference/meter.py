@@ -1,0 +1,83 @@
+"""Counts what models use beside the rollouts (verifier, second reader, probe), and keeps them to the money limit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from tts.aio import closing
+from tts.domain.price import Price
+from tts.domain.usage import Usage
+from tts.errors import MoneySpent
+from tts.inference.token_estimate import prompt_tokens_about, usage_about
+from tts.ports import Delta, ModelClient, ModelRequest
+
+_LEAST_TOKENS = 256  # a reply that is cut shorter cannot be used, and is paid for all the same
+
+
+class Meter:
+    """One for each request and purpose. `usage` is what was used so far, `refused` the questions that were not asked.
+
+    `money_usd` bounds all questions together; None is no limit. Questions side by side wait for each other where the
+    money would not be enough for the longest replies of all of them.
+    """
+
+    def __init__(self, money_usd: float | None = None) -> None:
+        self._money_usd = money_usd
+        self._reserved_usd = 0.0
+        self._freed = asyncio.Event()
+        self.usage = Usage()
+        self.refused = 0
+
+    async def generate(self, model: ModelClient, request: ModelRequest) -> AsyncIterator[Delta]:
+        """What the model says, no longer than there is money for.
+
+        Raises:
+            MoneySpent: there is too little for a reply of use; nothing is sent then.
+        """
+        price: Price | None = getattr(model, "price", None)
+        request, reserved_usd = await self._bounded(request, price)
+        self._reserved_usd += reserved_usd
+        text: list[str] = []
+        counted: Usage | None = None
+        try:
+            async with closing(model.generate(request)) as deltas:
+                async for delta in deltas:
+                    text.append(delta.text)
+                    if delta.usage is not None:
+                        counted = (counted or Usage(model_calls=1)) + delta.usage
+                    yield delta
+        finally:
+            if counted is None and any(text):  # cut off: the engine had no time to say what it was
+                counted = usage_about(request.messages, request.tools, "".join(text), price)
+            self.usage += counted or Usage()
+            self._reserved_usd -= reserved_usd
+            self._freed.set()
+
+    async def _bounded(self, request: ModelRequest, price: Price | None) -> tuple[ModelRequest, float]:
+        """The request with the reply it can pay for, and what that costs at most."""
+        if self._money_usd is None:
+            return request, 0.0
+        if price is None:  # somebody else's engine, which says what it costs afterwards
+            if self.usage.cost_usd >= self._money_usd:
+                raise self._spent()
+            return request, 0.0
+        prompt = prompt_tokens_about(request.messages, request.tools)
+        wanted = request.sampling.max_tokens
+        while True:
+            left_usd = self._money_usd - self.usage.cost_usd - self._reserved_usd
+            tokens = min(wanted, price.affordable_tokens(left_usd, prompt))
+            if tokens >= min(wanted, _LEAST_TOKENS):
+                break
+            if self._reserved_usd <= 0.0:
+                raise self._spent()
+            self._freed.clear()
+            await self._freed.wait()
+        sampling = request.sampling.model_copy(update={"max_tokens": tokens})
+        reserved_usd = price.cost_usd(Usage(prompt_tokens=prompt, completion_tokens=tokens))
+        return replace(request, sampling=sampling), reserved_usd
+
+    def _spent(self) -> MoneySpent:
+        self.refused += 1
+        return MoneySpent("the money limit of this request is used up")
