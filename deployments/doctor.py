@@ -21,6 +21,7 @@ from deployments.live_tools import providers_without_keys, region_search_finding
 from deployments.parts import make_dialect
 from deployments.profile_doctor import endpoint_finding, vllm_finding
 from deployments.ray_env import why_not_bound
+from deployments.sizing.found_gpus import found_gpus
 from deployments.template_finding import template_finding
 from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.errors import ConfigError
@@ -107,9 +108,8 @@ def _machine(args: AppArgs) -> Iterator[Finding]:
     yield Finding(
         "machine", "problem" if short else "ok", detail, "the service may be killed: it needs 2 GiB" if short else ""
     )
-    gpus = shutil.which("nvidia-smi") is not None
-    if gpus:
-        yield Finding("GPU", "ok", "nvidia-smi is there")
+    if (gpus := found_gpus()) is not None:
+        yield Finding("GPU", "ok", f"{gpus.count} x {gpus.memory_gb:g} GB")
     else:
         yield Finding(
             "GPU",

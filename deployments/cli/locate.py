@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from functools import partial
@@ -14,12 +15,14 @@ import click
 import orjson
 
 from deployments.cli.built_data import ensure_data
-from deployments.cli.console import STDERR, config_option, profile_options
+from deployments.cli.console import STDERR, config_option, profile_in_use, profile_options
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, Input, collect
 from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
+from deployments.cli.warning_lines import warn_of
+from deployments.live_tools import unused_keys
 from deployments.local import local_ports
 from tts.aio import closing
 from tts.api.client import Client
@@ -118,6 +121,8 @@ def command(
         raise click.BadParameter(f"there is no folder {str(html.parent)!r}", param_hint="--html")
     if remote is None or html is not None:
         ensure_data(args)
+    if remote is None and profile_in_use() is not None:
+        warn_of(unused_keys(args, os.environ))
     reports = HtmlReports(html, len(inputs), args) if html is not None else None
     return asyncio.run(_run(inputs, options, args, form, remote, api_key, reports))
 

@@ -16,14 +16,15 @@ import click
 
 from deployments.cli.console import STDERR, config_option, fail, profile_in_use, profile_options, progress_bar
 from deployments.cli.text_console import styled
+from deployments.cli.warning_lines import warn, warn_of
 from deployments.endpoint_watch import endpoints_of
 from deployments.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
 from deployments.parts import make_dialect, make_gallery
 from deployments.profile_doctor import endpoint_finding, vllm_finding
 from deployments.ray_env import prepare_to_join, why_not_bound
-from deployments.sizing.found_gpus import gpu_memory_gb
+from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
-from deployments.sizing.serving_plan import plan_lines, with_gpus
+from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
 from deployments.template_finding import template_finding
 from tts.config import AppArgs, VllmEngine, checked
 from tts.errors import ConfigError
@@ -50,7 +51,7 @@ def command(
     plan_only: bool, verbose: bool,
 ) -> None:  # fmt: skip
     """Run the service until Ctrl-C. Builds missing data first."""
-    args, plan = _on_gpus(args, gpus, fp8=fp8)
+    args, plan = _on_gpus(args, gpus, fp8=fp8, joins=address is not None)
     for line in plan_lines(args, plan):
         STDERR.print(line, soft_wrap=True)
     _warn_of_tools(args)
@@ -111,23 +112,30 @@ def _say_ready(service: Served, *, with_keys: bool) -> None:
     )
 
 
-def _on_gpus(args: AppArgs, gpus: str | None, *, fp8: bool) -> tuple[AppArgs, GpuPlan | None]:
-    """The configuration for the GPUs of `--gpus`, and its plan; as it is, without."""
-    if gpus is None:
-        if fp8:
-            raise click.UsageError("--fp8 needs --gpus")
-        return args, None
+def _on_gpus(args: AppArgs, gpus: str | None, *, fp8: bool, joins: bool) -> tuple[AppArgs, GpuPlan | None]:
+    """The configuration for the GPUs of `--gpus`, else for those of this machine, and its plan; else as it is."""
     used = profile_in_use()
-    return with_gpus(args, Gpus.parse(gpus, gpu_memory_gb()), profile=used[1] if used else None, fp8=fp8)
+    profile = used[1] if used else None
+    found = found_gpus() if gpus is not None or (reserves_nothing(args) and not joins) else None
+    if gpus is not None:
+        return with_gpus(args, Gpus.parse(gpus, found.memory_gb if found else None), profile=profile, fp8=fp8)
+    if reserves_nothing(args) and found is not None:
+        STDERR.print("GPUs: those of this machine; --gpus names others", soft_wrap=True)
+        return with_gpus(args, found, profile=profile, fp8=fp8)
+    if fp8:
+        raise click.UsageError("--fp8 needs --gpus")
+    if reserves_nothing(args):
+        none = "no GPU of the cluster is" if joins else "no GPU was found here, so none is"
+        warn(f"{none} reserved for the model: name those to use with --gpus, such as --gpus 8x80")
+    return args, None
 
 
 def _warn_of_tools(args: AppArgs) -> None:
     """Say once that tools are not what they seem."""
     for note in tools_note(args, make_dialect(args.dialect, args)):
-        STDERR.print(styled(("!", "yellow"), f" {note}"), soft_wrap=True)
-    off = [found for found in region_search_findings(args) if found.state != "ok"]
-    for found in [*providers_without_keys(args, os.environ), *unused_keys(args, os.environ), *off]:
-        STDERR.print(styled(("!", "yellow"), f" {found.detail}: {found.mend}"), soft_wrap=True)
+        warn(note)
+    warn_of([*providers_without_keys(args, os.environ), *unused_keys(args, os.environ)])
+    warn_of(found for found in region_search_findings(args) if found.state != "ok")
 
 
 def _on_signals(handler: Callable[[int, FrameType | None], object]) -> None:
@@ -159,8 +167,6 @@ def _warn_of_a_silent_endpoint(args: AppArgs) -> None:
     """It may come up later, so the service starts all the same."""
     for role, endpoint in endpoints_of(args).items():
         if (found := endpoint_finding(endpoint, role)).state == "problem":
-            line = f" {found.what}: {found.detail}; {found.cost} until you {found.mend}"
-            STDERR.print(styled(("!", "yellow"), line), soft_wrap=True)
+            warn(f"{found.what}: {found.detail}; {found.cost} until you {found.mend}")
         elif (lossy := template_finding(endpoint)) is not None:
-            line = f" {lossy.what}: {lossy.detail}; {lossy.cost} until you {lossy.mend}"
-            STDERR.print(styled(("!", "yellow"), line), soft_wrap=True)
+            warn(f"{lossy.what}: {lossy.detail}; {lossy.cost} until you {lossy.mend}")

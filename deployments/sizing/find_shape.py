@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from deployments.sizing.model_files import downloaded, shape_in
+from deployments.sizing.model_files import RESERVE_YOURSELF, downloaded, shape_in
 from deployments.sizing.model_shape import ModelShape
 from deployments.sizing.named_size import shape_by_name
 from tts.errors import ConfigError
@@ -46,9 +46,7 @@ def shape_of(model: str, profile: Profile | None = None) -> ModelShape:
     if found is None:
         raise ConfigError(
             f"nothing is known of the size of {model or 'this model'}: "
-            "give a folder with its config.json with --model, "
-            "or reserve GPUs yourself, without --gpus "
-            "(--set deployments.rollout.num_gpus=2 --set engine.tensor_parallel=2)"
+            f"give a folder with its config.json with --model, or {RESERVE_YOURSELF}"
         )
     return found
 

@@ -10,6 +10,9 @@ from deployments.sizing.model_shape import ModelShape
 from tts.errors import ConfigError
 
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+RESERVE_YOURSELF = (
+    "reserve GPUs yourself, without --gpus (--set deployments.rollout.num_gpus=2 --set engine.tensor_parallel=2)"
+)
 _INDEX = "model.safetensors.index.json"
 
 
@@ -63,5 +66,5 @@ def _weights_gb(folder: Path) -> float:
         return float(json.loads(index.read_text())["metadata"]["total_size"]) / 1e9
     total = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
     if not total:
-        raise ConfigError(f"{folder} has no safetensors: its weights cannot be measured")
+        raise ConfigError(f"{folder} has no safetensors: its weights cannot be measured; {RESERVE_YOURSELF}")
     return total / 1e9

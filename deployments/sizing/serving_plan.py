@@ -16,6 +16,13 @@ from tts.profiles import Profile
 _USUAL_CONTEXT = 32768
 
 
+def reserves_nothing(args: AppArgs) -> bool:
+    """Whether a model shall run in this process and nobody has said on which GPUs, none included."""
+    rollout = args.deployments.rollout
+    said = "num_gpus" in rollout.model_fields_set or bool(rollout.bundles)
+    return isinstance(args.engine, VllmEngine) and not said
+
+
 def with_gpus(
     args: AppArgs, gpus: Gpus, *, profile: Profile | None = None, fp8: bool = False
 ) -> tuple[AppArgs, GpuPlan]:

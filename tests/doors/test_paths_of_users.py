@@ -134,6 +134,35 @@ async def test_a_larger_model_than_the_profiles_is_refused_with_its_own_size():
     assert "4 such GPUs (tensor parallel 4)" in told
 
 
+async def test_without_a_gpu_and_without_gpus_named_the_plan_warns(tmp_path):
+    code, _, told = await geotts("serve", "--profile", "thinking_with_map", "--plan", PATH=str(tmp_path))
+    assert code == 0
+    assert "GPUs:" not in told
+    assert "! no GPU was found here, so none is reserved for the model: name those to use with --gpus" in told
+
+
+async def test_the_gpus_of_the_machine_are_planned_with_when_none_are_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text("#!/bin/sh\nprintf '0, GPU-aa, 81559\\n1, GPU-bb, 81559\\n'\n")
+    tool.chmod(0o755)
+    code, _, told = await geotts("serve", "--profile", "thinking_with_map", "--plan", PATH=str(tmp_path))
+    assert code == 0
+    assert "GPUs: 2 x 85.5 GB: 1 replica of 2 GPUs" in told
+    assert "no GPU was found" not in told
+
+
+async def test_a_key_that_no_tool_of_the_profile_uses_is_named_once(data_store):
+    server = BY_NAME["sglang"]
+    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+        code, out, told = await geotts(
+            "locate", PHOTO, PHOTO, "--json", "--profile", "generic", "--endpoint", endpoint.url, "--model",
+            server.model, GOOGLE_MAPS_API_KEY="k",
+        )  # fmt: skip
+    assert (code, len(out.splitlines())) == (0, 2), told
+    assert told.count("$GOOGLE_MAPS_API_KEY is set, and nothing uses it: --providers google") == 1
+
+
 async def test_every_answer_of_a_live_map_model_on_embedded_tools_says_so(data_store):
     server = BY_NAME["sglang"]
     async with serving(playing(server, speaking("thinking_with_map")), server.pages) as endpoint:

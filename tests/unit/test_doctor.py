@@ -8,6 +8,7 @@ from deployments import doctor
 from deployments.bench.harness import free_port
 from deployments.cli import cli
 from deployments.doctor import examine
+from deployments.sizing.gpu_plan import Gpus
 from tts.config import AppArgs, GatewayConfig, ToolsConfig
 from tts.perception.alphabets import SCRIPT_OF
 from tts.perception.tesseract import Installed
@@ -124,3 +125,28 @@ def test_a_key_that_serves_two_providers_is_unused_only_when_neither_is_named(by
     for used in ("serper", "serper_lens"):
         found = by_what(tools=ToolsConfig(providers=(used,)))
         assert {"provider serper", "provider serper_lens"} & set(found) == set()
+
+
+def test_a_key_of_a_map_service_that_nothing_uses_is_named_with_the_flag(data_store):
+    """By the command: with a profile that needs live maps, and none of them configured."""
+    command = ["doctor", "--json", "--profile", "thinking_with_map", "--set", f"gateway.port={free_port()}"]
+    keys = {"GOOGLE_MAPS_API_KEY": "a-key", "AMAP_API_KEY": "another"}
+
+    def states(*more):
+        done = CliRunner().invoke(cli, [*command, *more], standalone_mode=False, env=keys)
+        return {found["what"]: found for found in json.loads(done.stdout)}
+
+    found = states()
+    for name, variable in (("google", "GOOGLE_MAPS_API_KEY"), ("amap", "AMAP_API_KEY")):
+        told = found[f"provider {name}"]
+        assert (told["state"], told["mend"]) == ("off", f"--providers {name}")
+        assert f"${variable} is set, and nothing uses it" in told["detail"]
+    assert "provider google" not in states("--providers", "google,amap")
+    assert "provider amap" in states("--providers", "google")
+
+
+def test_the_gpus_of_the_machine_are_counted_and_measured(by_what, monkeypatch):
+    monkeypatch.setattr(doctor, "found_gpus", lambda: Gpus(count=2, memory_gb=85.5))
+    assert by_what()["GPU"].detail == "2 x 85.5 GB"
+    monkeypatch.setattr(doctor, "found_gpus", lambda: None)
+    assert by_what()["GPU"].state == "off"

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deployments.sizing.find_shape import shape_of
+from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import Gpus, plan_gpus
 from deployments.sizing.model_shape import ModelShape
-from deployments.sizing.serving_plan import with_gpus
+from deployments.sizing.serving_plan import reserves_nothing, with_gpus
 from tts.config import AppArgs, OpenAIEngine, VllmEngine, load_config
 from tts.errors import ConfigError
 from tts.profiles import load_profile
@@ -145,6 +146,37 @@ def test_a_model_of_a_profile_without_a_published_one_is_taken_as_large_as_its_b
 def test_gpus_that_are_none_are_refused(text):
     with pytest.raises(ConfigError, match="--gpus"):
         Gpus.parse(text, 80.0)
+
+
+@pytest.mark.parametrize(
+    ("visible", "told", "count", "memory_gb"),
+    [
+        (None, "0, GPU-aa, 81559\\n1, GPU-bb, 24576\\n", 2, 25.8),
+        ("1", "0, GPU-aa, 81559\\n1, GPU-bb, 24576\\n", 1, 25.8),
+        ("GPU-a", "0, GPU-aa, 81559\\n1, GPU-bb, 24576\\n", 1, 85.5),
+        ("", "0, GPU-aa, 81559\\n", None, None),
+        (None, "No devices were found\\n", None, None),
+        (None, "0, GPU-aa, [N/A]\\n", None, None),
+    ],
+)
+def test_the_gpus_of_this_machine_are_those_that_cuda_may_use(tmp_path, monkeypatch, visible, told, count, memory_gb):
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\nprintf '{told}'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    found = found_gpus()
+    assert (found and (found.count, found.memory_gb)) == (count and (count, memory_gb))
+
+
+def test_who_says_how_many_gpus_a_replica_has_is_left_alone():
+    engine = VllmEngine(model="Qwen/Qwen3-VL-4B-Instruct")
+    assert reserves_nothing(AppArgs(engine=engine))
+    for rollout in ({"num_gpus": 0}, {"num_gpus": 1}, {"bundles": ({"GPU": 1.0},)}):
+        assert not reserves_nothing(AppArgs.model_validate({"engine": engine, "deployments": {"rollout": rollout}}))
+    assert not reserves_nothing(AppArgs(engine=OpenAIEngine()))
 
 
 def test_the_configuration_reserves_the_gpus_of_the_plan():

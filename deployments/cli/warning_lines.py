@@ -1,0 +1,20 @@
+"""What a command says once on stderr, while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from deployments.cli.console import STDERR
+from deployments.cli.text_console import styled
+from deployments.findings import Finding
+
+
+def warn(line: str) -> None:
+    """One line with a yellow mark."""
+    STDERR.print(styled(("!", "yellow"), f" {line}"), soft_wrap=True)
+
+
+def warn_of(findings: Iterable[Finding]) -> None:
+    """What was found and what to do, one line each."""
+    for found in findings:
+        warn(f"{found.detail}: {found.mend}")
