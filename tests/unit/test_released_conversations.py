@@ -20,13 +20,20 @@ from deployments.conformance.geovista.turns import _PAGES
 from deployments.conformance.played_rollout import made_photo
 from deployments.conformance.played_tools import played_toolbox
 from deployments.conformance.played_transport import PlayedTransport
+from deployments.conformance.reverse import played as reverse_played
+from deployments.conformance.reverse import subject as reverse
+from deployments.conformance.reverse.services import MadeUpLens, MadeUpPages
 from deployments.conformance.thinking_with_map import subject as thinking_with_map
+from tools.released.catalog import released_local_tools
 from tts.config import OpenAIEngine
 from tts.domain.plan import Limits
 from tts.inference.openai_client import OpenAIModel
 from tts.ports import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.loop import run_rollout
+from tts.toolkit.broker.broker import Broker
+from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 
 FOLDER = Path(os.environ.get("GEOTTS_RELEASED", "../shared/data/released"))
 needs_corpus = pytest.mark.skipif(not FOLDER.is_dir(), reason="the corpus of released behaviour is not here")
@@ -47,14 +54,20 @@ class ByQuery(PlayedTransport):
 
 
 async def conversation(dialect, system, transport, photo, outputs):
-    """Run until the model's last output; what the endpoint was asked."""
+    """Run until the model's last output, with the tools of a system; what the endpoint was asked."""
+    async with played_toolbox(system, transport) as toolbox:
+        return await played_against(dialect, toolbox, photo, outputs)
+
+
+async def played_against(dialect, toolbox, photo, outputs):
+    """Run over HTTP until the model's last output; the requests of the endpoint, and how the rollout ended."""
 
     def play(body, number):
         said = sum(message["role"] == "assistant" for message in body["messages"])
         steps = saying("")
         return [steps[0], {**steps[0], "choices": [{"index": 0, "delta": {"content": outputs[said]}}]}, *steps[2:]]
 
-    async with an_endpoint(play) as endpoint, played_toolbox(system, transport) as toolbox:
+    async with an_endpoint(play) as endpoint:
         model = OpenAIModel(
             OpenAIEngine(base_url=endpoint.url, model="m", tools="template", server="vllm", pictures="inline")
         )
@@ -126,6 +139,29 @@ async def test_whole_runs_of_geovista():
         wanted = [_wanted(message["content"]) for message in row["last_request"]]
         wanted[0] = [corpus.texts("geovista")["system"]["text"]]
         assert made == wanted
+
+
+@needs_corpus
+async def test_a_whole_run_of_reverse():
+    corpus = Corpus(FOLDER)
+    row = next(row for row in corpus.rows("reverse", "turns") if row["id"] == "reverse/eval/conversation/3")
+    assert len(row["assistant"]) == 11
+    behind = reverse_played.eval_tools(MadeUpPages(None, corpus), MadeUpLens(None, corpus))
+    broker = Broker(behind, MemoryStore())
+    toolbox = JoinedToolbox(LocalToolbox(released_local_tools("reverse")), broker)
+    photo = made_photo(*reverse.PHOTO)
+    bodies, end = await played_against(reverse.dialect_for("eval", corpus), toolbox, photo, row["assistant"])
+    await broker.aclose()
+    assert len(bodies) == row["requests"]
+    for number, body in enumerate(bodies):  # a thought and its reminder more in each request
+        shown = row["last_request"][: 2 + 2 * number]
+        assert [message["role"] for message in body["messages"]] == [message["role"] for message in shown]
+        assert [sizes(message["content"]) for message in body["messages"]] == [_wanted(m["content"]) for m in shown]
+        assert body["stop"] == row["stop_words"]
+        assert sorted(tool["function"]["name"] for tool in body["tools"]) == sorted(row["tools_sent"])
+    assert len(bodies[-1]["messages"]) == len(row["last_request"])
+    assert end.answer is None
+    assert row["prediction"] is None
 
 
 def _wanted(content):

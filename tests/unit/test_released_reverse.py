@@ -3,12 +3,9 @@
 import asyncio
 import json
 import random
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from deployments.cli.bench import command
 from deployments.conformance.played_rollout import made_photo, played_rollout
 from deployments.conformance.reverse.services import MadeUpLens, MadeUpPages
 from deployments.tooling import make_tooling
@@ -253,15 +250,3 @@ def test_an_unknown_path_is_a_configuration_error():
         _released("demo")
     with pytest.raises(ConfigError, match="not public"):
         DIALECTS["spotagent"].configured(DialectSettings(behaviour="released"))
-
-
-def test_the_corpus_where_there_is_one():
-    folder = Path("../shared/data/released")
-    if not folder.is_dir():
-        pytest.skip("no corpus of released behaviour beside the repository")
-    done = CliRunner().invoke(command, ["conformance", "--corpus", str(folder), "--system", "reverse"])
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout.splitlines()[-1])["by_system"]["reverse"]
-    assert found["tools"]["share"] >= 95
-    assert found["turns"]["share"] >= 97
-    assert found["rewards"]["share"] == 100
