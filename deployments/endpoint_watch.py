@@ -1,7 +1,8 @@
 """Knows whether the endpoints of the configured engines answer: each is asked every five seconds, in the background.
 
-Readiness and the log tell it before a request has to find out. What is asked for is the list of models, which costs an
-endpoint nothing; the reply is not read, only that there is one.
+Readiness and the log tell it before a request has to find out, and the pools of several endpoints in this process send
+no new conversation to one that is dead (`tts.inference.endpoint.states`). What is asked for is the list of models, which
+costs an endpoint nothing; the reply is not read, only that there is one.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from contextvars import Context
 
 import httpx
 
 from tts.aio import cancel_and_wait, spawn
 from tts.config import AppArgs, Engine, OpenAIEngine
+from tts.inference.endpoint.states import STATES, EndpointStates
 from tts.net.url_secrets import bare_url
 
 EVERY_S = 5.0
@@ -48,7 +51,8 @@ def endpoints_of(args: AppArgs) -> dict[str, OpenAIEngine]:
 class EndpointWatch:
     """`start` it where the event loop runs for long; without that every look asks for itself."""
 
-    def __init__(self, args: AppArgs) -> None:
+    def __init__(self, args: AppArgs, shared: EndpointStates = STATES) -> None:
+        self._shared = shared
         self._endpoints = endpoints_of(args)
         self._all_remote = all(isinstance(engine, OpenAIEngine) for engine in engines_of(args).values())
         self._states: dict[str, str] = {}
@@ -58,7 +62,7 @@ class EndpointWatch:
     def start(self) -> None:
         """Ask now and from now on. Nothing when there is no endpoint."""
         if self._endpoints and self._task is None:
-            self._task = spawn(self._watch(), name="watch endpoints")
+            self._task = spawn(self._watch(), name="watch endpoints", context=Context())
 
     async def aclose(self) -> None:
         """Stop asking."""
@@ -103,7 +107,9 @@ class EndpointWatch:
             async with client.stream("GET", url, headers={"Authorization": f"Bearer {key}"} if key else {}) as reply:
                 status = reply.status_code
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            self._shared.looked(engine.base_url, dead=True)
             return f"{where} does not answer: {type(error).__name__}"
+        self._shared.looked(engine.base_url, dead=status >= httpx.codes.INTERNAL_SERVER_ERROR)
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             return f"{where} answered {status}: the key is taken from ${engine.api_key_env}"
         return f"{where} answered {status}" if status >= httpx.codes.INTERNAL_SERVER_ERROR else _OK

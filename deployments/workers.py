@@ -13,6 +13,7 @@ from typing import Any
 from ray.serve.handle import DeploymentHandle
 
 from deployments.brokers import LocalBrokers
+from deployments.endpoint_watch import EndpointWatch
 from deployments.handles import (
     JoinedTools,
     PhotoRefs,
@@ -90,6 +91,7 @@ class Rollout:
         self._coalesce_s = args.coalesce_s
         self._refs = PhotoRefs()
         self._model = make_agent_model(args)
+        self._endpoints = EndpointWatch(args)
         local = make_local_toolbox(RemotePerception(locatability, self._refs), args)
         toolbox = JoinedTools(local, tools, self._refs)
         self._rollouts = LocalRollouts(self._model, toolbox, args)
@@ -97,6 +99,7 @@ class Rollout:
         self._running = 0
 
     async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[RolloutItem]]:
+        self._endpoints.start()
         photos = await self._refs.fetch(photo_refs)
         self._running += len(group.tasks)
         try:

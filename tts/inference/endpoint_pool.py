@@ -1,9 +1,10 @@
 """Several endpoints that serve the same model, as one engine.
 
 Rollouts about one photo meet at one endpoint, so that its prefix cache hits; while that is full, the least busy one
-takes them. A conversation stays where it began. An endpoint that fails before its first word is left out for a while,
-twice as long after each further failure, and the conversation goes to another; when none is left the whole waits and
-asks again, as a single endpoint would.
+takes them. A conversation stays where it began; a new one is not sent to an endpoint that a look found dead
+(`tts.inference.endpoint.states`) while another is well. An endpoint that fails before its first word is left
+out for a while, twice as long after each further failure, and the conversation goes to another; when none is left the
+whole waits and asks again, as a single endpoint would.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tts.aio import Deadline, closing
 from tts.config import OpenAIEngine
 from tts.domain.price import Price
 from tts.errors import GeoTTSError
+from tts.inference.endpoint.states import STATES, EndpointStates
 from tts.inference.openai_client import OpenAIModel
 from tts.inference.retry import Backoff
 from tts.ports import Delta, ModelRequest
@@ -53,7 +55,13 @@ class _Member:
 class EndpointPool:
     """A `ModelClient` over `base_url` and `base_urls` of an engine."""
 
-    def __init__(self, config: OpenAIEngine, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        config: OpenAIEngine,
+        transport: httpx.AsyncBaseTransport | None = None,
+        states: EndpointStates = STATES,
+    ) -> None:
+        self._states = states
         self._retries, self._backoff = config.retries, Backoff(config.backoff_s)
         self._members = [
             _Member(url, OpenAIModel(_alone(config, url), transport), config.max_running) for url in config.addresses
@@ -115,9 +123,10 @@ class EndpointPool:
         chosen = self._homes.get(request.session_id)
         if chosen not in healthy:
             photo = request.photos[0].sha256 if request.photos else request.session_id
-            chosen = max(healthy, key=lambda member: _rank(member.url, photo))
+            well = [member for member in healthy if not self._states.is_dead(member.url)] or healthy
+            chosen = max(well, key=lambda member: _rank(member.url, photo))
             if chosen.load >= 1.0:
-                chosen = min(healthy, key=lambda member: member.load)
+                chosen = min(well, key=lambda member: member.load)
         self._homes[request.session_id] = chosen
         self._homes.move_to_end(request.session_id)
         while len(self._homes) > _SESSIONS:

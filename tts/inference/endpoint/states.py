@@ -1,0 +1,41 @@
+"""What this process knows of endpoints without having sent them a conversation: which of them a look found dead.
+
+Whoever looks (a gateway every few seconds) and whoever chooses (the pools of several endpoints) meet here by address.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from tts.net.url_secrets import bare_url
+
+_GOOD_FOR_S = 20.0  # a look says nothing of later: whoever looked may have stopped
+
+
+class EndpointStates:
+    """Addresses up to and including /v1; one that nobody looked at is not dead."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._dead: dict[str, float] = {}
+
+    def looked(self, address: str, *, dead: bool) -> None:
+        """Say what a look found."""
+        if dead:
+            self._dead[_key(address)] = self._clock()
+        else:
+            self._dead.pop(_key(address), None)
+
+    def is_dead(self, address: str) -> bool:
+        """Whether the last look, if it was not long ago, found nobody or a broken server there."""
+        seen = self._dead.get(_key(address))
+        return seen is not None and self._clock() - seen <= _GOOD_FOR_S
+
+
+def _key(address: str) -> str:
+    return bare_url(address).rstrip("/")
+
+
+STATES = EndpointStates()
+"""Of this process."""
