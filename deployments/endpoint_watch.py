@@ -1,8 +1,8 @@
 """Knows whether the endpoints of the configured engines answer: each is asked every five seconds, in the background.
 
 Readiness and the log tell it before a request has to find out, and the pools of several endpoints in this process send
-no new conversation to one that is dead (`tts.inference.endpoint.states`). What is asked for is the list of models, which
-costs an endpoint nothing; the reply is not read, only that there is one.
+no new conversation to one that is dead (`tts.inference.endpoint.states`). What is asked for is the list of models,
+which costs an endpoint nothing; the reply is not read, only that there is one.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ async def service_over(*plays):
             yield client, one, two
 
 
-async def all_located(client, tools="none"):
+async def all_located(client):
     for photo in PHOTOS:
         reply = await client.post("/locate", files={"image": photo}, data={"n_parallel": "1", "depth": "direct"})
         assert reply.status_code == 200, reply.text
@@ -47,7 +47,7 @@ async def all_located(client, tools="none"):
 async def told(client, role, words):
     """Wait until /readyz says it of an endpoint."""
     async with asyncio.timeout(5):
-        while words not in (await client.get("/readyz")).json()["checks"][role]:
+        while words not in (await client.get("/readyz")).json()["checks"][role]:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 
