@@ -13,7 +13,7 @@ import logging
 import os
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -22,6 +22,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from deployments.runstore.following import PAGE, Bells, Page, follow
 from deployments.runstore.port import (
@@ -322,19 +323,33 @@ class RedisRunStore:
             self._listener = spawn(self._hear(), name="run store bells")
 
     async def _hear(self) -> None:
-        """Rings and cancels from every gateway. A lost connection costs readers a second, nothing else."""
+        """Rings and cancels from every gateway. A lost connection costs readers a second, nothing else.
+
+        A connection that is silent is asked whether it still lives: one that a firewall forgot never says so itself,
+        and those that are kept for commands went the same way.
+        """
         while True:
             try:
                 async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
                     await channel.subscribe(self._bell_channel)
                     self._bells.ring_all()
+                    asked = False
                     while True:
                         with heeding_cancels():
-                            message = await channel.get_message(timeout=5.0)
+                            message = await channel.get_message(timeout=_SILENCE_S)
                         if message is not None:
-                            self._heard(message["data"])
+                            asked = False
+                            if message["type"] == "message":
+                                self._heard(message["data"])
+                        elif asked:
+                            raise RedisTimeoutError("it is silent")
+                        else:
+                            asked = True
+                            await channel.ping()
             except RedisError as error:
                 _log.warning("the connection to Redis was lost: %s", type(error).__name__)
+                with suppress(RedisError), heeding_cancels():
+                    await self._redis.connection_pool.disconnect(inuse_connections=False)
                 await asyncio.sleep(0.5)
 
     def _heard(self, data: bytes) -> None:
