@@ -14,7 +14,7 @@ from docs_runner import SERVICE, Reader, deploy_config
 from namespaces import machines, why_not
 from ray_nodes import ray_cluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 _BLOCKS = [block for path in documents() for block in blocks_of(path) if not block.shown_only]
 _ASKING = {
     block.file for block in _BLOCKS if block.language == "json" or SERVICE in block.text or block.file.endswith(".py")
