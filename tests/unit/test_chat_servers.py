@@ -1,9 +1,11 @@
 """Every dialect against every server as its users meet it: a refused form of a request ends no rollout."""
 
+from dataclasses import replace
+
 import pytest
-from chat_servers import BY_NAME, SERVERS, Turn, playing
+from chat_servers import BY_NAME, SERVERS, Turn, listing, playing
 from chat_speakers import answer_of, speaking
-from endpoint import serving
+from endpoint import Reply, serving
 from stage import toolbox
 from support import a_context
 
@@ -75,6 +77,33 @@ async def test_the_server_is_recognised_with_its_limits(sign_photo):
         "ollama": ("ollama", 32768, 1),
         "lm-studio": ("lm_studio", 32768, 1),
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "headers", "kind"),
+    [
+        ("llama-server", {"Server": "llama.cpp"}, "llama_cpp"),
+        ("llama-server", {"Server": "nginx"}, "other"),
+        ("llama-server", {}, "other"),
+        ("openai-chat", {"Anthropic-Organization-Id": "8f0c"}, "anthropic"),
+        ("vllm", {"Server": "uvicorn"}, "vllm"),
+    ],
+)
+async def test_a_server_that_names_itself_in_its_headers_is_recognised_however_it_lists(
+    name, headers, kind, sign_photo
+):
+    """A proxy before it lists models in words of its own, and passes the headers on.
+
+    https://github.com/ggml-org/llama.cpp (server-http.cpp), https://docs.anthropic.com/en/api/overview.
+    """
+    server = BY_NAME[name]
+    owner = {} if name == "vllm" else {"owned_by": "a-proxy"}
+    listed = Reply(200, listing({"id": server.model, **server.pages["/v1/models"]["data"][0], **owner}), headers)
+    behind = replace(server, pages={**server.pages, "/v1/models": listed})
+    _, endpoint, model = await rollouts(behind, DIALECTS["generic"], sign_photo, n=1)
+    assert model.traits.kind == kind
+    assert ("/props" in endpoint.asked) == (kind == "llama_cpp")
+    assert model.traits.slots == (1 if kind == "llama_cpp" else None)
 
 
 async def test_a_server_with_one_slot_is_asked_one_thing_at_a_time(sign_photo):

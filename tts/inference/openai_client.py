@@ -223,7 +223,8 @@ class OpenAIModel:
         while (question := detection.question) is not None:
             size = len(orjson.dumps(question.body)) if question.body is not None else 0
             yield self._leaving(question.method, question.path, size, asked_for)
-            detection.feed(await self._answer_to(question, deadline, needed=not self._model))
+            response = await self._answer_to(question, deadline, needed=not self._model)
+            detection.feed(_parsed(response) if response.status_code == httpx.codes.OK else None, response.headers)
         if detection.lost:
             _log.warning("%s: its chat template loses %s: sent in another form", self.name, ", ".join(detection.lost))
         self._model = detection.model
@@ -247,13 +248,13 @@ class OpenAIModel:
             self._kept = self._traits
             await asyncio.to_thread(self._memory.keep, self._model, self._server, self._traits)
 
-    async def _answer_to(self, question: Question, deadline: Deadline, *, needed: bool) -> Any:
-        """The parsed answer; None when there is none. Raises as a generation does when the answer is needed."""
+    async def _answer_to(self, question: Question, deadline: Deadline, *, needed: bool) -> httpx.Response:
+        """Whatever came back. Raises as a generation does when an answer is needed and there is none."""
         patience_s = self._config.first_token_s if question.body is not None else self._config.idle_s
         response = await self._http.ask(question.method, question.path, question.body, deadline, patience_s)
         if needed and response.status_code != httpx.codes.OK:
             raise self._http.failure(await self._http.refusal(response, deadline), response)
-        return _parsed(response) if response.status_code == httpx.codes.OK else None
+        return response
 
     async def _once(self, request: ModelRequest, deadline: Deadline, max_tokens: int | None) -> AsyncGenerator[Delta]:
         """One attempt. Every failure of the connection or the endpoint leaves as one of our errors."""

@@ -1,15 +1,18 @@
 """Which server an endpoint is, and what it says of itself: models, context, slots.
 
-A `Detection` does no input or output: it names the next path to get and is fed what came back. Sources: vLLM and
-SGLang list `max_model_len`; vLLM's `/version` and Ollama's `/api/version` tell their release; llama-server's `/props`
-has `build_info`, `total_slots` and `n_ctx`; Ollama's `/api/ps` the context of loaded models (an empty `/api/generate`
-loads one); LM Studio's `/api/v0/models` has `loaded_context_length`; OpenRouter lists the parameters and the context of
-each model. Servers that render a conversation are looked at for what their chat template loses (`template_probe`).
+A `Detection` does no input or output: it names the next path to get and is fed what came back. Sources: vLLM and SGLang
+list `max_model_len`; vLLM's `/version` and Ollama's `/api/version` tell their release; llama-server's `/props` has
+`build_info`, `total_slots` and `n_ctx`; Ollama's `/api/ps` the context of loaded models (an empty `/api/generate` loads
+one); LM Studio's `/api/v0/models` has `loaded_context_length`; OpenRouter lists the parameters and the context of each
+model. llama-server names itself in the header `Server` (`server-http.cpp` of llama.cpp), which a proxy before it passes
+on; Anthropic sends `anthropic-organization-id` with every response. Servers that render a conversation are looked at
+for what their chat template loses (`template_probe`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tts.domain.price import Price
@@ -39,6 +42,11 @@ _HOSTS: dict[str, ServerKind] = {
     "api.anthropic.com": "anthropic",
     "openrouter.ai": "openrouter",
 }
+# Header, what it holds (anything, when empty), and who sends it.
+_HEADERS: tuple[tuple[str, str, ServerKind], ...] = (
+    ("server", "llama.cpp", "llama_cpp"),
+    ("anthropic-organization-id", "", "anthropic"),
+)
 _ONE_AT_A_TIME: frozenset[ServerKind] = frozenset({"ollama", "lm_studio"})
 _MORE: dict[ServerKind, tuple[str, ...]] = {
     "llama_cpp": ("/props",),
@@ -47,6 +55,7 @@ _MORE: dict[ServerKind, tuple[str, ...]] = {
     "lm_studio": ("/api/v0/models",),
 }
 _LONGEST_VERSION = 64
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _LIMITS = ("context_tokens", "max_images", "slots", "price")
 _SAMPLING = frozenset(
     {"temperature", "top_p", "seed", "stop", "presence_penalty", "top_k", "min_p", "repetition_penalty"}
@@ -87,8 +96,8 @@ class Detection:
             self.lost = losses(seen)
             self.traits = mended(self.traits, seen)
 
-    def feed(self, answer: Any) -> None:
-        """Take the parsed JSON of the answer to `question`; None when there was none.
+    def feed(self, answer: Any, headers: Mapping[str, str] = _NO_HEADERS) -> None:
+        """Take the parsed JSON of the answer to `question`, None when there was none, and the headers it came with.
 
         Raises ModelError when no model is named and the endpoint lists none, or more than one.
         """
@@ -101,7 +110,7 @@ class Detection:
                 self._seen(end.value)
             return
         if asked.path == "models":
-            self._feed_models(_models(answer))
+            self._feed_models(_models(answer), headers)
         elif asked.path == "/props":
             self._learn(_of_props(answer))
         elif asked.path in ("/version", "/api/version"):
@@ -112,12 +121,14 @@ class Detection:
             self._learn(_of_lm_studio(answer, self.model))
         self._look_when_known()
 
-    def _feed_models(self, listed: list[dict[str, Any]]) -> None:
+    def _feed_models(self, listed: list[dict[str, Any]], headers: Mapping[str, str]) -> None:
         self.model = self.model or _only_model([str(entry.get("id", "")) for entry in listed])
         if not self._full:
             return
         entry = next((entry for entry in listed if entry.get("id") in (self.model, f"models/{self.model}")), {})
-        kind = self.traits.kind if self.traits.kind != "other" else _kind(self._host, entry or next(iter(listed), {}))
+        kind = self.traits.kind
+        if kind == "other":
+            kind = _kind(self._host, headers, entry or next(iter(listed), {}))
         self._learn({"kind": kind, **_of_entry(entry)})
         if kind == "openai":
             self._learn({"token_field": "max_completion_tokens"})
@@ -153,9 +164,13 @@ def _only_model(names: list[str]) -> str:
     raise ModelError(f"the endpoint lists {len(named)} models: name one with --model ({some})")
 
 
-def _kind(host: str, entry: dict[str, Any]) -> ServerKind:
+def _kind(host: str, headers: Mapping[str, str], entry: dict[str, Any]) -> ServerKind:
+    """By its address, else by what it calls itself, else by how it lists a model."""
     for known, kind in _HOSTS.items():
         if host == known or host.endswith(f".{known}"):
+            return kind
+    for name, value, kind in _HEADERS:
+        if name in headers and value in ("", headers[name].strip().lower()):
             return kind
     if "supported_parameters" in entry and "architecture" in entry:
         return "openrouter"
