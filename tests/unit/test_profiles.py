@@ -78,6 +78,13 @@ def test_without_an_endpoint_the_model_runs_in_this_process():
     assert "--max-model-len 15000" in load_profile("thinking_with_map").serve_command()
 
 
+@pytest.mark.parametrize("name", profile_names())
+def test_the_command_that_serves_a_profile_with_vllm_says_everything_once(name):
+    options = [word for word in load_profile(name).serve_command().split() if word.startswith("--")]
+    assert len(options) == len(set(options))
+    assert "--port" in options
+
+
 def test_the_doctor_explains_a_profile(data_store):
     from deployments.doctor import endpoint_finding
     from deployments.profile_doctor import explain
