@@ -7,15 +7,15 @@ Callers send photos to an engine of 200 ms while each attack runs; the same atta
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
@@ -25,97 +25,175 @@ import psutil
 
 from deployments.access import fingerprint, new_key
 from deployments.bench import failing_stores
+from deployments.bench.attack import ATTACKERS, Attack, Attacked, under_attack
 from deployments.bench.fanout import plain_photo
 from deployments.bench.harness import Result, free_port, gone_is_fine, percentile, report, say
+from deployments.bench.silent_names import SilentNames
 from deployments.cluster import served
-from tts.config import AccessConfig, AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import AccessConfig, AppArgs, ConnectionLimits, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.geodata.store import DataStore
 
 _ENGINE_S = 0.2
 _CALLERS = 4
-_LEFT_S = 15.0
-_ATTACKERS = "deployments.bench.attackers"
+_GRACE_S = 5.0  # after the gateway's own time limit: 15 s for what has to send a head in 10 s
 _KEPT_ALIVE = 20
+_DNS_KEYS = 4  # photos of one key are fetched `gateway.max_fetches` at once
 # kind → connections, or connections a second
 _COUNTS = {"headers": 16, "slowloris": 5000, "dns": 30, "bodies": 64, "connects": 1000}
 _QUICK_COUNTS = {"headers": 8, "slowloris": 1000, "dns": 30, "bodies": 64, "connects": 300}
-# stands for a nameserver that keeps silent: the lookup holds its thread as long as the system's would
-_SILENT_NAMES = """
-import socket, time
-_known = socket.getaddrinfo
-def getaddrinfo(host, *args, **kwargs):
-    if str(host).endswith(".silent.invalid"):
-        time.sleep(20)
-        raise socket.gaierror("no answer")
-    return _known(host, *args, **kwargs)
-socket.getaddrinfo = getaddrinfo
-"""
 
 
 @click.command()
 @click.option("--seconds", type=click.FloatRange(3), default=20.0, show_default=True, help="Of each attack.")
-@click.option("--quick", is_flag=True, help="Attacks of 2 s from fewer connections, two ways for a store to fail.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Attacks of 2 s from fewer connections on a gateway with shorter time limits, two ways for a store to fail.",
+)
 def command(seconds: float, quick: bool) -> None:
     """Slowloris, endless headers, silent names, slow bodies and floods of connections, while others ask for answers;
-    then run stores that lose, refuse and freeze."""
-    report("abuse", lambda: measure(2.0 if quick else seconds, quick=quick))
+    then run stores that lose, refuse and freeze.
+
+    `open_after` counts, while the attackers are still connected, what the gateway has not closed 5 s after its own time
+    limits: 15 s for heads (head_timeout_s), 35 s for photos by URL and 45 s for bodies (body_timeout_s, then
+    head_timeout_s for what still comes). `problems` names each attack that was weaker than it is said to be, and then
+    the exit code is 1.
+
+    Some faults are made in a simpler way than they happen. Silent names: the system's lookup sleeps 20 s for names
+    under .silent.invalid. Evicting: the keys of all logs (*:log) are deleted, as Redis might under its maxmemory
+    policy. Full: Redis with maxmemory 1. Read-only: a replica of a server that is not there. Frozen: CLIENT PAUSE for
+    40 s. Full disk: SQLite's max_page_count, so that the file gets no further page; its write-ahead log still grows.
+    """
+    found = report("abuse", lambda: measure(2.0 if quick else seconds, quick=quick))
+    if found["problems"]:
+        raise click.ClickException("; ".join(found["problems"]))
 
 
 def measure(seconds: float, *, quick: bool) -> Result:
     counts = _QUICK_COUNTS if quick else _COUNTS
     null = _null(counts, seconds)
-    attacked = _service(counts, seconds, left_s=0.0 if quick else _LEFT_S)
-    ratio = {kind: round(attacked["p95_ms"][kind] / null[kind], 2) for kind in counts}
+    with tempfile.TemporaryDirectory() as folder:
+        keys = Keys.written(Path(folder) / "keys")
+        attacked = _service(_gateway(keys, quick=quick), keys, counts, seconds)
     stores = asyncio.run(failing_stores.measure(4 if quick else 10, quick=quick))
     restart = {} if quick else {"restart_extra_s": restart_extra_s()}
-    return {"ratio": ratio, "null_p95_ms": null, **attacked, **restart, **stores}
+    return {
+        "ratio": {kind: round(attacked.p95_ms[kind] / null.p95_ms[kind], 2) for kind in counts},
+        "null_p95_ms": null.p95_ms,
+        "p95_ms": attacked.p95_ms,
+        **attacked.more,
+        "open_after": sum(found["open_after"] for found in attacked.attacks.values()),
+        "attacks": attacked.attacks,
+        "null_attacks": null.attacks,
+        **restart,
+        **stores,
+        "problems": [*null.problems, *attacked.problems],
+    }
 
 
-def _null(counts: dict[str, int], seconds: float) -> dict[str, float]:
-    port = free_port()
+@dataclass(slots=True)
+class Harm:
+    """What the attacks on one server did to its callers, and how strong they were."""
+
+    p95_ms: dict[str, float] = field(default_factory=dict)
+    attacks: dict[str, Result] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    more: Result = field(default_factory=dict)
+
+    def add(self, attack: Attack, done: Attacked[list[float]], *, most: int | None = None) -> None:
+        self.p95_ms[attack.kind] = round(_p95_ms(done.found), 1)
+        self.attacks[attack.kind] = {"asked": attack.count, **done.strength}
+        if attack.closed_within_s:
+            self.attacks[attack.kind] |= {"open_after": done.left_open, "closed_after_s": done.closed_after_s}
+        self.problems += done.problems(attack, most=most)
+        say(f"{attack.kind}: p95 {self.p95_ms[attack.kind]:.0f} ms, {self.attacks[attack.kind]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """`limited` may have two requests at once. Those of `unlimited` may have what a key has by default."""
+
+    path: Path
+    caller: str
+    limited: str
+    unlimited: tuple[str, ...]
+
+    @classmethod
+    def written(cls, path: Path) -> Keys:
+        caller, limited, *unlimited = (new_key() for _ in range(2 + _DNS_KEYS))
+        lines = [f"caller {fingerprint(caller)}", f"limited {fingerprint(limited)} - 2"]
+        lines += [f"unlimited{number} {fingerprint(key)}" for number, key in enumerate(unlimited)]
+        path.write_text("\n".join(lines) + "\n")
+        return cls(path, caller, limited, tuple(unlimited))
+
+    def of_attack(self, kind: str) -> Sequence[str]:
+        """Silent names come with several keys: a limit of one key would keep most from being looked up."""
+        return self.unlimited if kind == "dns" else (self.limited,)
+
+
+def _gateway(keys: Keys, *, quick: bool) -> GatewayConfig:
+    access = AccessConfig(mode="keys", keys_file=str(keys.path))
+    if not quick:
+        return GatewayConfig(port=free_port(), access=access)
+    limits = ConnectionLimits(head_timeout_s=2.0)
+    return GatewayConfig(port=free_port(), access=access, connections=limits, body_timeout_s=4.0)
+
+
+def closed_within_s(gateway: GatewayConfig) -> Mapping[str, float]:
+    """Seconds after which the gateway has closed the last connection of an attack."""
+    heads, bodies = gateway.connections.head_timeout_s, gateway.body_timeout_s
+    limits = {
+        "dns": bodies,  # the photos that it fetches belong to a body
+        "bodies": bodies + heads,  # what comes of a body that has been answered has the time of a head
+    }
+    return {kind: limits.get(kind, heads) + _GRACE_S for kind in _COUNTS}
+
+
+def _null(counts: dict[str, int], seconds: float) -> Harm:
+    port, harm = free_port(), Harm()
     command = [sys.executable, "-m", "deployments.bench.null_listener", str(port), str(_ENGINE_S)]
     with subprocess.Popen(command) as listener:
         try:
             _wait_for(port)
-            return {kind: _attacked(port, kind, counts, seconds, "none", "none") for kind in counts}
+            for kind, count in counts.items():
+                attack = Attack(kind, count, seconds + 1.0)
+                harm.add(attack, under_attack(port, attack, lambda: _calls(port, "none", time.monotonic() + seconds)))
         finally:
             listener.terminate()
+    return harm
 
 
-def _service(counts: dict[str, int], seconds: float, *, left_s: float) -> Result:
-    attacker, caller = new_key(), new_key()
-    with _silent_names() as folder, tempfile.TemporaryDirectory() as keys:
-        path = Path(keys) / "keys"
-        path.write_text(f"attacker {fingerprint(attacker)} - 2\ncaller {fingerprint(caller)}\n")
-        args = AppArgs(
-            engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=_ENGINE_S, tool=None),
-            routing=RoutingConfig(method="fixed"),
-            gateway=GatewayConfig(port=free_port(), access=AccessConfig(mode="keys", keys_file=str(path))),
-        )
-        DataStore(args.data_dir).ensure()
-        with served(args) as service:
-            port = args.gateway.port
-            _calls(port, caller, time.monotonic() + 2.0)
-            calm = _p95_ms(_calls(port, caller, time.monotonic() + max(2.0, seconds / 2)))
-            say(f"calm: p95 {calm:.0f} ms (ready after {service.ready_s:.0f} s)")
-            before_mb = _service_mb()
-            p95, most_mb, left = {}, before_mb, {}
-            for kind in counts:
-                with _memory() as seen:
-                    p95[kind] = _attacked(port, kind, counts, seconds, attacker, caller)
-                most_mb = max(most_mb, *seen) if seen else most_mb
-                time.sleep(left_s)
-                left[kind] = _open_at(port) if left_s else 0
-            if not left_s:
-                time.sleep(3.0)
-                left["all"] = _open_at(port)
-    assert folder
-    return {
-        "calm_p95_ms": round(calm, 1),
-        "p95_ms": p95,
-        "memory_mb": round(most_mb - before_mb, 1),
-        "open_after": max(left.values()),
-    }
+def _service(gateway: GatewayConfig, keys: Keys, counts: dict[str, int], seconds: float) -> Harm:
+    args = AppArgs(
+        engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=_ENGINE_S, tool=None),
+        routing=RoutingConfig(method="fixed"),
+        gateway=gateway,
+    )
+    DataStore(args.data_dir).ensure()
+    harm, port, limits = Harm(), gateway.port, closed_within_s(gateway)
+    with SilentNames() as names, served(args) as service:
+
+        def calls(for_s: float) -> list[float]:
+            return _calls(port, keys.caller, time.monotonic() + for_s)
+
+        calls(2.0)
+        calm = _p95_ms(calls(max(2.0, seconds / 2)))
+        say(f"calm: p95 {calm:.0f} ms (ready after {service.ready_s:.0f} s)")
+        before_mb = _service_mb()
+        with _memory() as seen:
+            for kind, count in counts.items():
+                attack = Attack(kind, count, seconds + 1.0, keys.of_attack(kind), limits[kind])
+                harm.add(
+                    attack,
+                    under_attack(port, attack, lambda: calls(seconds)),
+                    most=gateway.connections.max_connections,
+                )
+        looked_up = names.looked_up()
+    if looked_up < counts["dns"]:
+        harm.problems.append(f"dns, {counts['dns']}: only {looked_up} silent names were looked up")
+    memory_mb = round(max([before_mb, *seen]) - before_mb, 1)
+    harm.more = {"calm_p95_ms": round(calm, 1), "memory_mb": memory_mb, "silent_names": looked_up}
+    return harm
 
 
 def restart_extra_s() -> float:
@@ -140,20 +218,6 @@ def restart_extra_s() -> float:
         connection.close()
     say(f"ready after {ready[0]:.1f} s, and {ready[1]:.1f} s on the same port with {_KEPT_ALIVE} clients")
     return round(ready[1] - ready[0], 2)
-
-
-def _attacked(port: int, kind: str, counts: dict[str, int], seconds: float, attacker: str, caller: str) -> float:
-    """95th percentile of other callers' milliseconds while an attack runs."""
-    command = [sys.executable, "-m", _ATTACKERS, kind]
-    command += [str(port), str(counts[kind]), str(seconds + 1.0), attacker]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as attack:
-        try:
-            time.sleep(1.0)
-            p95 = _p95_ms(_calls(port, caller, time.monotonic() + seconds))
-        finally:
-            attack.kill()
-    say(f"{kind}, {counts[kind]}: p95 {p95:.0f} ms")
-    return round(p95, 1)
 
 
 def _calls(port: int, key: str, until: float) -> list[float]:
@@ -211,27 +275,9 @@ def _service_mb() -> float:
     total = 0
     for process in psutil.Process().children(recursive=True):
         with gone_is_fine():
-            if _ATTACKERS not in process.cmdline():
+            if ATTACKERS not in process.cmdline():
                 total += process.memory_full_info().pss
     return total / 2**20
-
-
-@contextmanager
-def _silent_names() -> Iterator[str]:
-    """Names under `.silent.invalid` are never answered, in every process that is started inside."""
-    before = os.environ.get("PYTHONPATH", "")
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "sitecustomize.py").write_text(_SILENT_NAMES)
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, before]))
-        try:
-            yield folder
-        finally:
-            os.environ["PYTHONPATH"] = before
-
-
-def _open_at(port: int) -> int:
-    found = psutil.net_connections("tcp")
-    return sum(one.laddr.port == port and one.status in ("ESTABLISHED", "CLOSE_WAIT") for one in found if one.laddr)
 
 
 def _wait_for(port: int) -> None:

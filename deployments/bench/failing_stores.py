@@ -84,6 +84,7 @@ async def flushed(server: Server) -> None:
 
 
 async def evicting(server: Server) -> None:
+    """Deletes every log, which Redis does to some keys when it evicts."""
     async with Redis.from_url(server.url) as client:
         for key in await client.keys("*:log"):
             await client.delete(key)

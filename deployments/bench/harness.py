@@ -42,8 +42,8 @@ class Located:
     failure: str = ""
 
 
-def report(name: str, measure: Callable[[], Result]) -> None:
-    """Run `measure` and print its result as the last line of stdout."""
+def report(name: str, measure: Callable[[], Result]) -> Result:
+    """Run `measure`, print its result as the last line of stdout and return it."""
     started = time.perf_counter()
     result = measure()
     line = {
@@ -54,6 +54,7 @@ def report(name: str, measure: Callable[[], Result]) -> None:
         "seconds": round(time.perf_counter() - started, 1),
     }
     click.echo(orjson.dumps(line).decode())
+    return result
 
 
 def machine() -> str:
