@@ -1,15 +1,17 @@
-"""`geotts serve` from its start to its end: stopped early, stopped at work, under clients, and with a dead Ray."""
+"""`geotts serve` from its start to its end: stopped early, at work and under clients, killed, and with a dead Ray."""
 
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from asking_clients import AskingClients
 from process_family import assert_nothing_left, family_of
 from ray_nodes import ROOT, tool
 from support import sign_bytes
@@ -26,13 +28,13 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(420)]
 
 
 @contextmanager
-def geotts_serve(folder, port, *more):
+def geotts_serve(folder, port, *more, config_text=CONFIG):
     """The command with slow scripted rollouts, what it said so far, and a list for its processes, killed at the end.
 
     It runs for a user who never had a token of Ray, and who has none afterwards.
     """
     config, said, home = folder / "config.yaml", folder / f"said-{time.monotonic_ns()}", folder / "home"
-    config.write_text(CONFIG)
+    config.write_text(config_text)
     home.mkdir(exist_ok=True)
     command = [tool("geotts"), "serve", "--config", config, "--port", str(port), *more]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
@@ -142,3 +144,44 @@ def assert_a_dead_raylet_ends_it(tmp_path, port):
         assert time.monotonic() - died < 20
         assert "the Ray cluster under the service died: the raylet" in said.read_text()
         assert_nothing_left(family)
+
+
+def test_a_killed_service_starts_again_at_once_while_clients_keep_asking(tmp_path, data_store):
+    """Nothing is cleaned up by hand between `kill -9` and the next start, and the run store is the same file."""
+    port, store = free_port(), tmp_path / "state" / "runs.sqlite"
+    config = f"{CONFIG}gateway: {{ run_store: 'sqlite:///{store}' }}\n"
+    started = time.monotonic()
+    with ExitStack() as stack, AskingClients(f"http://127.0.0.1:{port}", 20) as clients:
+        with geotts_serve(tmp_path, port, config_text=config) as (process, said, _):
+            wait_until_said("ready at", process, said)
+            cold_s = time.monotonic() - started
+            first = family_of(process)
+            stack.callback(kill_those_left, first)
+            clients.start()
+            clients.wait_for_one_more_answer_each()
+            process.kill()
+            killed = time.monotonic()
+        with geotts_serve(tmp_path, port, config_text=config) as (process, said, family):
+            wait_until_said("ready at", process, said)
+            family.extend(family_of(process))
+            assert time.monotonic() - killed < 2 * cold_s + 20, said.read_text()
+            assert_nothing_left(first)
+            clients.wait_for_one_more_answer_each()
+            clients.stop()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(120) == 0, said.read_text()
+    assert clients.errors <= {"unreachable", "gateway-lost", "rollouts-failed", "overloaded", "store-unavailable"}
+    assert "gateway-lost" in clients.errors, "the service was killed while nobody was being answered"
+    assert {len(ids) for ids in clients.requests_of_key.values()} == {1}
+    with closing(sqlite3.connect(store)) as db:
+        twice = "SELECT meta ->> 'claim' AS key, count(*) FROM runs GROUP BY key HAVING key <> '' AND count(*) > 1"
+        assert db.execute(twice).fetchall() == []
+        ends = "SELECT request_id, kind, count(*) FROM events WHERE kind IN ('answer', 'done') GROUP BY 1, 2"
+        assert {count for _, _, count in db.execute(ends)} == {1}
+        assert db.execute("SELECT count(*) FROM runs WHERE NOT closed").fetchone() == (0,)
+
+
+def kill_those_left(family):
+    for member in family:
+        if member.is_running():
+            member.kill()
