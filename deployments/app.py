@@ -35,6 +35,7 @@ from deployments.handles import (
 )
 from deployments.http import create_app
 from deployments.metrics import Metrics
+from deployments.operator_settings import DEFAULTS, apply_settings
 from deployments.parts import (
     asking_locator,
     make_agent_model,
@@ -106,6 +107,10 @@ class GatewayIngress:
     def __serve_build_asgi_app__(self) -> FastAPI:
         return create_app(self._gateway, self._args, metrics=self._metrics, checks=self._checks)
 
+    async def reconfigure(self, settings: dict[str, Any]) -> None:
+        """Called by Serve: what an operator sets while this runs."""
+        apply_settings(settings, self._args)
+
     async def running(self) -> tuple[str, int]:
         """This replica's name, and requests in flight on it."""
         return replica_name(), self._gateway.in_flight
@@ -150,11 +155,13 @@ def build(args: AppArgs) -> Application:
     locatability = _deployment(Locatability, d.locatability).bind(args)
     workers = {}
     if not args.colocated:
-        rollout = _deployment(Rollout, d.rollout, **_placement(args)).bind(args, locatability, tools)
+        rollout = _deployment(Rollout, d.rollout, user_config=DEFAULTS, **_placement(args)).bind(
+            args, locatability, tools
+        )
         lent = rollout if args.verifier_borrows_engine else None
-        verifier = _deployment(VerifierWorker, d.verifier, name="Verifier").bind(args, lent)
+        verifier = _deployment(VerifierWorker, d.verifier, name="Verifier", user_config=DEFAULTS).bind(args, lent)
         workers = {"rollout": rollout, "verifier": verifier}
-    gateway = _deployment(GatewayIngress, d.gateway, name="Gateway")
+    gateway = _deployment(GatewayIngress, d.gateway, name="Gateway", user_config=DEFAULTS)
     return cast(Application, gateway.bind(args, locatability, tools, workers))
 
 

@@ -22,6 +22,7 @@ from tts.net.url_secrets import bare_url
 EVERY_S = 5.0
 _PATIENCE_S = 3.0
 _OK = "ok"
+_DRAINING = "is being drained: it gets no new conversations"
 _log = logging.getLogger("geotts.gateway")
 
 
@@ -80,6 +81,15 @@ class EndpointWatch:
             await self._asked.wait()
         return dict(self._states)
 
+    def _drained(self, states: dict[str, str]) -> dict[str, str]:
+        """The states; one that answers and is being drained is no `ok`."""
+        return {
+            role: f"{bare_url(self._endpoints[role].base_url)} {_DRAINING}"
+            if state == _OK and self._shared.is_draining(self._endpoints[role].base_url)
+            else state
+            for role, state in states.items()
+        }
+
     def none_answers(self) -> bool:
         """Whether no configured engine could work: all are endpoints, and none answered when it was last asked."""
         return self._all_remote and bool(self._states) and _OK not in self._states.values()
@@ -92,7 +102,7 @@ class EndpointWatch:
     async def _ask_all(self) -> None:
         async with httpx.AsyncClient(timeout=_PATIENCE_S, trust_env=False) as client:
             asked = [self._ask(client, engine) for engine in self._endpoints.values()]
-            found = dict(zip(self._endpoints, await asyncio.gather(*asked), strict=True))
+            found = self._drained(dict(zip(self._endpoints, await asyncio.gather(*asked), strict=True)))
         for role, state in found.items():
             if state != self._states.get(role, _OK):
                 _log.log(logging.INFO if state == _OK else logging.WARNING, "%s: %s", role, _told(state))
@@ -116,4 +126,6 @@ class EndpointWatch:
 
 
 def _told(state: str) -> str:
-    return "answers again" if state == _OK else f"{state}; requests fail until it does"
+    if state == _OK or state.endswith(_DRAINING):
+        return state if state != _OK else "answers again, or is no longer drained"
+    return f"{state}; requests fail until it does"

@@ -23,6 +23,7 @@ from deployments.handles import (
     remote_call,
     replica_name,
 )
+from deployments.operator_settings import apply_settings
 from deployments.parts import (
     make_agent_model,
     make_local_toolbox,
@@ -91,12 +92,16 @@ class Rollout:
         self._coalesce_s = args.coalesce_s
         self._refs = PhotoRefs()
         self._model = make_agent_model(args)
-        self._endpoints = EndpointWatch(args)
+        self._args, self._endpoints = args, EndpointWatch(args)
         local = make_local_toolbox(RemotePerception(locatability, self._refs), args)
         toolbox = JoinedTools(local, tools, self._refs)
         self._rollouts = LocalRollouts(self._model, toolbox, args)
         self._tools = tools
         self._running = 0
+
+    async def reconfigure(self, settings: dict[str, Any]) -> None:
+        """Called by Serve: what an operator sets while this runs."""
+        apply_settings(settings, self._args)
 
     async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[RolloutItem]]:
         self._endpoints.start()
@@ -204,6 +209,7 @@ class Verifier:
 
     def __init__(self, args: AppArgs, rollout: DeploymentHandle[Any] | None = None) -> None:
         prepare_replica(args, "verifier")
+        self._args = args
         self._refs = PhotoRefs()
         self._coalesce_s = args.coalesce_s
         self._verifier = make_verifier(args, RemoteModel(rollout, self._refs) if rollout is not None else None)
@@ -211,6 +217,10 @@ class Verifier:
     async def ready(self) -> bool:
         """Answers when a request would be served."""
         return True
+
+    async def reconfigure(self, settings: dict[str, Any]) -> None:
+        """Called by Serve: what an operator sets while this runs."""
+        apply_settings(settings, self._args)
 
     async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[VerifierItem]]:
         photos = await self._refs.fetch(photo_refs)

@@ -1,4 +1,4 @@
-"""Which of several endpoints new conversations go to: not to one that is known to be dead, or that is being emptied."""
+"""Which of several endpoints new conversations go to: to none that is known to be dead, or that is being drained."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -11,8 +11,9 @@ from support import sign_bytes
 
 from deployments import endpoint_watch
 from deployments.local import local_ports
+from deployments.operator_settings import apply_settings
 from tts.config import AppArgs, OpenAIEngine, RoutingConfig
-from tts.inference.endpoint.states import EndpointStates
+from tts.inference.endpoint.states import STATES, EndpointStates
 
 PHOTOS = [sign_bytes(f"Street {i}") for i in range(6)]
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'
@@ -79,6 +80,74 @@ async def test_when_all_look_dead_they_are_asked_all_the_same(data_store, often)
         await all_located(client)
         assert one.bodies
         assert two.bodies
+
+
+@pytest.fixture
+def draining():
+    """What Serve does with a changed `user_config`."""
+    yield lambda args, addresses: apply_settings({"draining": addresses}, args)
+    STATES.drain(())
+
+
+def over(*endpoints):
+    first, *others = [endpoint.url for endpoint in endpoints]
+    return AppArgs(engine=OpenAIEngine(base_url=first, base_urls=tuple(others), model="m"))
+
+
+def slow(body, number):
+    """A conversation of two turns: it looks something up, then answers."""
+    if any(message["role"] == "tool" for message in body["messages"]):
+        return answering(body, number)
+    function = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
+    call = {"index": 0, "id": "c", "type": "function", "function": function}
+    return [1.0, chunk("I look."), chunk(tool_calls=[call]), chunk(finish="tool_calls"), usage(prompt=100), DONE]
+
+
+async def test_a_drained_endpoint_gets_nothing_new_and_keeps_what_it_has(data_store, often, draining):
+    async with service_over(slow, slow) as (client, one, two):
+        form = {"n_parallel": "1", "depth": "deep"}
+        running = [asyncio.create_task(client.post("/locate", files={"image": photo}, data=form)) for photo in PHOTOS]
+        async with asyncio.timeout(20):
+            while len(one.bodies) + len(two.bodies) < len(PHOTOS):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        began = [len(one.bodies), len(two.bodies)]
+        assert all(began)
+        draining(over(one, two), [f"{two.url}/"])
+        await told(client, "engine 2", "is being drained: it gets no new conversations")
+        assert [reply.status_code for reply in await asyncio.gather(*running)] == [200] * len(PHOTOS)
+        assert [len(one.bodies), len(two.bodies)] == [2 * began[0], 2 * began[1]], "each went on where it began"
+        assert (await client.get("/readyz")).status_code == 200
+        await all_located(client)
+        assert len(two.bodies) == 2 * began[1]
+        draining(over(one, two), [])
+        await told(client, "engine 2", "ok")
+        await all_located(client)
+        assert len(two.bodies) > 2 * began[1]
+
+
+async def test_a_drained_endpoint_does_not_stand_in_for_one_that_fails(data_store, draining):
+    ill = lambda body, number: Reply(503, {"error": "down"})  # noqa: E731
+    async with service_over(ill, answering) as (client, one, two):
+        draining(over(one, two), [two.url])
+        reply = await client.post("/locate", files={"image": PHOTOS[0]}, data={"n_parallel": "1", "deadline_s": "10"})
+        assert reply.status_code == 503
+        assert two.bodies == []
+
+
+async def test_where_all_are_drained_all_are_used(data_store, draining):
+    async with service_over(answering, answering) as (client, one, two):
+        draining(over(one, two), [one.url, two.url])
+        await all_located(client)
+        assert one.bodies
+        assert two.bodies
+
+
+@pytest.mark.parametrize("wrong", [{"draining": "http://h/v1"}, {"draining": ["http://nowhere/v1"]}, {"drain": []}])
+def test_a_mistake_in_what_an_operator_sets_is_logged_and_costs_nothing(caplog, wrong):
+    states = EndpointStates()
+    apply_settings(wrong, AppArgs(engine=OpenAIEngine(base_url="http://h/v1")), states)
+    assert "user_config" in caplog.text
+    assert not states.is_draining("http://h/v1")
 
 
 def test_a_look_is_believed_for_a_while_only():

@@ -1,10 +1,10 @@
 """Several endpoints that serve the same model, as one engine.
 
 Rollouts about one photo meet at one endpoint, so that its prefix cache hits; while that is full, the least busy one
-takes them. A conversation stays where it began; a new one is not sent to an endpoint that a look found dead
-(`tts.inference.endpoint.states`) while another is well. An endpoint that fails before its first word is left
-out for a while, twice as long after each further failure, and the conversation goes to another; when none is left the
-whole waits and asks again, as a single endpoint would.
+takes them. A conversation stays where it began; a new one is not sent to an endpoint that a look found dead while
+another is well, nor to one that is being drained (`tts.inference.endpoint.states`). An endpoint that fails before its
+first word is left out for a while, twice as long after each further failure, and the conversation goes to another; when
+none is left the whole waits and asks again, as a single endpoint would.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class EndpointPool:
                     raise
                 tried.append(member)
                 pause = 0.0
-                if len(tried) == len(self._members):
+                if all(member in tried for member in self._open(request)):
                     pause = self._backoff.pause_s(rounds, failure.fields.get("retry_after_s"))
                     if rounds >= self._retries or pause >= deadline.remaining_s():
                         raise
@@ -118,7 +118,7 @@ class EndpointPool:
 
     def _choose(self, request: ModelRequest, tried: list[_Member]) -> _Member:
         """Where the conversation is, else where the photo belongs, else where there is most room."""
-        left = [member for member in self._members if member not in tried]
+        left = [member for member in self._open(request) if member not in tried]
         healthy = [member for member in left if member.out_until <= _now()] or left
         chosen = self._homes.get(request.session_id)
         if chosen not in healthy:
@@ -132,6 +132,15 @@ class EndpointPool:
         while len(self._homes) > _SESSIONS:
             self._homes.popitem(last=False)
         return chosen
+
+    def _open(self, request: ModelRequest) -> list[_Member]:
+        """Those that take this conversation: all but the draining ones, unless it is there already; all, where all are
+        draining."""
+        home = self._homes.get(request.session_id)
+        taking = [member for member in self._members if not self._states.is_draining(member.url)]
+        if not taking or home is None or home in taking:
+            return taking or self._members
+        return [*taking, home]
 
 
 def _alone(config: OpenAIEngine, url: str) -> OpenAIEngine:

@@ -1,12 +1,13 @@
-"""What this process knows of endpoints without having sent them a conversation: which of them a look found dead.
+"""What this process knows of endpoints beside its conversations: which a look found dead, which are being drained.
 
-Whoever looks (a gateway every few seconds) and whoever chooses (the pools of several endpoints) meet here by address.
+Whoever looks (a gateway every few seconds), the operator, and whoever chooses (the pools of several endpoints) meet
+here by address.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tts.net.url_secrets import bare_url
 
@@ -19,6 +20,7 @@ class EndpointStates:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._dead: dict[str, float] = {}
+        self._draining: frozenset[str] = frozenset()
 
     def looked(self, address: str, *, dead: bool) -> None:
         """Say what a look found."""
@@ -31,6 +33,18 @@ class EndpointStates:
         """Whether the last look, if it was not long ago, found nobody or a broken server there."""
         seen = self._dead.get(_key(address))
         return seen is not None and self._clock() - seen <= _GOOD_FOR_S
+
+    def drain(self, addresses: Iterable[str]) -> None:
+        """These get no new conversations from now on, all others do again."""
+        self._draining = frozenset(map(_key, addresses))
+
+    def is_draining(self, address: str) -> bool:
+        return _key(address) in self._draining
+
+
+def same_address(one: str, other: str) -> bool:
+    """Whether both name the same endpoint, whatever keys and slashes are written with them."""
+    return _key(one) == _key(other)
 
 
 def _key(address: str) -> str:
