@@ -202,7 +202,7 @@ def _weighing(consensus: ConsensusVerifier, args: AppArgs, rollout_model: ModelC
     model = make_model(args, config.engine) if config.engine is not None else rollout_model
     if model is None:
         raise ConfigError("verifier.kind is model, but there is no engine for it")
-    return ModelVerifier(model, consensus, _with_thought(config, args), _trajectory_texts(args))
+    return ModelVerifier(model, consensus, _with_thought(config, args), trajectory_texts(args))
 
 
 def _with_thought(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
@@ -212,7 +212,7 @@ def _with_thought(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
     return config.model_copy(update={"thinks": thinks_by_name(_model_name(config.engine or args.engine))})
 
 
-def _trajectory_texts(args: AppArgs) -> TrajectoryTexts:
+def trajectory_texts(args: AppArgs) -> TrajectoryTexts:
     """The published verifier's texts, with the task as the rollouts are told it."""
     if args.verifier.mode != "trajectories":
         return TrajectoryTexts()

@@ -11,7 +11,7 @@ import click
 
 from deployments.bench.harness import DEFAULT_CORPUS, Result, report, say
 from deployments.conformance.adapters import judged
-from deployments.conformance.corpus import FILES, READERS, Corpus, Row, open_corpus
+from deployments.conformance.corpus import FILES, READERS, SAMPLING, Corpus, Row, open_corpus
 from deployments.conformance.judged import Judged
 
 _QUICK_ROWS = 25
@@ -27,7 +27,7 @@ _QUICK_ROWS = 25
     help="Folder with one folder a system: prompts.json, tools.jsonl, turns.jsonl, rewards.jsonl; and eval.jsonl.",
 )
 @click.option("--system", "systems", multiple=True, help="Only this system; may be given several times.")
-@click.option("--only", type=click.Choice([*FILES, READERS]), help="Only this file.")
+@click.option("--only", type=click.Choice([*FILES, SAMPLING, READERS]), help="Only this file.")
 @click.option("--show", is_flag=True, help="Say on stderr why each row differs or is declared.")
 @click.option("--quick", is_flag=True, help=f"The first {_QUICK_ROWS} rows of each file.")
 def command(folder: Path, systems: Sequence[str], only: str | None, show: bool, quick: bool) -> None:
@@ -44,7 +44,7 @@ async def measure(corpus: Corpus, systems: Sequence[str], only: str | None, *, s
     for system in corpus.systems():
         if systems and system not in systems:
             continue
-        files = [file for file in FILES if only in (None, file) and corpus.rows(system, file)]
+        files = [file for file in (*FILES, SAMPLING) if only in (None, file) and corpus.rows(system, file)]
         by_system[system] = {
             file: await _file(system, file, corpus.rows(system, file), corpus, show=show, quick=quick) for file in files
         }

@@ -18,12 +18,13 @@ from deployments.conformance import (
     tools_geoagent,
     turns_geoagent,
 )
-from deployments.conformance.corpus import READERS, Corpus, Row
+from deployments.conformance.corpus import READERS, SAMPLING, Corpus, Row
 from deployments.conformance.geovista import tools as geovista_tools
 from deployments.conformance.geovista import turns as geovista_turns
 from deployments.conformance.judged import Judged, differ
 from deployments.conformance.reverse import tools as reverse_tools
 from deployments.conformance.reverse import turns as reverse_turns
+from deployments.conformance.sampling import judge as sampling
 from deployments.conformance.thinking_with_map import tools as thinking_with_map_tools
 from deployments.conformance.thinking_with_map import turns as thinking_with_map_turns
 from tts.errors import GeoTTSError, RolloutError, boundary
@@ -43,6 +44,7 @@ ADAPTERS: Mapping[tuple[str, str], Judge] = {
     ("reverse", "rewards"): rewards_reverse.judge,
     ("reverse", "tools"): reverse_tools.judge,
     ("reverse", "turns"): reverse_turns.judge,
+    **{(system, SAMPLING): sampling.judge for system in ("geoagent", "geovista", "reverse", "thinking_with_map")},
     ("thinking_with_map", "rewards"): rewards_thinking_with_map.judge,
     ("thinking_with_map", "tools"): thinking_with_map_tools.judge,
     ("thinking_with_map", "turns"): thinking_with_map_turns.judge,

@@ -54,6 +54,8 @@ async def played_rollout(
     tokens_before: int = 0,
     earlier: Sequence[Message] = (),
     hide_photo_hosts: bool = False,
+    limits: Limits = _WIDE,
+    n: int = 1,
 ) -> Played:
     """Run until the rollout ends. `earlier` are messages after the prompt, of turns that count as taken."""
     model = PlayedModel(outputs)
@@ -62,8 +64,8 @@ async def played_rollout(
         context=RequestContext(id="conformance", remaining_s=_REMAINING_S),
         photos=(photo,),
         tasks=(),
-        n_total=1,
-        limits=_WIDE,
+        n_total=n,
+        limits=limits,
         dialect=dialect.name,
         hide_photo_hosts=hide_photo_hosts,
     )

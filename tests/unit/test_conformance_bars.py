@@ -12,11 +12,11 @@ from deployments.cli.bench import command
 FOLDER = Path(os.environ.get("GEOTTS_RELEASED", "../shared/data/released"))
 # system, its files, and the most rows that may be declared: a bar that declaring more would hollow out
 BARS = {
-    "geoagent": {"tools": 0, "turns": 0, "rewards": 10},
+    "geoagent": {"tools": 0, "turns": 0, "rewards": 10, "sampling": 0},
     "georeasoner": {"rewards": 0},
-    "geovista": {"tools": 0, "turns": 0, "rewards": 0},
-    "reverse": {"tools": 3, "turns": 0, "rewards": 0},
-    "thinking_with_map": {"tools": 0, "turns": 0, "rewards": 0},
+    "geovista": {"tools": 0, "turns": 0, "rewards": 0, "sampling": 0},
+    "reverse": {"tools": 3, "turns": 0, "rewards": 0, "sampling": 6},
+    "thinking_with_map": {"tools": 0, "turns": 0, "rewards": 0, "sampling": 15},
 }
 READERS_DECLARED = 11
 needs_corpus = pytest.mark.skipif(not FOLDER.is_dir(), reason="the corpus of released behaviour is not here")

@@ -19,7 +19,6 @@ from tts.aio import Deadline, Send, closing, stream
 from tts.config import VerifierConfig
 from tts.dialects.base import user_message
 from tts.domain.geo import LatLon, distance_km
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.outgoing import Outgoing
 from tts.domain.usage import Usage
@@ -33,13 +32,11 @@ from tts.verify.opinion import NOBODY, Opinion, Unusable, opinion_schema, read_o
 from tts.verify.reason_stream import ReasonStream
 from tts.verify.reasoning import ThoughtGate, without_thought
 from tts.verify.ruling import Ruling, rule
-from tts.verify.trajectories import TrajectoryTexts, read_free_answer
+from tts.verify.trajectories import TrajectoryTexts, read_free_answer, trajectories_request
 
 _RESERVE_SHARE, _RESERVE_MAX_S = 0.15, 2.0
 _HEAT = 4
 _LONGEST_REASON = 2000
-# verifier_test_multi.py:30-46: the longest side of the photo is 1,024 pixels at most, by BILINEAR
-_AS_PUBLISHED = ResizeRule(max_pixels=2**26, max_side=1024, resample="bilinear")
 
 _SYSTEM = """\
 Several investigators looked at the same photo and came to the branches below. You decide which place the evidence \
@@ -242,23 +239,8 @@ class _Case:
         return Message(role="assistant", parts=(TextPart(text=written),), token_ids=tuple(ids) or None)
 
     def _trajectories_request(self) -> ModelRequest:
-        """Text first, then the photo; the order of the trajectories says nothing."""
-        seed = f"{self._request.context.id}/trajectories"
-        trajectories = self._request.trajectories
-        question = self._texts.question(trajectories, token_budget=self._config.trajectory_tokens, seed=seed)
-        photos = self._request.photos if self._config.show_photo else ()
-        images = user_message("", photos).parts[:-1]
-        asked = Message(role="user", parts=(TextPart(text=question), *images))
         context = self._request.context.model_copy(update={"remaining_s": self._deadline.remaining_s()})
-        return ModelRequest(
-            context=context,
-            session_id=f"{context.id}/verifier/trajectories/0",
-            messages=(text_message("system", self._texts.system), asked),
-            sampling=Sampling(temperature=0.0, max_tokens=self._config.max_tokens),
-            photos=photos,
-            pictures=PictureRules(photo=self._config.photo_rule or _AS_PUBLISHED),
-            lora=self._config.lora,
-        )
+        return trajectories_request(replace(self._request, context=context), self._config, self._texts)
 
     def _model_request(self, dossier: Dossier) -> ModelRequest:
         synthesise = self._config.mode == "synthesise"

@@ -11,8 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tts.config import VerifierConfig
+from tts.dialects.base import user_message
 from tts.domain.geo import LatLon
+from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.trajectory import Trajectory
+from tts.ports import ModelRequest, Sampling, VerifyRequest
 from tts.rewards.released.thinking_with_map import read_verdict
 
 CANDIDATES: Final = "{candidates}"
@@ -27,6 +32,8 @@ _TASK: Final = (
     'Finish with one JSON object: {"lat": <float>, "lon": <float>, "city": "<string>", "country": "<string>"}'
 )
 _CUT: Final = "[cut]"
+# verifier_test_multi.py:30-46: the longest side of the photo is 1,024 pixels at most, by BILINEAR
+_AS_PUBLISHED: Final = ResizeRule(max_pixels=2**26, max_side=1024, resample="bilinear")
 _CHARS_A_TOKEN: Final = 3.2
 
 
@@ -47,6 +54,27 @@ class TrajectoryTexts:
         shown = candidates_text(trajectories, token_budget=token_budget, seed=seed)
         before, _, after = self.task.partition(CANDIDATES)
         return before.replace(INPUT, self.prompt) + shown + after.replace(INPUT, self.prompt)
+
+
+def trajectories_request(request: VerifyRequest, config: VerifierConfig, texts: TrajectoryTexts) -> ModelRequest:
+    """What the model is asked: text first, then the photo; the order of the trajectories says nothing."""
+    context = request.context
+    seed = f"{context.id}/trajectories"
+    question = texts.question(request.trajectories, token_budget=config.trajectory_tokens, seed=seed)
+    photos = request.photos if config.show_photo else ()
+    images = user_message("", photos).parts[:-1]
+    return ModelRequest(
+        context=context,
+        session_id=f"{context.id}/verifier/trajectories/0",
+        messages=(
+            text_message("system", texts.system),
+            Message(role="user", parts=(TextPart(text=question), *images)),
+        ),
+        sampling=Sampling(temperature=0.0, max_tokens=config.max_tokens),
+        photos=photos,
+        pictures=PictureRules(photo=config.photo_rule or _AS_PUBLISHED),
+        lora=config.lora,
+    )
 
 
 def candidates_text(trajectories: Sequence[Trajectory], *, token_budget: int, seed: str) -> str:

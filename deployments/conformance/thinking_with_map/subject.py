@@ -16,6 +16,7 @@ from tts.dialects.released.thinking_with_map.demo import DEMO_SETS, DEMO_SYSTEM
 from tts.dialects.released.thinking_with_map.tool_sets import SYSTEM, TOOL_SETS
 from tts.dialects.settings import DialectSettings, read_schemas
 from tts.ports import ToolSchema
+from tts.verify.trajectories import CANDIDATES
 
 _IMAGE_MARK: Final = "<image>"
 PHOTO: Final = {"verl": (1008, 756), "demo": (1000, 750)}
@@ -31,6 +32,11 @@ def set_of(tool: str, path: str) -> str:
 def dialect_for(path: str, tool_set: str, corpus: Corpus) -> Dialect:
     settings = {"behaviour": "released", "released_path": path, "tool_set": tool_set}
     return DIALECTS[SYSTEM].configured(DialectSettings.model_validate(settings | _files(corpus.folder, path)))
+
+
+def texts_for(path: str, corpus: Corpus) -> dict[str, str]:
+    """The dialect's settings that name the corpus' texts, as a user's import does."""
+    return _files(corpus.folder, path)
 
 
 def schemas_for(path: str, corpus: Corpus) -> tuple[ToolSchema, ...]:
@@ -53,7 +59,7 @@ def _files(folder: Path, path: str) -> dict[str, str]:
     if not texts:
         return {}
     target = Path(_folder().name) / path
-    return (_demo(texts["demo"]) if path == "demo" else _verl(texts["single_run"])).write(target)
+    return (_demo(texts["demo"]) if path == "demo" else _verl(texts)).write(target)
 
 
 @lru_cache(maxsize=1)
@@ -61,11 +67,18 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="geotts-conformance-")
 
 
-def _verl(texts: Mapping[str, Any]) -> ImportedTexts:
+def _verl(found: Mapping[str, Any]) -> ImportedTexts:
+    texts, verifier = found["single_run"], found.get("verifier")
     sets = (texts["tools_amap"], texts["tools_google"], texts["tools_zoom_and_search"])
-    tools = {schema["function"]["name"]: schema["function"] for found in sets for schema in found["schemas"]}
+    tools = {schema["function"]["name"]: schema["function"] for listed in sets for schema in listed["schemas"]}
     task = texts["user"]["text"].removeprefix(_IMAGE_MARK)
-    return ImportedTexts(system=texts["system"]["text"], task=task, tools=tuple(tools.values()))
+    others = _verifier(verifier) if verifier else {}
+    return ImportedTexts(system=texts["system"]["text"], task=task, tools=tuple(tools.values()), texts=others)
+
+
+def _verifier(texts: Mapping[str, Any]) -> dict[str, str]:
+    task = texts["user_template"].replace("{candidates joined by one blank line}", CANDIDATES)
+    return {"verifier_system": texts["system"]["text"], "verifier_task": task}
 
 
 def _demo(texts: Mapping[str, Any]) -> ImportedTexts:

@@ -23,8 +23,9 @@ from tts.rewards.released.geoagent import Names, answer_for_geocoding, names_in
 
 _NEW_TOKENS: Final = 2048  # infer/infer.py, max_new_tokens
 _ADDRESS_CHARS: Final = 200
-# no limit is set: those of the processor of the base model (Qwen/Qwen2.5-VL-7B-Instruct, preprocessor_config.json)
-_RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=12_845_056, multiple=28)
+# The photo goes to the processor as it is, whose defaults apply (Qwen/Qwen2.5-VL-7B-Instruct, preprocessor_config.json:
+# at most 12,845,056 pixels); a larger one is scaled before it is sent.
+_RULE: Final = ResizeRule(max_pixels=12_845_056)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""What the shipped profiles send, value by value: sampling, turns and pictures."""
