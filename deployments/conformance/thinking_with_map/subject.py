@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -58,7 +59,7 @@ def _files(folder: Path, path: str) -> dict[str, str]:
     texts = Corpus(folder).texts(SYSTEM)
     if not texts:
         return {}
-    target = Path(_folder().name) / path
+    target = Path(_folder().name) / hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16] / path
     return (_demo(texts["demo"]) if path == "demo" else _verl(texts)).write(target)
 
 
