@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
@@ -33,6 +34,7 @@ from tts.geodata.store import DataStore
 if TYPE_CHECKING:
     from deployments.cluster import Served
 
+_PORT_PATIENCE_S = 5.0  # processes of a service that was killed take seconds to notice
 _WATCH_S = 1.0
 
 
@@ -154,7 +156,10 @@ def _give_up(stop: threading.Event, *_: object) -> None:
 def _refuse_what_cannot_start(args: AppArgs) -> None:
     """What Ray would find out after minutes, and tell as a stack."""
     host, port = args.gateway.host, args.gateway.port
-    if reason := why_not_bound(host, port):
+    give_up = time.monotonic() + _PORT_PATIENCE_S
+    while (reason := why_not_bound(host, port)) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    if reason:
         raise ConfigError(f"port {port} of {host} is taken ({reason}): stop what uses it, or take another with --port")
     make_gallery(args)
     if keyless := providers_without_keys(args, os.environ):
