@@ -21,7 +21,7 @@ WORK_S = 3.0
 SLOW = ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=WORK_S / 4)
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1", "depth": "deep"}}
 STREAM = {"Accept": "application/x-ndjson"}
-pytestmark = pytest.mark.parametrize("how", CUTS)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("how", CUTS)]
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,7 @@ async def test_without_a_key_nothing_but_health(data_store, keys):
 @pytest.mark.parametrize(
     ("key", "said"), [({}, "send an API key"), ({"GEOTTS_API_KEY": "wrong"}, "this API key is not known here")]
 )
+@pytest.mark.slow
 async def test_the_command_line_says_how_to_give_a_key(data_store, keys, tmp_path, key, said):
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(PHOTO)

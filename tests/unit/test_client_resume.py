@@ -17,6 +17,8 @@ from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import DeadlineExceeded, NotFound, RequestError
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = LocateOptions(n_parallel=2)
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)
 

@@ -19,6 +19,8 @@ from tts.domain.events import Accepted, Done
 from tts.domain.request import LocateOptions
 from tts.errors import DeadlineExceeded, Overloaded
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = LocateOptions(n_parallel=2)
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)
 ACCEPTED = Accepted(seq=1, request_id="loc_1", photos=(), n_parallel=2, depth="auto")

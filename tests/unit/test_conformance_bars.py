@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from deployments.cli.bench import command
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(os.environ.get("GEOTTS_RELEASED", "../shared/data/released"))
 # system, its files, and the most rows that may be declared: a bar that declaring more would hollow out
 BARS = {

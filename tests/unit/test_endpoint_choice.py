@@ -15,6 +15,8 @@ from deployments.operator_settings import apply_settings
 from tts.config import AppArgs, OpenAIEngine, RoutingConfig
 from tts.inference.endpoint.states import STATES, EndpointStates
 
+pytestmark = pytest.mark.slow
+
 PHOTOS = [sign_bytes(f"Street {i}") for i in range(6)]
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'
 MODELS = {"data": [{"id": "m"}]}

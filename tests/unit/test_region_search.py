@@ -26,6 +26,8 @@ from tts.domain.events import LeftMachine, ToolResulted, parse_event
 from tts.domain.request import LocateOptions
 from tts.errors import ToolErrorKind
 
+pytestmark = pytest.mark.slow
+
 OWNER = b"Made by Erika Mustermann"
 
 
