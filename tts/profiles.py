@@ -16,6 +16,7 @@ from platformdirs import user_config_path
 from pydantic import Field, JsonValue, ValidationError
 
 from tts.config.request_defaults import RequestDefaults
+from tts.config.routing import RoutingConfig
 from tts.config.verifier import VerifierConfig
 from tts.dialects.released.imported import settings_of
 from tts.dialects.released.tool_name import FIRST_PATHS
@@ -41,6 +42,7 @@ class Profile(Value):
     dialect_settings: DialectSettings = DialectSettings()
     limits: Limits
     verifier: VerifierConfig = Field(default=VerifierConfig(), description="the published one, where there is one")
+    routing: RoutingConfig = Field(default=RoutingConfig(), description="how many rollouts wait for the first one")
     request_defaults: RequestDefaults = RequestDefaults()
     deadline_s: Annotated[float, Field(gt=0, le=3600)] | None = Field(
         default=None, description="of a request that states none"
@@ -69,6 +71,7 @@ class Profile(Value):
             "dialect_settings": self.dialect_settings.model_dump(mode="json", exclude_defaults=True),
             "limits": self.limits.model_dump(exclude_unset=True),
             "verifier": self.verifier.model_dump(mode="json", exclude_unset=True),
+            "routing": self.routing.model_dump(mode="json", exclude_unset=True),
             "request_defaults": self.request_defaults.model_dump(exclude_unset=True),
         }
         if self.deadline_s is not None:

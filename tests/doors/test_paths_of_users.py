@@ -12,7 +12,7 @@ import pytest
 from chat_servers import BY_NAME, playing
 from chat_speakers import speaking
 from cutting_server import CuttingServer, is_canary, ollama_pages
-from endpoint import serving
+from endpoint import Reply, serving
 from geotts_process import geotts
 
 from deployments.bench.harness import free_port
@@ -50,6 +50,34 @@ async def test_a_small_profile_sends_small_pictures_and_few_tools(data_store):
         )
     tools = {tool["function"]["name"] for body in endpoint.bodies for tool in body.get("tools", ())}
     assert tools == {"image_zoom", "read_text", "poi_keyword_search", "country_at"}
+
+
+@pytest.mark.parametrize(
+    ("width", "order"), [((), ["begins", "ends"]), (("--set", "routing.width=full"), ["begins"] * 2)]
+)
+async def test_the_second_attempt_of_a_small_profile_waits_for_the_first_turn_of_the_first(data_store, width, order):
+    server = BY_NAME["vllm"]
+    play, seen = playing(server, speaking("generic")), []
+
+    def slow(body, number):
+        steps = play(body, number)
+        first_turn = body.get("stream") and not any(message["role"] == "assistant" for message in body["messages"])
+        return steps if isinstance(steps, Reply) or not first_turn else watched(steps)
+
+    def watched(steps):
+        seen.append("begins")
+        for number, step in enumerate(steps):
+            yield step
+            if number == 2:
+                yield 5.0  # the first words are there, the turn is not
+        seen.append("ends")
+
+    async with serving(slow, server.pages) as endpoint:
+        code, _, told = await geotts(
+            "locate", PHOTO, "--profile", "small", "--endpoint", endpoint.url, "--model", server.model, *width
+        )
+    assert code == 0, told
+    assert (seen[:2], seen.count("begins")) == (order, 2)
 
 
 async def test_several_models_and_none_named_is_an_error_that_lists_them(data_store):
