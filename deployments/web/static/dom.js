@@ -72,11 +72,14 @@ export function placeName(place) {
 
 export const coordinates = (point, digits = 5) => `${point.lat.toFixed(digits)}, ${point.lon.toFixed(digits)}`;
 
+/** Free an object URL, later: an image or a download may just be reading it. */
+export const release = (url) => setTimeout(() => URL.revokeObjectURL(url), 10_000);
+
 /** Give a file to the person. */
 export function download(name, text, type) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   el("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  release(url);
 }
 
 /** Put text on the clipboard; also where browsers offer no clipboard (plain http on another host). */

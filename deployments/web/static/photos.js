@@ -1,6 +1,6 @@
 // The photos that were chosen, dropped or pasted: bounded, shown small, removable.
 
-import { byId, count, el } from "./dom.js";
+import { byId, count, el, release } from "./dom.js";
 
 const megabytes = (bytes) => (bytes < 2 ** 19 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 2 ** 20).toFixed(1)} MB`);
 
@@ -41,7 +41,7 @@ export class Photos {
 
   #show() {
     const list = byId("thumbs");
-    for (const image of list.querySelectorAll("img")) URL.revokeObjectURL(image.src);
+    for (const image of list.querySelectorAll("img")) release(image.src);
     list.replaceChildren(...this.files.map((file, index) => {
       const image = el("img", { alt: "", width: "72", height: "72" });
       image.addEventListener("error", () => image.replaceWith(el("span", { class: "no-preview" }, "no preview")));

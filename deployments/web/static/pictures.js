@@ -1,6 +1,6 @@
 // Pictures of a request. They need the API key, so they are fetched and shown from memory, each once.
 
-import { el } from "./dom.js";
+import { el, release } from "./dom.js";
 
 const MOST = 60; // thumbnails in all lanes together
 
@@ -32,7 +32,7 @@ export class Pictures {
   }
 
   forget() {
-    for (const found of this.urls.values()) found.then((url) => url && URL.revokeObjectURL(url), () => {});
+    for (const found of this.urls.values()) found.then((url) => url && release(url), () => {});
     this.urls.clear();
   }
 
