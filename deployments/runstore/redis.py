@@ -18,6 +18,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -330,27 +331,34 @@ class RedisRunStore:
         """
         while True:
             try:
-                async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
-                    await channel.subscribe(self._bell_channel)
-                    self._bells.ring_all()
-                    asked = False
-                    while True:
+                with heeding_cancels():  # around all of it: to connect, to subscribe and to let go wait as well
+                    async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
                         with heeding_cancels():
-                            message = await channel.get_message(timeout=_SILENCE_S)
-                        if message is not None:
-                            asked = False
-                            if message["type"] == "message":
-                                self._heard(message["data"])
-                        elif asked:
-                            raise RedisTimeoutError("it is silent")
-                        else:
-                            asked = True
-                            await channel.ping()
+                            await channel.subscribe(self._bell_channel)
+                        self._bells.ring_all()
+                        await self._listen_to(channel)
             except RedisError as error:
                 _log.warning("the connection to Redis was lost: %s", type(error).__name__)
                 with suppress(RedisError), heeding_cancels():
                     await self._redis.connection_pool.disconnect(inuse_connections=False)
                 await asyncio.sleep(0.5)
+
+    async def _listen_to(self, channel: PubSub) -> None:
+        """Until the connection is lost. Raises RedisError then."""
+        asked = False
+        while True:
+            with heeding_cancels():
+                message = await channel.get_message(timeout=_SILENCE_S)
+                if message is None and not asked:
+                    await channel.ping()
+            if message is not None:
+                asked = False
+                if message["type"] == "message":
+                    self._heard(message["data"])
+            elif asked:
+                raise RedisTimeoutError("it is silent")
+            else:
+                asked = True
 
     def _heard(self, data: bytes) -> None:
         request_id = data[1:].decode()

@@ -107,7 +107,7 @@ async def test_a_picture_without_content_gets_one_and_says_so(engine, name, loca
 async def test_what_is_planned_is_what_runs(without_text, locator, data_store):
     args = AppArgs(engine=SEEING["scripted"])
     ports = local_ports(args)
-    for photo, started in ((without_text[0], 4), (empty_photo("noise"), 1)):
+    for photo, started in (*((photo, 4) for photo in without_text), (empty_photo("noise"), 1)):
         ports_now = type(ports)(**{**{f: getattr(ports, f) for f in ports.__slots__}, "locator": locator})
         request = a_request(photo, n_parallel=4, stop="none")
         async with closing(solve(request, ports_now, deadline_s=60.0)) as items:

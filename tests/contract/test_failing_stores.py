@@ -348,3 +348,14 @@ async def test_an_audit_log_that_is_full_refuses_requests_and_leaks_none(data_st
             assert (reply.status_code, reply.json()["type"]) == (503, "urn:geotts:problem:audit-unavailable")
     assert gateway.in_flight == 0
     await gateway.aclose()
+
+
+async def test_a_store_closes_at_whatever_moment_its_listener_is(redis_url, monkeypatch):
+    """The Redis client may forget a cancellation that comes while it connects, subscribes or pings."""
+    monkeypatch.setattr("deployments.runstore.redis._SILENCE_S", 0.001)
+    for i in range(300):
+        store = RedisRunStore(redis_url, 3600)
+        store._listen()
+        await asyncio.sleep(i % 60 / 10_000)
+        async with asyncio.timeout(10):
+            await store.aclose()

@@ -130,22 +130,28 @@ async def test_a_server_with_one_slot_is_asked_one_thing_at_a_time(sign_photo):
     assert [i.stop_reason for i in items if isinstance(i, RolloutFinished)] == [StopReason.ANSWERED] * 4
 
 
+async def end_of_one_rollout(model, photo):
+    """Closes the model."""
+    group = GroupRequest(
+        context=a_context(),
+        photos=(photo,),
+        tasks=(RolloutTask(rollout_id=0, seed=1),),
+        n_total=1,
+        limits=Limits(),
+        dialect="generic",
+    )
+    agent = Agent(model, DIALECTS["generic"], toolbox())
+    items = [item async for batch in run_group(agent, group, coalesce_s=0.01) for item in batch]
+    await model.aclose()
+    (end,) = [item for item in items if isinstance(item, RolloutFinished)]
+    return end
+
+
 async def test_a_model_must_be_named_where_several_are_listed(sign_photo):
     server = BY_NAME["openai-chat"]
     async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url))
-        group = GroupRequest(
-            context=a_context(),
-            photos=(sign_photo,),
-            tasks=(RolloutTask(rollout_id=0, seed=1),),
-            n_total=1,
-            limits=Limits(),
-            dialect="generic",
-        )
-        agent = Agent(model, DIALECTS["generic"], toolbox())
-        items = [item async for batch in run_group(agent, group, coalesce_s=0.01) for item in batch]
-        await model.aclose()
-    (end,) = [item for item in items if isinstance(item, RolloutFinished)]
+        end = await end_of_one_rollout(model, sign_photo)
     assert end.stop_reason is StopReason.FAILED
     assert "lists 2 models: name one with --model (gpt-chat, other)" in end.error
 
@@ -163,18 +169,7 @@ async def test_words_lost_at_the_beginning_are_an_error_that_names_the_context(s
 
     async with serving(play, pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=server.model))
-        group = GroupRequest(
-            context=a_context(),
-            photos=(sign_photo,),
-            tasks=(RolloutTask(rollout_id=0, seed=1),),
-            n_total=1,
-            limits=Limits(),
-            dialect="generic",
-        )
-        agent = Agent(model, DIALECTS["generic"], toolbox())
-        items = [item async for batch in run_group(agent, group, coalesce_s=0.01) for item in batch]
-        await model.aclose()
-    (end,) = [item for item in items if isinstance(item, RolloutFinished)]
+        end = await end_of_one_rollout(model, sign_photo)
     assert "the first words were lost" in end.error
     assert "OLLAMA_CONTEXT_LENGTH" in end.error
 
