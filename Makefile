@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+DOCS := $(wildcard tests/cluster/test_docs_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo system setup test test-vllm vllm-env quick check bench serve sbom lock lock-vllm clean
+.PHONY: help demo system setup test test-docs test-vllm test-all vllm-env quick check bench serve sbom lock lock-vllm clean
 
 help:            ## this list
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *## */\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 demo: system setup  ## everything from nothing: install, build, serve, locate sample photos, stop
 	$(BIN)/geotts demo
@@ -30,12 +31,17 @@ $(STAMP): pyproject.toml geotts_client/pyproject.toml requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e ./geotts_client -e .
 	@touch $@
 
-test: setup      ## static checks and every test that needs no GPU and no network
+test: setup      ## static checks and the tests of the code; no GPU and no network needed
 	$(MAKE) check
 	$(BIN)/geotts data build
 	$(PYTEST) tests/unit tests/contract
-	$(BIN)/python -m pytest tests/browser tests/cluster tests/doors
-	$(MAKE) test-vllm
+	$(PYTEST) tests/cluster tests/doors tests/browser $(addprefix --ignore=,$(DOCS))
+
+test-docs: setup ## every command and configuration of the documentation, as written
+	$(BIN)/geotts data build
+	$(PYTEST) $(DOCS)
+
+test-all: test test-docs test-vllm  ## everything that continuous integration runs
 
 quick: setup     ## static checks and the tests that need no cluster, browser, vLLM or programs of their own
 	$(MAKE) check
@@ -44,7 +50,7 @@ quick: setup     ## static checks and the tests that need no cluster, browser, v
 
 # HTTP is tested once more there, because vLLM brings an older FastAPI
 test-vllm: setup ## the vllm engine and MaskFormer on a real vLLM and torch for CPUs, where their wheels can be had
-	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/real_vllm tests/unit/test_maskformer.py tests/unit/test_http*.py; \
+	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/real_vllm tests/unit/tts/routing/test_maskformer.py tests/unit/deployments/http/test_http*.py; \
 	else [ $$? = 3 ] && echo "tests/real_vllm SKIPPED: vLLM for CPUs cannot be had here, for the reason above"; fi
 
 vllm-env:        ## make .venv-vllm, the project with vLLM for CPUs
@@ -54,6 +60,7 @@ check: setup     ## formatting, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.toml --cache-dir .mypy_cache/tests tests examples scripts
 	$(BIN)/lint-imports --no-cache
 
 bench: setup     ## every benchmark; writes docs/benchmarks.md

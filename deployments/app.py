@@ -19,10 +19,13 @@ from ray.serve import Application
 from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.handle import DeploymentHandle
 
-from deployments import http_limits
-from deployments.audit import AuditLog
-from deployments.gateway import Gateway
-from deployments.handles import (
+from deployments.gateway.gateway import Gateway
+from deployments.gateway.photos.process import PhotoProcess
+from deployments.http.app import create_app
+from deployments.http.server import head_limits as http_limits
+from deployments.observability.audit import AuditLog
+from deployments.observability.metrics import Metrics
+from deployments.serve.handles import (
     JoinedTools,
     PhotoRefs,
     RemoteLocator,
@@ -33,10 +36,16 @@ from deployments.handles import (
     remote_call,
     replica_name,
 )
-from deployments.http import create_app
-from deployments.metrics import Metrics
-from deployments.operator_settings import DEFAULTS, apply_settings
-from deployments.parts import (
+from deployments.serve.operator_settings import DEFAULTS, apply_settings
+from deployments.serve.orders_spread import to_all_replicas
+from deployments.serve.placement import ROUTER
+from deployments.serve.ray_env import wait_for_ingress_port
+from deployments.serve.remote_brokers import RemoteBrokers
+from deployments.serve.replica import prepare_replica
+from deployments.serve.scaling import POLICY
+from deployments.serve.workers import Locatability, Rollout, Tools
+from deployments.serve.workers import Verifier as VerifierWorker
+from deployments.wiring.parts import (
     asking_locator,
     make_agent_model,
     make_identity,
@@ -45,16 +54,10 @@ from deployments.parts import (
     make_verifier,
     make_watch,
 )
-from deployments.photo_process import PhotoProcess
-from deployments.placement import ROUTER
-from deployments.ray_env import wait_for_ingress_port
-from deployments.remote_brokers import RemoteBrokers
-from deployments.replica import prepare_replica
-from deployments.rollouts import LocalRollouts
-from deployments.scaling import POLICY
-from deployments.workers import Locatability, Rollout, Tools
-from deployments.workers import Verifier as VerifierWorker
+from deployments.wiring.rollouts import LocalRollouts
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
+from tts.inference.openai.endpoint.orders import Orders
+from tts.inference.openai.endpoint.states import STATES
 from tts.ports import Locator, ModelClient, Ports, Verifier
 from tts.routing.locatability import FixedLocator
 
@@ -88,7 +91,7 @@ class GatewayIngress:
             watch=make_watch(args),
             outgoing=brokers if args.tools.needs_network or args.tools.outgoing_log else None,
         )
-        self._args = args
+        self._args, self._spread = args, to_all_replicas(workers)
         self._metrics = Metrics()
         audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []
         self._gateway = Gateway(
@@ -105,11 +108,15 @@ class GatewayIngress:
         }
 
     def __serve_build_asgi_app__(self) -> FastAPI:
-        return create_app(self._gateway, self._args, metrics=self._metrics, checks=self._checks)
+        return create_app(self._gateway, self._args, metrics=self._metrics, checks=self._checks, spread=self._spread)
 
     async def reconfigure(self, settings: dict[str, Any]) -> None:
         """Called by Serve: what an operator sets while this runs."""
         apply_settings(settings, self._args)
+
+    async def obey(self, orders: Orders) -> Orders:
+        """What operators ordered; returns the latest that this process knows."""
+        return STATES.obey(orders)
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and requests in flight on it."""
@@ -218,9 +225,11 @@ def _placement(args: AppArgs) -> dict[str, Any]:
 
 
 def _by_photo(args: AppArgs) -> bool:
-    """Whether calls about one photo meet: also where a leader goes ahead of its siblings to fill a replica's cache."""
+    """Whether calls about one photo meet: also where a leader goes ahead of its siblings to fill a replica's cache, and
+    where an observer describes a photo for all of them.
+    """
     leads = args.routing_method == "leader" and args.engine.prefix_wait_s is not None and _replicas(args) > 1
-    return leads or args.placement == "photo_hash"
+    return leads or args.observer is not None or args.placement == "photo_hash"
 
 
 def _whole_query(args: AppArgs) -> int | None:

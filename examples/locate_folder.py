@@ -31,7 +31,7 @@ def main(folder: str, url: str = "http://127.0.0.1:8000") -> None:
             while (status := client.status(job, wait_s=30)).status == "running":
                 pass
             answer = status.answer
-            found = {"photo": path.name, "status": status.status}
+            found: dict[str, str | float | None] = {"photo": path.name, "status": status.status}
             if answer is not None:
                 found |= {"lat": answer.lat, "lon": answer.lon, "country": answer.country}
             print(json.dumps(found))

@@ -24,7 +24,9 @@ async def main(photo: Path, url: str = "http://127.0.0.1:8000") -> None:
                 print(f"{event.t_s:6.2f} s  rollout {event.rollout_id} thinks: {event.hypothesis.place or '?'}")
             elif isinstance(event, Answered):
                 answer = event.answer
-                where = "no point" if answer.point is None else f"{answer.point} ± {answer.radius_km.p90:.0f} km"
+                where = "no point"
+                if answer.point is not None and answer.radius_km is not None:
+                    where = f"{answer.point} ± {answer.radius_km.p90:.0f} km"
                 print(f"{event.t_s:6.2f} s  {answer.city} {answer.country}: {where}")
                 for item in answer.evidence:
                     print(f"          {'+' if item.supports else '-'} {item.claim}")

@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 
 from openai import OpenAI, OpenAIError
+from openai.types.chat import ChatCompletionContentPartParam
 
 
 def main(path: str, url: str = "http://127.0.0.1:8000") -> None:
     client = OpenAI(base_url=f"{url}/v1", api_key=os.environ.get("GEOTTS_API_KEY", "none"))
     picture = "data:image/jpeg;base64," + base64.b64encode(Path(path).read_bytes()).decode()
-    parts = [
+    parts: list[ChatCompletionContentPartParam] = [
         {"type": "text", "text": "taken on a holiday"},
         {"type": "image_url", "image_url": {"url": picture}},
     ]

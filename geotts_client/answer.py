@@ -41,7 +41,7 @@ class Radius(Value):
     @property
     def remark(self) -> str:
         """What to say instead of a 90 % radius that is wider than a continent; empty for any other."""
-        return "another continent is not excluded" if self.p90 > CONTINENT_KM else ""
+        return "it may also be on another continent" if self.p90 > CONTINENT_KM else ""
 
 
 class Candidate(Value):
@@ -128,7 +128,7 @@ class RolloutStatus(Value):
     error: str = ""
 
 
-class Route(Value):
+class Route(Value):  # noqa: D101
     locatability: Locatability
     plan: Plan
     predicted_cost: dict[str, float] = {}
@@ -216,6 +216,7 @@ class Verdict(Value):
 
     @property
     def point(self) -> LatLon | None:
+        """`lat` and `lon` as one value; None when it abstains."""
         return None if self.lat is None or self.lon is None else LatLon(lat=self.lat, lon=self.lon)
 
     @property

@@ -28,7 +28,7 @@ class BBox(Value):
         return self
 
 
-class Circle(Value):
+class Circle(Value):  # noqa: D101
     kind: Literal["circle"] = "circle"
     centre: LatLon
     radius_km: Annotated[float, Field(gt=0, le=HALF_CIRCUMFERENCE_KM)]

@@ -25,4 +25,4 @@ class CalibrationState(Value):
         """What a person has to know about the radius; empty where it was fitted."""
         if self.state == "fitted":
             return ""
-        return "calibration: transferred, so the radius is an estimate; `geotts accept` fits it to this engine"
+        return "the radius is an estimate (calibration: transferred); `geotts accept` fits it to this engine"

@@ -37,17 +37,17 @@ def _rebuild(cls: type[GeoTTSError], detail: str, fields: dict[str, Any]) -> Geo
     return cls(detail, **fields)
 
 
-class RequestError(GeoTTSError):
+class RequestError(GeoTTSError):  # noqa: D101
     code = "invalid-request"
     status = 422
 
 
-class NotFound(RequestError):
+class NotFound(RequestError):  # noqa: D101
     code = "not-found"
     status = 404
 
 
-class Overloaded(GeoTTSError):
+class Overloaded(GeoTTSError):  # noqa: D101
     code = "overloaded"
     status = 503
 
@@ -70,15 +70,15 @@ class UpstreamRefused(RolloutsFailed):
     status = 502
 
 
-class DeadlineExceeded(GeoTTSError):
+class DeadlineExceeded(GeoTTSError):  # noqa: D101
     code = "deadline-exceeded"
     status = 504
 
 
-class ConfigError(GeoTTSError):
+class ConfigError(GeoTTSError):  # noqa: D101
     code = "config"
 
 
-class ServerUnreachable(GeoTTSError):
+class ServerUnreachable(GeoTTSError):  # noqa: D101
     code = "unreachable"
     status = 503

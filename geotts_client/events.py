@@ -38,14 +38,14 @@ class _RolloutEvent(_Event):
     rollout_id: RolloutId
 
 
-class PhotoInfo(Value):
+class PhotoInfo(Value):  # noqa: D101
     sha256: str
     source_sha256: str
     width: int
     height: int
 
 
-class Accepted(_Event):
+class Accepted(_Event):  # noqa: D101
     type: Literal["accepted"] = "accepted"
     request_id: str
     schema_version: int = SCHEMA_VERSION
@@ -57,13 +57,13 @@ class Accepted(_Event):
     seed: int = 0
 
 
-class Routed(_Event):
+class Routed(_Event):  # noqa: D101
     type: Literal["routed"] = "routed"
     locatability: Locatability
     plan: Plan
 
 
-class RolloutStarted(_RolloutEvent):
+class RolloutStarted(_RolloutEvent):  # noqa: D101
     type: Literal["rollout_started"] = "rollout_started"
     seed: int = 0
 
@@ -76,19 +76,19 @@ class Text(_RolloutEvent):
     text: str
 
 
-class ToolCalled(_RolloutEvent):
+class ToolCalled(_RolloutEvent):  # noqa: D101
     type: Literal["tool_called"] = "tool_called"
     turn: int
     call: ToolCall
 
 
-class ToolResulted(_RolloutEvent):
+class ToolResulted(_RolloutEvent):  # noqa: D101
     type: Literal["tool_result"] = "tool_result"
     turn: int
     result: ToolResult
 
 
-class Hypothesised(_RolloutEvent):
+class Hypothesised(_RolloutEvent):  # noqa: D101
     type: Literal["hypothesis"] = "hypothesis"
     turn: int
     hypothesis: Hypothesis
@@ -125,7 +125,7 @@ class RolloutFinished(_RolloutEvent):
     failure: RolloutFailure | None = None
 
 
-class ClusterInfo(Value):
+class ClusterInfo(Value):  # noqa: D101
     centre: LatLon
     rollouts: tuple[int, ...]
     witnesses: float
@@ -143,19 +143,19 @@ class Consensus(_Event):
     decided: bool = False
 
 
-class Escalated(_Event):
+class Escalated(_Event):  # noqa: D101
     type: Literal["escalated"] = "escalated"
     reason: str
     added: int
     plan: Plan
 
 
-class VerifierText(_Event):
+class VerifierText(_Event):  # noqa: D101
     type: Literal["verifier_text"] = "verifier_text"
     text: str
 
 
-class Answered(_Event):
+class Answered(_Event):  # noqa: D101
     type: Literal["answer"] = "answer"
     answer: Answer
 
@@ -183,7 +183,7 @@ class LeftMachine(_Event):
     complete: bool = True
 
 
-class Done(_Event):
+class Done(_Event):  # noqa: D101
     type: Literal["done"] = "done"
     stop_reason: StopReason
 
@@ -226,8 +226,10 @@ class Sequencer:
         self._last = 0
 
     def __call__(self, event: Event) -> Event:
+        """A copy of the event with the next `seq` and the time; every call counts."""
         self._last += 1
         return event.model_copy(update={"seq": self._last, "t_s": self.elapsed_s()})
 
     def elapsed_s(self) -> float:
+        """Seconds since this object was made, to 0.1 ms, never negative."""
         return round(max(0.0, self._clock() - self._start), 4)

@@ -24,6 +24,7 @@ class Level(StrEnum):
 
     @property
     def rank(self) -> int:
+        """0 for none to 4 for a point."""
         return _RANKS[self]
 
 
@@ -63,4 +64,5 @@ class Hypothesis(Value):
 
     @property
     def abstains(self) -> bool:
+        """Whether it has no point; it may still name a country, a region or a city."""
         return self.point is None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Generator
 from types import AsyncGeneratorType
 from typing import Any, Self, TypeVar
 
@@ -64,29 +64,35 @@ class SyncClient:
         self._thread.join()
         self._loop.close()
 
-    def stream(self, photos: Photos, options: LocateOptions | None = None) -> Iterator[Event]:
+    def stream(self, photos: Photos, options: LocateOptions | None = None) -> Generator[Event, None, None]:
         """Events of one request; closing the iterator early cancels it."""
         return self._iterate(self._client.stream(photos, options))
 
     def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
+        """The whole request folded, as `Client.locate`."""
         return self._wait(self._client.locate(photos, options))
 
     def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
+        """Start a request that needs no reader; returns its id, as `Client.submit`."""
         return self._wait(self._client.submit(photos, options, key=key))
 
-    def events(self, request_id: str, *, after: int = 0) -> Iterator[Event]:
+    def events(self, request_id: str, *, after: int = 0) -> Generator[Event, None, None]:
+        """Events of a request that was started before, as `Client.events`. Leaving does not cancel it."""
         return self._iterate(self._client.events(request_id, after=after))
 
     def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
+        """How far a request is, as `Client.status`. Raises NotFound."""
         return self._wait(self._client.status(request_id, wait_s=wait_s))
 
     def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
+        """Stop a request, as `Client.cancel`; `erase` also removes every trace of it. Raises NotFound."""
         return self._wait(self._client.cancel(request_id, erase=erase))
 
     def file(self, request_id: str, sha256: str) -> bytes:
+        """The bytes of a picture that an event names, as `Client.file`. Raises NotFound."""
         return self._wait(self._client.file(request_id, sha256))
 
-    def _iterate(self, events: AsyncGenerator[Event, None]) -> Iterator[Event]:
+    def _iterate(self, events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:
         self._open.add(events)
         try:
             while (event := self._wait(_next(events))) is not None:

@@ -117,7 +117,7 @@ class ToolErrorKind(StrEnum):
     BUDGET = "budget"
 
 
-class ToolFailure(Value):
+class ToolFailure(Value):  # noqa: D101
     kind: ToolErrorKind
     detail: str
     retry_after_s: float | None = None
@@ -138,6 +138,7 @@ class ToolResult(Value):
 
     @property
     def ok(self) -> bool:
+        """Whether the call succeeded, so that there is no `failure`."""
         return self.failure is None
 
     def points(self) -> tuple[LatLon, ...]:

@@ -72,10 +72,12 @@ class Trajectory(Value):
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
+        """Results of all turns, in order, failures among them."""
         return tuple(result for turn in self.turns for result in turn.results)
 
     @property
     def text(self) -> str:
+        """What the model wrote in all turns, one turn after the other on a new line; empty turns are left out."""
         return "\n".join(turn.text for turn in self.turns if turn.text)
 
     @property
@@ -104,6 +106,7 @@ class Run(Value):
 
     @property
     def trajectories(self) -> tuple[Trajectory, ...]:
+        """All rollouts that the events name, in the order of their ids."""
         return tuple(self.rollouts[i] for i in sorted(self.rollouts))
 
 

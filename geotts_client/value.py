@@ -37,4 +37,5 @@ class Value(BaseModel):
         return self.model_dump(mode="json")
 
     def json_bytes(self) -> bytes:
+        """JSON in UTF-8 without blanks, fields in declaration order."""
         return self.__pydantic_serializer__.to_json(self)

@@ -163,7 +163,8 @@ def _write(name: str, **arrays: np.ndarray) -> None:
     DATA.mkdir(parents=True, exist_ok=True)
     arrays["step"] = np.array(STEP)
     raw = io.BytesIO()
-    np.savez(raw, **{key: np.asarray(v) for key, v in arrays.items()})
+    packed: dict[str, Any] = {key: np.asarray(v) for key, v in arrays.items()}
+    np.savez(raw, **packed)
     path = DATA / f"{name}.npz.xz"
     path.write_bytes(lzma.compress(raw.getvalue(), preset=9 | lzma.PRESET_EXTREME))
     print(f"{path.name}: {len(arrays['length']):,} lines, {path.stat().st_size:,} bytes")

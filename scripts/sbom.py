@@ -84,9 +84,9 @@ def _licences(name: str) -> list[LicenseExpression | DisjunctiveLicense]:
         said = metadata(name)
     except PackageNotFoundError:
         return []
-    if expression := said.get("License-Expression"):
+    if "License-Expression" in said and (expression := said["License-Expression"]):
         return [LicenseExpression(expression)]
-    named = said.get("License", "").strip()
+    named = said["License"].strip() if "License" in said else ""
     return [DisjunctiveLicense(name=named)] if named and "\n" not in named and len(named) < 100 else []
 
 

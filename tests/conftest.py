@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from PIL import Image
-from support import sign_bytes
+from support.basics import sign_bytes
 
-from tts.domain.photo import Photo, load_photo
+from tts.domain.photo import Photo
+from tts.domain.photo_cleaning import load_photo
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.maps.cartographer import Cartographer

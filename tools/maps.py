@@ -34,13 +34,19 @@ class MapsProvider(Protocol):
     """Where map pictures come from. Raises ToolError (NOT_FOUND, UNAVAILABLE, …) when there is none."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider's name in specifications of tools and in the facts' `source`."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether a picture comes over the network."""
+        ...
 
     @property
-    def styles(self) -> frozenset[Style]: ...
+    def styles(self) -> frozenset[Style]:
+        """Styles it can show; a style that is not among them gets no tool."""
+        ...
 
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
@@ -49,7 +55,7 @@ class MapsProvider(Protocol):
         ...
 
 
-class MapArguments(PointArguments):
+class MapArguments(PointArguments):  # noqa: D101  models read the schema
     zoom: Annotated[float, Field(ge=1, le=20, description="2 shows a continent, 6 a region, 12 a town")] = 8.0
 
 

@@ -20,10 +20,14 @@ class PlacesProvider(Protocol):
     """Where places come from. Empty results are empty lists; failures are `ToolError`s."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider's name in the specifications of its tools."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether look-ups go over the network."""
+        ...
 
     def owns(self, place_id: str) -> bool:
         """Whether an id looks like one of this provider's."""
@@ -31,17 +35,25 @@ class PlacesProvider(Protocol):
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
-    ) -> Sequence[PlaceFact]: ...
+    ) -> Sequence[PlaceFact]:
+        """Places by name, best first; `country` is an ISO 3166-1 alpha-2 code; None searches everywhere."""
+        ...
 
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
-    ) -> Sequence[PlaceFact]: ...
+    ) -> Sequence[PlaceFact]:
+        """Places whose name begins with `query`; they may lack a position, which `detail` gives for their id."""
+        ...
 
-    async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None: ...
+    async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
+        """The place of an id; None when there is none."""
+        ...
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
-    ) -> Sequence[PlaceFact]: ...
+    ) -> Sequence[PlaceFact]:
+        """Places of an address, best first; `country` as in `search`."""
+        ...
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """Points are WGS-84 here, whatever the provider's own datum."""
@@ -51,7 +63,9 @@ class PlacesProvider(Protocol):
 class CountryProvider(Protocol):
     """Which country a point lies in."""
 
-    async def country_at(self, point: LatLon) -> CountryFact: ...
+    async def country_at(self, point: LatLon) -> CountryFact:
+        """The country of a WGS-84 point; at sea a fact with an empty code."""
+        ...
 
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -60,25 +74,26 @@ CountryCode = Annotated[
 ]
 
 
-class SearchArguments(Arguments):
+class SearchArguments(Arguments):  # noqa: D101  models read the schema
     query: Annotated[Name, Field(description="name of a town, region, country or airport, in any script")]
     country: CountryCode = None
 
 
-class DetailArguments(Arguments):
+class DetailArguments(Arguments):  # noqa: D101  models read the schema
     poi_id: Annotated[Name, Field(description="id from an earlier search result")]
 
 
-class GeocodeArguments(Arguments):
+class GeocodeArguments(Arguments):  # noqa: D101  models read the schema
     address: Annotated[Name, Field(description="an address, largest unit last, e.g. 'Wilhelmsburg, Hamburg, Germany'")]
     country: CountryCode = None
 
 
-class PointArguments(Arguments):
+class PointArguments(Arguments):  # noqa: D101  models read the schema
     latitude: Annotated[float, Field(ge=-90, le=90)]
     longitude: Annotated[float, Field(ge=-180, le=180)]
 
     def point(self) -> LatLon:
+        """The two numbers as a WGS-84 point."""
         return LatLon(lat=self.latitude, lon=self.longitude)
 
 
@@ -96,13 +111,15 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
         places = await provider.search(
             arguments.query, country=arguments.country, limit=_LIMIT, context=context.request
         )
-        return _found(arguments.query, arguments.country, _shown(places, context), with_points=True)
+        places = _shown(_in_country(places, arguments.country), context)
+        return _found(arguments.query, arguments.country, places, with_points=True)
 
     async def tips(arguments: SearchArguments, context: ToolContext) -> Observation:
         places = await provider.tips(
             arguments.query, country=arguments.country, limit=2 * _LIMIT, context=context.request
         )
-        return _found(arguments.query, arguments.country, _shown(places, context), with_points=False)
+        places = _shown(_in_country(places, arguments.country), context)
+        return _found(arguments.query, arguments.country, places, with_points=False)
 
     async def detail(arguments: DetailArguments, context: ToolContext) -> Observation:
         place = await provider.detail(arguments.poi_id, context=context.request)
@@ -112,7 +129,8 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
         places = await provider.geocode(
             arguments.address, country=arguments.country, limit=_LIMIT, context=context.request
         )
-        return _found(arguments.address, arguments.country, _shown(places, context), with_points=True)
+        places = _shown(_in_country(places, arguments.country), context)
+        return _found(arguments.address, arguments.country, places, with_points=True)
 
     async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
         places = await provider.reverse(arguments.point(), limit=3, context=context.request)
@@ -154,6 +172,11 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
             ToolSpec("country_at", "Which country a point lies in.", provider="offline"), PointArguments, country_at
         ),
     ]
+
+
+def _in_country(places: Sequence[PlaceFact], country: str | None) -> list[PlaceFact]:
+    """Without places that are known to lie elsewhere: some providers only prefer the country, or ignore it."""
+    return [place for place in places if country is None or place.country_code in ("", country.upper())]
 
 
 def _shown(places: Sequence[PlaceFact], context: ToolContext) -> list[PlaceFact]:

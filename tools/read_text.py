@@ -27,6 +27,8 @@ class ReadArguments(BoxArguments):
 
 
 def read_text_tool(perception: Perception) -> Tool:
+    """`read_text`, which runs beside the engine; NOT_FOUND where the region has no legible text."""
+
     async def read(arguments: ReadArguments, context: ToolContext) -> Observation:
         box = arguments.box(context)
         photo = context.photos[box.photo]

@@ -30,12 +30,18 @@ class WebProvider(Protocol):
     """Where web results come from: title, snippet and url, best first. `number` is set by the tool, not here."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider that answers, as tool specs name it."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether answers come from another machine."""
+        ...
 
-    async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]: ...
+    async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """At most `limit` results; none are an empty sequence. Raises ToolError when the provider fails."""
+        ...
 
 
 @runtime_checkable
@@ -44,41 +50,52 @@ class PhotoWebProvider(Protocol):
 
     async def search_of_photo(
         self, photo_sha256: str, query: str, *, limit: int, context: RequestContext
-    ) -> Sequence[WebFact]: ...
+    ) -> Sequence[WebFact]:
+        """As `WebProvider.search`, for the photo with this hash."""
+        ...
 
 
 class ImageSearchProvider(Protocol):
     """Where pictures like a region of the photo are found. The photo is named by its hash."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider that answers, as tool specs name it."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether answers come from another machine."""
+        ...
 
     async def search_image(
         self, photo_sha256: str, box: Box, *, goal: str, limit: int, context: RequestContext
-    ) -> Sequence[WebFact]: ...
+    ) -> Sequence[WebFact]:
+        """At most `limit` pages, best first. `goal` is what the model hopes to recognise, or empty."""
+        ...
 
 
 Query = Annotated[str, Field(min_length=1, max_length=400)]
 
 
-class WebSearchArguments(Arguments):
+class WebSearchArguments(Arguments):  # noqa: D101
     query: Annotated[
         Query | Annotated[tuple[Query, ...], Field(min_length=1)],
         Field(description="what to search for; a list runs several searches at once"),
     ]
 
     def queries(self) -> tuple[str, ...]:
+        """The queries one by one: the first eight, further ones are dropped."""
         return (self.query,) if isinstance(self.query, str) else self.query[:8]
 
 
-class ImageSearchArguments(BoxArguments):
+class ImageSearchArguments(BoxArguments):  # noqa: D101
     goal: Annotated[str, Field(max_length=200, description="what you hope to recognise")] = ""
 
 
 def web_search_tool(provider: WebProvider) -> Tool:
+    """`web_search`. A query is cached by itself for a day; for its photo, too, where results depend on that."""
+
     async def search(arguments: WebSearchArguments, context: ToolContext) -> Observation:
         """One query: the broker splits lists. All results are kept, what is shown of them is decided by `join`."""
         (query,) = arguments.queries()

@@ -64,6 +64,7 @@ async def _zoom(arguments: BoxArguments, context: ToolContext) -> Observation:
 
 
 def zoom_tool() -> Tool:
+    """`image_zoom`. It makes no file: the result refers to the photo with a box."""
     spec = ToolSpec(
         name="image_zoom",
         description="Look closer at a region of the photo; returns the region at full resolution.",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from tts.domain.answer import Answer, Provenance, RolloutStatus, Route, RunCount, StopReason, Timing, Verdict
-from tts.domain.exif import FileClaim
+from tts.domain.exif_claims import FileClaim
 from tts.domain.geo import distance_km
+from tts.domain.identity import Identity
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
 from tts.ensemble.failures import failure_warnings
-from tts.ports import Identity
 
 _NOTHING = Usage()
 
@@ -89,10 +89,9 @@ def _status(trajectory: Trajectory) -> RolloutStatus:
 
 _CUT = {
     StopReason.DEADLINE: "the time was up",
-    StopReason.BUDGET: "its budget was spent",
-    StopReason.QUORUM: "the others were enough",
+    StopReason.BUDGET: "its budget was used up",
+    StopReason.QUORUM: "the others already agreed",
     StopReason.CANCELLED: "it took much longer than the others",
-    StopReason.FAILED: "it failed",
 }
 
 
@@ -100,13 +99,23 @@ def _undone(run: Run) -> list[str]:
     """What was planned and did not come to its end."""
     planned = run.routed.plan.n_planned if run.routed else 0
     planned += sum(escalation.added for escalation in run.escalations)
-    cut = [(t, _CUT[t.stop_reason]) for t in run.trajectories if t.stop_reason in _CUT]
-    undone = [f"rollout {t.rollout_id} stopped after {t.usage.turns} turns: {why}" for t, why in cut]
+    undone = [text for trajectory in run.trajectories if (text := _cut_short(trajectory))]
     if (missing := planned - len(run.trajectories)) > 0:
         enough = all(t.stop_reason is StopReason.ANSWERED for t in run.trajectories)
-        why = "were not started: the first ones agree" if enough and len(run.trajectories) > 1 else "never started"
-        undone.append(f"{missing} planned rollouts {why}")
+        planned_ones = f"{missing} planned rollout{' was' if missing == 1 else 's were'}"
+        why = ": the first ones already agreed" if enough and len(run.trajectories) > 1 else ""
+        undone.append(f"{planned_ones} not started{why}")
     return undone
+
+
+def _cut_short(trajectory: Trajectory) -> str:
+    """Why a rollout did not come to its end; empty when it did."""
+    turns = f"after {trajectory.usage.turns} turn{'' if trajectory.usage.turns == 1 else 's'}"
+    if trajectory.stop_reason is StopReason.FAILED:
+        return f"rollout {trajectory.rollout_id} failed {turns}"
+    if trajectory.stop_reason in _CUT:
+        return f"rollout {trajectory.rollout_id} stopped early, {turns}: {_CUT[trajectory.stop_reason]}"
+    return ""
 
 
 def _compared(claim: FileClaim, verdict: Verdict) -> FileClaim:

@@ -53,6 +53,7 @@ class PhotoError(RequestError):
 
     @classmethod
     def because(cls, reason: str, detail: str, status: int = 422) -> Self:
+        """The error for a reason of `PhotoProblem`, with the HTTP status of its reply."""
         error = cls(detail, reason=reason)
         error.status = status
         return error
@@ -62,19 +63,27 @@ class PhotoError(RequestError):
 
 
 class DataError(GeoTTSError):
+    """A data file is missing, corrupt or of another version."""
+
     code = "data"
 
 
 class MoneySpent(GeoTTSError):
+    """A model was not asked, because the money limit of the request is used up."""
+
     code = "money-spent"
 
 
 class RolloutError(GeoTTSError):
+    """Ends one rollout, is recorded, and leaves its siblings alone."""
+
     code = "rollout"
     status = 503
 
 
 class ModelError(RolloutError):
+    """The engine failed. With the field `transient` the turn is tried once more."""
+
     code = "model"
 
 
@@ -85,10 +94,14 @@ class ReplicaLost(ModelError):
 
 
 class ToolCrashed(RolloutError):
+    """A tool raised something that is not a `ToolError`."""
+
     code = "tool-crashed"
 
 
 class FatalError(GeoTTSError):
+    """This process or replica cannot go on. Raised by a health check, it gets the replica replaced."""
+
     code = "fatal"
 
 

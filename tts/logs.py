@@ -27,6 +27,7 @@ class JsonFormatter(logging.Formatter):
         self._service, self._trace_of = service, trace_of
 
     def format(self, record: logging.LogRecord) -> str:
+        """One line of JSON without a line break; a traceback goes into `exception`."""
         line: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),

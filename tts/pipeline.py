@@ -36,23 +36,24 @@ from tts.domain.events import (
 from tts.domain.outgoing import Outgoing
 from tts.domain.plan import Depth, Locatability, Plan
 from tts.domain.request import LocateRequest, RequestContext
-from tts.domain.stopping import StopPolicy
+from tts.domain.stop_policy import StopPolicy
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
+from tts.egress_log import EgressLog
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failures import why_nothing_worked
 from tts.ensemble.leader import LeaderRule, leading_point
-from tts.ensemble.watch import ConsensusWatch
+from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
-from tts.leaving import Leaving
 from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
-from tts.verify.fallback import fallback_verdict
+from tts.verify.verifiers.fallback import fallback_verdict
 
 _VERIFIER_SHARE = 0.1
 _VERIFIER_MAX_S = 20.0
 _GRACE_S = 0.1
+_TO_THE_ENGINE = 16  # turns of the loop from a request to the first call of its engine, and some more
 _UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is known of the photo yet"))
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
@@ -60,13 +61,13 @@ Item = Event | Attachment
 
 
 async def solve(
-    request: LocateRequest, ports: Ports, *, deadline_s: float, leaving: Leaving | None = None
+    request: LocateRequest, ports: Ports, *, deadline_s: float, egress: EgressLog | None = None
 ) -> AsyncIterator[Item]:
     """Locate the photos of a request. Yields numbered events, and attachments for the files of the request.
 
-    `leaving` gathers what leaves the machine on the way; whoever made it can tell that also when this is closed early.
+    `egress` gathers what leaves the machine on the way; whoever made it can tell that also when this is closed early.
     """
-    solution = Solution(request, ports, deadline_s, leaving)
+    solution = Solution(request, ports, deadline_s, egress)
     async with aclosing(stream(solution.run)) as items:
         async for item in items:
             yield item
@@ -78,8 +79,10 @@ class Solution:
     Everything it knows about the past is the fold of its own events.
     """
 
-    def __init__(self, request: LocateRequest, ports: Ports, deadline_s: float, leaving: Leaving | None = None) -> None:
-        self._request, self._ports, self._leaving = request, ports, leaving or Leaving(ports, request.id)
+    def __init__(
+        self, request: LocateRequest, ports: Ports, deadline_s: float, egress: EgressLog | None = None
+    ) -> None:
+        self._request, self._ports, self._egress = request, ports, egress or EgressLog(ports, request.id)
         self._options = request.options
         self._number = Sequencer(asyncio.get_running_loop().time)
         self._deadline = Deadline(deadline_s)
@@ -87,6 +90,7 @@ class Solution:
         self._seed = self._options.seed if self._options.seed is not None else _seed_of(request)
         self._run = Run()
         self._beside = Usage()  # of models asked by locator and verifier
+        self._seen: dict[str, str] = {}  # what an observer said of the photos
         self._parent: str | None = None
         self._marks: dict[str, float] = {}
 
@@ -94,6 +98,11 @@ class Solution:
     def so_far(self) -> Run:
         """What was sent, folded."""
         return self._run
+
+    @property
+    def used(self) -> Usage:
+        """What the request has used so far: its rollouts, and the models that locator and verifier asked."""
+        return sum((trajectory.usage for trajectory in self._run.trajectories), self._beside)
 
     async def run(self, send: Send[Item]) -> None:
         """Send numbered events, and attachments for the files of the request."""
@@ -107,7 +116,7 @@ class Solution:
                 await self._emit(Answered(answer=self._answer(verdict, stop)))
             except GeoTTSError as error:
                 await self._emit(_failed(error))
-            if (left := await self._leaving.told()) is not None:
+            if (left := await self._egress.to_event()) is not None:
                 await self._emit(left)
             await self._emit(Done(stop_reason=stop))
 
@@ -160,6 +169,8 @@ class Solution:
 
     async def _rated(self) -> Routing:
         """What the photos are rated; unrated where that fails, as rollouts have begun without it."""
+        for _ in range(_TO_THE_ENGINE):  # the leader asks first: the threads that rate would keep it from the processor
+            await asyncio.sleep(0)
         try:
             async with asyncio.timeout(max(0.05, self._deadline.remaining_s() - self._verifier_s)):
                 return await self._route()
@@ -175,7 +186,7 @@ class Solution:
         settings = self._ports.watch
         policy = StopPolicy.parse(self._options.stop or settings.stop)
         self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses, led=settings.leader)
-        sink = Sink(emit=self._emit, attach=self._send, left=self._leaving.add, run=lambda: self._run)
+        sink = Sink(self._emit, self._send, self._egress.add, run=lambda: self._run, seen=self._seen)
         return Ensemble(
             self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total
         )
@@ -186,18 +197,18 @@ class Solution:
         why = reason_to_escalate(self._options, plan.depth, self._run, agreement, verdict)
         if why is None or self._deadline.remaining_s() < 2.0 * ensemble.longest_s + self._verifier_s:
             return None
-        spent = sum((trajectory.usage for trajectory in self._run.trajectories), Usage())
-        spent += Usage(cost_usd=self._beside.cost_usd)
+        spent = sum((trajectory.usage for trajectory in self._run.trajectories), Usage(cost_usd=self._beside.cost_usd))
         harder = self._ports.router.escalate(plan, self._options, started=ensemble.started, spent=spent)
         return None if harder is None else (harder, why)
 
     async def _route(self) -> Routing:
         context = self._paid_context(self._deadline.remaining_s())
-        with span("route"), self._leaving.doubted():
+        with span("route"), self._egress.unknown_if_cut():
             routing = await self._ports.locator.rate(self._request.photos, context)
         for sent in routing.sent:
-            self._leaving.add(sent)
+            self._egress.add(sent)
         self._beside += routing.usage
+        self._seen |= {description.photo_sha256: description.text for description in routing.described}
         self._mark("routed_s")
         return routing
 
@@ -250,7 +261,7 @@ class Solution:
                             if isinstance(piece, Verdict):
                                 verdict = piece
                             elif isinstance(piece, Outgoing):
-                                self._leaving.add(piece)
+                                self._egress.add(piece)
                             elif isinstance(piece, Usage):
                                 self._beside += piece
                             else:
@@ -305,7 +316,8 @@ class Solution:
         self._marks[name] = self._number.elapsed_s()
 
     def _context(self, remaining_s: float) -> RequestContext:
-        return RequestContext(id=self._request.id, remaining_s=remaining_s, traceparent=self._parent)
+        seen = dict(self._seen)  # whoever works on the request from now on knows it, in whatever process
+        return RequestContext(id=self._request.id, remaining_s=remaining_s, traceparent=self._parent, described=seen)
 
     def _paid_context(self, remaining_s: float) -> RequestContext:
         """With the money that is left for the models of locator and verifier."""

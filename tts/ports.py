@@ -6,17 +6,18 @@ the engine, in the tools, in other processes. Implementations of one port pass o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from tts.domain.abilities import Abilities
 from tts.domain.answer import Verdict
+from tts.domain.description import Description
 from tts.domain.events import Event
 from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.identity import Identity
 from tts.domain.imaging import PictureRules
 from tts.domain.messages import Message, ProviderFields
 from tts.domain.outgoing import Outgoing
@@ -29,6 +30,7 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory
 from tts.domain.usage import Usage
 from tts.domain.value import Value
+from tts.domain.watch_settings import WatchSettings
 
 
 class Sampling(Value):
@@ -70,6 +72,9 @@ class ModelRequest:
 
     `tools` may be called in this turn. `listed_tools` are those the prompt lists, the same over all turns so that the
     prefix stays; None means the same as `tools`, empty that the messages describe them already.
+
+    `money_usd` is what the turn may cost, None without a limit. `sampling.max_tokens` keeps to it already; an engine
+    that asks a second model for the turn pays that from it, too.
     """
 
     context: RequestContext
@@ -86,6 +91,7 @@ class ModelRequest:
     within: Area | None = None
     hint: str | None = None
     lora: str | None = None
+    money_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,7 @@ class Delta:
     `sent` is what the engine is about to send to another machine for it, told in a piece of its own before it goes.
     `spent` is what a question of the engine's own took, such as whether the endpoint reads long prompts whole: told in
     a piece of its own, and not in `usage`, which tells how long this conversation is.
+    `described` is what an observer said of a photo, in a piece of its own: it is for the rest of the request.
     `provider_fields`, in the last piece, have to be on the message when it is sent back.
     """
 
@@ -106,19 +113,22 @@ class Delta:
     usage: Usage | None = None
     sent: tuple[Outgoing, ...] = ()
     spent: Usage | None = None
+    described: tuple[Description, ...] = ()
     provider_fields: ProviderFields | None = None
 
     @property
     def is_aside(self) -> bool:
-        """Whether it only tells of what was sent or spent: nothing of the generation has been passed on with it."""
-        return bool(self.sent) or self.spent is not None
+        """Whether it only tells of what was sent, spent or seen: nothing of the generation is passed on with it."""
+        return bool(self.sent) or self.spent is not None or bool(self.described)
 
 
 class ModelClient(Protocol):
     """An engine. Closing the iterator aborts the generation in it."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What people read in errors and logs: the model's name, or the engine's kind."""
+        ...
 
     def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Raises ModelError when the engine fails, Overloaded when it is full."""
@@ -190,9 +200,13 @@ class ToolOutcome:
 class Toolbox(Protocol):
     """Named tools. A failing call is a `ToolResult` with a failure; only a crash raises (`ToolCrashed`)."""
 
-    def schemas(self) -> tuple[ToolSchema, ...]: ...
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools that may be called here, as a model sees them."""
+        ...
 
-    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome: ...
+    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        """Run one call. The bytes of the pictures that its result names come beside the result."""
+        ...
 
 
 class Perception(Protocol):
@@ -202,25 +216,30 @@ class Perception(Protocol):
     Raises ToolError, naming those there are, where no reader has it.
     """
 
-    async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading: ...
+    async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
+        """Read the whole photo when `box` is None. An empty `language` leaves the choice of readers to the text."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Routing:
     """What the router found: the score, the reading it took on the way (so that it is taken once), what it sent to
-    another machine, and what the model used that it asked.
+    another machine, what the model used that it asked, and what an observer said of the photos.
     """
 
     locatability: Locatability
     readings: tuple[Reading, ...] = ()
     sent: tuple[Outgoing, ...] = ()
     usage: Usage = Usage()
+    described: tuple[Description, ...] = ()
 
 
 class Locator(Protocol):
     """Rates how much of a place the photos show."""
 
-    async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing: ...
+    async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        """One rating of all photos of a request together."""
+        ...
 
 
 class Checkpoint(Value):
@@ -236,7 +255,7 @@ class Checkpoint(Value):
     observed_tokens: int = 0
 
 
-RolloutItem = Event | Checkpoint | Attachment | Outgoing
+RolloutItem = Event | Checkpoint | Attachment | Outgoing | Description
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +341,9 @@ class Verifier(Protocol):
     goes, and what models used that it asked; the last item is the verdict.
     """
 
-    def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]: ...
+    def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        """Closing the iterator stops the work behind it."""
+        ...
 
 
 class OutgoingRecord(Protocol):
@@ -357,47 +378,6 @@ class Router(Protocol):
         ...
 
 
-TownGuess = Callable[[Hypothesis], float]
-"""Kilometres from a hypothesis to the centre of the town it names; infinite when it points at something else."""
-
-
-@dataclass(frozen=True, slots=True)
-class WatchSettings:
-    """When rollouts are stopped before they end. `stop` is a policy (`tts.domain.stopping`) unless the request has one;
-    `stragglers` says what becomes of rollouts that take several times as long as the others. With `leader` the first
-    rollout starts before the photo was rated, and `width` says whether the others wait for its first turn
-    (`tts.ensemble.leader`); they start at its first token, or after `prefix_wait_s` seconds, where the engine
-    saves work by that; at once when None."""
-
-    stop: str = "none"
-    stragglers: Literal["wait", "cut", "hedge"] = "cut"
-    guesses: TownGuess | None = None
-    leader: bool = False
-    width: Literal["full", "careful"] = "full"
-    prefix_wait_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What this installation is, for `accepted` and for provenance. `remote_engines` are the hosts that get photos;
-    `endpoint` is the address rollouts wait for, without secrets, and empty for an engine of our own. `notes` are what
-    every answer has to say about this installation.
-    """
-
-    version: str
-    engine: str
-    model: str
-    dialect: str
-    verifier: str
-    prompt_sha256: str = ""
-    providers: tuple[str, ...] = ()
-    remote_engines: tuple[str, ...] = ()
-    endpoint: str = ""
-    abilities: Abilities = field(default_factory=Abilities)
-    data_versions: dict[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Ports:
     """All a request needs, in process or behind Ray Serve. `outgoing` is None where there are no tools to ask."""
@@ -407,5 +387,5 @@ class Ports:
     rollouts: Rollouts
     verifier: Verifier
     identity: Identity
-    watch: WatchSettings = WatchSettings()
+    watch: WatchSettings = field(default_factory=WatchSettings)
     outgoing: OutgoingRecord | None = None

@@ -6,20 +6,17 @@ command line says wins over the profile, the profile over the configuration file
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from platformdirs import user_config_path
 from pydantic import Field, JsonValue, ValidationError
 
 from tts.config.request_defaults import RequestDefaults
 from tts.config.routing import RoutingConfig
 from tts.config.verifier import VerifierConfig
-from tts.dialects.released.imported import settings_of
-from tts.dialects.released.tool_name import FIRST_PATHS
+from tts.dialects.released.imported import imported_settings
 from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.domain.value import Value
@@ -88,22 +85,12 @@ class Profile(Value):
         )
 
 
-def user_profiles() -> Path:
-    """Where imported texts are kept: `$GEOTTS_PROFILES`, else in the user's configuration."""
-    named = os.environ.get("GEOTTS_PROFILES")
-    return Path(named).expanduser() if named else user_config_path("geotts") / "profiles"
-
-
 def with_imported(profile: Profile) -> Profile:
     """The profile with the texts that `geotts profile import` wrote, as far as it names none itself."""
     settings = profile.dialect_settings
-    named = (settings.released_path,) if settings.released_path else FIRST_PATHS
-    folder = user_profiles() / profile.dialect
-    for path in (*named, "") if settings.behaviour == "released" else ("",):
-        if found := settings_of(folder / path):
-            absent = {name: Path(file) for name, file in found.items() if getattr(settings, name) is None}
-            return profile.model_copy(update={"dialect_settings": settings.model_copy(update=absent)})
-    return profile
+    found = imported_settings(profile.dialect, settings.behaviour, settings.released_path)
+    absent = {name: Path(file) for name, file in found.items() if getattr(settings, name) is None}
+    return profile.model_copy(update={"dialect_settings": settings.model_copy(update=absent)})
 
 
 def profile_names() -> list[str]:

@@ -17,6 +17,7 @@ class RequestTraces(SpanProcessor):
         self._traces: dict[str, str] = {}
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Remember the trace of a span that names a `request_id`; the oldest request goes when there are too many."""
         request_id = (span.attributes or {}).get("request_id")
         if not isinstance(request_id, str):
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 
 import click
 from pydantic import ValidationError
@@ -16,15 +16,17 @@ from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
 from tts.net.url_secrets import masked
 from tts.wrong_fields import in_words
 
-# name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second.
+# name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second. Where
+# none is named, the command is the entry point of that name in the group `geotts.commands`.
 _COMMANDS = {
     "locate": ("deployments.cli.locate", "Where were these photos taken?"),
     "demo": ("deployments.cli.demo", "Build, serve, locate sample photos, stop: the tour."),
     "serve": ("deployments.cli.serve", "Run the service."),
     "profile": ("deployments.cli.profile", "List the profiles; import the authors' prompts for one."),
     "keys": ("deployments.cli.keys", "Make keys for the service."),
-    "accept": ("deployments.cli.accept", "Try a new engine: what is wrong with it, and its calibration."),
-    "doctor": ("deployments.cli.doctor", "What is installed, what is missing, and what that costs."),
+    "endpoints": ("deployments.cli.endpoints", "See the endpoints of a running service; drain one."),
+    "accept": ("deployments.cli.accept", "Test a new engine on your photos: find faults, fit its calibration."),
+    "doctor": ("deployments.cli.doctor", "What is installed, what is missing, and what effect that has."),
     "tools": ("deployments.cli.tools", "List the tools, or call one by hand."),
     "tape": ("deployments.cli.tape", "Inspect, convert, import and export recorded tool results."),
     "data": ("deployments.cli.data", "Build, inspect or remove the embedded data."),
@@ -32,7 +34,7 @@ _COMMANDS = {
     "eval": ("deployments.cli.eval", "Score outputs, run data sets, compare and report runs."),
     "calibrate-depth": ("deployments.cli.calibrate_depth", "Fit when a photo needs depth, on recorded runs."),
     "calibrate": ("deployments.cli.calibrate", "Fit radii and confidence to recorded runs."),
-    "bench": ("deployments.cli.bench", "Measure one thing; the last line is one JSON object."),
+    "bench": ("", "Measure one thing; the last line is one JSON object."),
     "completion": ("deployments.cli.completion", "Print shell completion."),
 }
 
@@ -46,12 +48,25 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command
-        return command
+        module, _ = _COMMANDS[cmd_name]
+        return _installed(cmd_name) if not module else _of(module)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+def _of(module: str) -> click.Command:
+    command: click.Command = importlib.import_module(module).command
+    return command
+
+
+def _installed(name: str) -> click.Command:
+    """The command that another package brings. Raises ConfigError where none does."""
+    for found in entry_points(group="geotts.commands", name=name):
+        command: click.Command = found.load()
+        return command
+    raise ConfigError(f"`geotts {name}` is not installed: no package has the entry point geotts.commands / {name}")
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

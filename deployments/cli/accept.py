@@ -13,10 +13,10 @@ from deployments.cli.built_data import ensure_data
 from deployments.cli.console import STDERR, config_option, fail, profile_options
 from deployments.cli.photo_readings import photo_readings
 from deployments.cli.text_console import TextConsole
-from deployments.endpoint_models import check_endpoint
-from deployments.endpoint_terms import price_is_known
-from deployments.local import local_tools
-from deployments.parts import make_dialect, make_world
+from deployments.endpoints.models import check_endpoint
+from deployments.endpoints.terms import price_is_known
+from deployments.wiring.local import local_tools
+from deployments.wiring.parts import make_dialect, make_world
 from tts.config import AppArgs, OpenAIEngine
 from tts.domain.request import MAX_PARALLEL
 from tts.eval.acceptance.acceptance import OWN, Acceptance, assess
@@ -29,8 +29,8 @@ from tts.eval.datasets import DATASETS
 from tts.eval.metrics.names import PlaceNames
 from tts.eval.runs.record import Record
 from tts.geodata.countries import Countries
-from tts.routing.plan import NO_PRICE
-from tts.verify.fitting import MIN_RUNS
+from tts.routing.depth_router import NO_PRICE
+from tts.verify.consensus.fitting import MIN_RUNS
 
 EXIT_FAILED, EXIT_FAULTS, EXIT_INTERRUPTED = 1, 3, 130
 _STDOUT = TextConsole()
@@ -50,26 +50,28 @@ _STDOUT = TextConsole()
     help="How --photos is laid out; folder: photos with labels.jsonl, a CSV table, or positions in their EXIF.",
 )
 @click.option(
-    "-n", "--n", "n", type=click.IntRange(1, MAX_PARALLEL), default=8, show_default=True, help="Rollouts a photo."
+    "-n", "--n", "n", type=click.IntRange(1, MAX_PARALLEL), default=8, show_default=True, help="Rollouts per photo."
 )
 @click.option(
     "--minutes",
     type=click.FloatRange(0, min_open=True),
     default=30.0,
     show_default=True,
-    help="After this no further photo is begun.",
+    help="After this time no further photo is started.",
 )
 @click.option(
     "--max-cost", "max_cost_usd", type=click.FloatRange(0, min_open=True),
-    help="US dollars after which no further photo is begun.",
+    help="US dollars after which no further photo is started.",
 )  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), help="A fair draw of so many of your photos.")
-@click.option("--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at a time.")
+@click.option("--limit", type=click.IntRange(min=1), help="A random sample of this many of your photos.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at the same time."
+)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Run file; under runs/ when absent.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write the report as one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout instead of Markdown.")
-@click.option("--no-install", is_flag=True, help="Fit the calibration, and do not install it.")
+@click.option("--no-install", is_flag=True, help="Fit the calibration, but do not install it.")
 @config_option
 @profile_options
 def command(

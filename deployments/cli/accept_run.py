@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deployments.cli.console import STDERR
 from deployments.cli.eval_run import running_figures
-from deployments.local import local_ports
+from deployments.wiring.local import local_ports
 from tts.config import AppArgs
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
@@ -21,7 +21,7 @@ from tts.eval.runs.runner import RunSetup, progress_of, run_samples
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample
 from tts.ports import close_each
-from tts.verify.installed import calibration_key
+from tts.verify.consensus.installed_calibrations import calibration_key
 
 _DATASET = "accept"
 

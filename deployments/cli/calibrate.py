@@ -9,10 +9,10 @@ import orjson
 
 from deployments.cli.console import STDERR, config_option
 from deployments.cli.text_console import styled
-from deployments.parts import make_world
+from deployments.wiring.parts import make_world
 from tts.config import AppArgs
 from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned
-from tts.verify.fitting import MIN_RUNS, fit
+from tts.verify.consensus.fitting import MIN_RUNS, fit
 
 
 @click.command()

@@ -14,8 +14,8 @@ from deployments.cli.inputs import Input
 from deployments.cli.locate import follow, map_of
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import answer_panel
-from deployments.doctor import examine
-from deployments.ray_env import is_free
+from deployments.doctor.installation import examine
+from deployments.serve.ray_env import is_free
 from tts.api.client import Client
 from tts.config import AppArgs
 from tts.domain.request import LocateOptions
@@ -44,7 +44,7 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
     _build_data(args)
     _say("3 of 4", "the service")
     args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"port": _free_port(args)})})
-    from deployments.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
+    from deployments.launch.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
 
     with served(args) as service:
         STDERR.print(f"  ready at {service.url} after {service.ready_s:.0f} s")
@@ -67,10 +67,10 @@ def _tell_lacking(args: AppArgs) -> None:
     """What is missing, what it costs; the demo goes on without it."""
     findings = [finding for finding in examine(args) if finding.state == "missing" and "data" not in finding.mend]
     for finding in findings:
-        STDERR.print(styled((f"  ! {finding.what}", "yellow"), f": {finding.detail} missing"), soft_wrap=True)
-        STDERR.print(f"    costs {finding.cost}\n    mend  {finding.mend}", soft_wrap=True, markup=False)
+        STDERR.print(styled((f"  ! {finding.what}", "yellow"), f": {finding.detail} not found"), soft_wrap=True)
+        STDERR.print(f"    means: {finding.cost}\n    fix:   {finding.mend}", soft_wrap=True, markup=False)
     if not findings:
-        STDERR.print("  everything that is needed (geotts doctor tells more)")
+        STDERR.print("  nothing that is needed is missing (`geotts doctor` shows more)")
 
 
 def _build_data(args: AppArgs) -> None:

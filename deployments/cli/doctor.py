@@ -10,9 +10,9 @@ from rich.text import Text
 
 from deployments.cli.console import config_option, profile_in_use, profile_options
 from deployments.cli.text_console import TextConsole
-from deployments.doctor import examine
-from deployments.findings import Finding
-from deployments.profile_doctor import explain, no_endpoint_finding
+from deployments.doctor.installation import examine
+from deployments.doctor.profile import explain, no_endpoint_finding
+from deployments.finding import Finding
 from tts.config import AppArgs, VllmEngine
 
 _MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow"), "problem": ("✗", "red")}
@@ -45,6 +45,6 @@ def _print(console: TextConsole, finding: Finding) -> None:
     mark, colour = _MARKS[finding.state]
     console.print(Text.assemble((mark, colour), " ", (finding.what, "bold"), "  ", finding.detail), soft_wrap=True)
     if finding.state != "ok":
-        for label, text in (("means:", finding.cost), ("mend:", finding.mend)):
+        for label, text in (("means:", finding.cost), ("fix:", finding.mend)):
             if text:
                 console.print(Text(f"    {label:<7}{text}", "dim"), soft_wrap=True)

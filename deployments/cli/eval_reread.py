@@ -9,15 +9,14 @@ import click
 import orjson
 
 from deployments.cli.console import STDERR, config_option
-from deployments.parts import make_model
+from deployments.wiring.parts import make_model
 from tts.config import AppArgs
-from tts.dialects.released.imported import TEXTS_FILE
+from tts.dialects.released.imported import TEXTS_FILE, user_profiles
 from tts.dialects.released.importing.geoagent import READER_TEXT
 from tts.dialects.settings import read_texts
 from tts.eval.rewarding.case import Case, cases_of
 from tts.eval.rewarding.reread import OWN_WORDS, reread
 from tts.ports import ModelClient
-from tts.profiles import user_profiles
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

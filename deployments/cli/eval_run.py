@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from deployments.cli.console import STDERR, config_option, profile_options
 from deployments.cli.views import clean
-from deployments.local import local_ports
+from deployments.wiring.local import local_ports
 from tts.api.client import Client
 from tts.config import AppArgs
 from tts.domain.answer import Provenance
@@ -50,23 +50,23 @@ class _Show(Protocol):
 @click.argument("dataset", type=click.Choice([*DATASETS]))
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Run file; runs/DATASET-n4-auto-seed0.jsonl and the like.")
-@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a photo.")
+@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts per photo.")
 @click.option(
     "--depth",
     type=click.Choice([depth.value for depth in Depth]),
     default=Depth.AUTO.value,
     show_default=True,
-    help="auto: what users get; deep: every rollout, to stand beside it in the report.",
+    help="auto: what users get; deep: every rollout, to compare with it in the report.",
 )
 @click.option(
     "--stop",
     help="When agreeing rollouts stop the others; as configured (routing.stop) when absent, none: all of them end.",
 )
-@click.option("--dialect", help="How the model is spoken to.")
+@click.option("--dialect", help="Dialect: how prompts, tool calls and answers are written.")
 @click.option("--target-radius-km", type=float, default=25.0, show_default=True)
 @click.option("--deadline-s", type=float, help="Seconds a photo may take.")
 @click.option(
-    "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites: measure finding, not look-up."
+    "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites, which name the place of a photo."
 )
 @click.option(
     "--allow-region-search",
@@ -74,11 +74,13 @@ class _Show(Protocol):
     help="Parts of the photos may be sent to web services that search by picture.",
 )
 @click.option("--url", help="A running server; this process otherwise.")
-@click.option("--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at a time.")
-@click.option("--limit", type=click.IntRange(min=1), help="A fair draw of so many photos.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at the same time."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="A random sample of this many photos.")
 @click.option("--tag", "tags", multiple=True, help="Only photos with this tag, e.g. text. Repeatable.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
-@click.option("--retry-failed", is_flag=True, help="Ask again about photos whose request broke.")
+@click.option("--retry-failed", is_flag=True, help="Locate photos again whose request failed.")
 @config_option
 @profile_options
 def run(

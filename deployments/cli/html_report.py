@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deployments.cli.inputs import Input
 from tts.config import AppArgs
-from tts.domain.photo import load_photo
+from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import Run
 from tts.geodata.store import DataStore
 from tts.report.page import report_page

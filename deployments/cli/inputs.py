@@ -27,6 +27,7 @@ class Input:
     path: Path | None
 
     def read(self) -> bytes:
+        """The bytes of the file, or all of stdin when `path` is None. Raises OSError when they cannot be read."""
         return sys.stdin.buffer.read() if self.path is None else self.path.read_bytes()
 
 
@@ -69,6 +70,7 @@ class AreaType(click.ParamType[Area]):
     name = "area"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Area:
+        """The area that the words describe; click.BadParameter when they describe none."""
         try:
             return area_in_words(value, Countries())
         except ValueError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from deployments.access import check_money, fingerprint, new_key
 from deployments.cli.console import STDERR
+from deployments.gateway.auth import check_money, fingerprint, new_key
 
 
 @click.group()
@@ -19,9 +19,11 @@ def command() -> None:
 @click.option("--concurrent", type=click.IntRange(1), help="Requests at once.")
 @click.option("--cost", type=click.FloatRange(0, min_open=True), help="US dollars that one request may cost.")
 @click.option("--cost-per-day", type=click.FloatRange(0, min_open=True), help="US dollars in 24 hours; needs --cost.")
+@click.option("--operator", is_flag=True, help="May also take endpoints out of use (`geotts endpoints drain`).")
 def new(
-    name: str, per_minute: float | None, concurrent: int | None, cost: float | None, cost_per_day: float | None
-) -> None:
+    name: str, per_minute: float | None, concurrent: int | None, cost: float | None, cost_per_day: float | None,
+    operator: bool,
+) -> None:  # fmt: skip
     """Make a key for NAME: the key on stderr, once; the line for the keys file on stdout.
 
     \b
@@ -36,4 +38,4 @@ def new(
     limits = [] if per_minute is None and concurrent is None else ["-" if per_minute is None else str(per_minute)]
     limits += [] if concurrent is None else [str(concurrent)]
     STDERR.print(f"{key}\nis the key of {name}. It is not stored anywhere: copy it now.", highlight=False)
-    click.echo(" ".join([name, fingerprint(key), *money, *limits]))
+    click.echo(" ".join([name, fingerprint(key), *(["operator"] if operator else []), *money, *limits]))

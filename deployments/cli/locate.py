@@ -22,16 +22,16 @@ from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
-from deployments.live_tools import unused_keys
-from deployments.local import local_ports
+from deployments.wiring.live_tools import unused_keys
+from deployments.wiring.local import local_ports
 from tts.aio import closing
 from tts.api.client import Client
 from tts.api.schema import response_of
 from tts.config import AppArgs
 from tts.domain.events import Event, Failed
-from tts.domain.exif import file_claim
+from tts.domain.exif_claims import file_claim
 from tts.domain.geojson import answer_geojson
-from tts.domain.photo import load_photo
+from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import MAX_PARALLEL, LocateOptions, LocateRequest, new_request_id
 from tts.domain.trajectory import Run, fold
@@ -63,12 +63,12 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     type=click.Path(dir_okay=False, path_type=Path),
     help="Also write a report with map and evidence: one self-contained file, numbered when there are several photos.",
 )
-@click.option("--local", is_flag=True, help="Think in this process (the default without --url).")
+@click.option("--local", is_flag=True, help="Run in this process (the default without --url).")
 @click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
 @click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
 @click.option("--within", type=AreaType(), help=f"Where it must lie: {WAYS}")
 @click.option(
-    "--deadline", "deadline_s", type=click.FloatRange(0.1, 3600), help="Seconds until the best answer so far is due."
+    "--deadline", "deadline_s", type=click.FloatRange(0.1, 3600), help="Seconds; then the best answer so far is given."
 )
 @click.option(
     "--radius",
@@ -91,9 +91,9 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     help="Consent: regions of the photo, up to all of it, may be sent to web services that search by picture.",
 )
 @click.option("--hint", help="What you already know.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Repeat exactly.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed; the same seed repeats an answer.")
 @click.option(
-    "--exif", "report_exif", is_flag=True, help="Also tell what position the file itself claims (never used)."
+    "--exif", "report_exif", is_flag=True, help="Also show the position in the metadata of the file (never used)."
 )
 @click.option(
     "--include",
@@ -213,6 +213,7 @@ async def _local_events(ports: Ports, args: AppArgs, raw: bytes, options: Locate
 
 
 def map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
+    """Lines of text that show the towns around `point`, about `span_km` from top to bottom."""
     return small_map(DataStore(args.data_dir).gazetteer(), point, span_km=span_km)
 
 

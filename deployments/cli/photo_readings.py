@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from deployments.cli.console import STDERR
 from tts.config import AppArgs
-from tts.domain.photo import Photo, load_photo
+from tts.domain.photo import Photo
+from tts.domain.photo_cleaning import load_photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.eval.sample import Sample

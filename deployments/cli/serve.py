@@ -18,21 +18,21 @@ import click
 from deployments.cli.console import STDERR, config_option, fail, profile_in_use, profile_options, progress_bar
 from deployments.cli.text_console import styled
 from deployments.cli.warning_lines import warn, warn_of
-from deployments.endpoint_watch import endpoints_of
-from deployments.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
-from deployments.parts import make_dialect, make_gallery
-from deployments.profile_doctor import endpoint_finding, vllm_finding
-from deployments.ray_env import prepare_to_join, why_not_bound
+from deployments.doctor.profile import endpoint_finding, vllm_finding
+from deployments.doctor.template_finding import template_finding
+from deployments.endpoints.watch import endpoints_of
+from deployments.serve.ray_env import prepare_to_join, why_not_bound
 from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
-from deployments.template_finding import template_finding
+from deployments.wiring.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
+from deployments.wiring.parts import make_dialect, make_gallery
 from tts.config import AppArgs, VllmEngine, checked
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 
 if TYPE_CHECKING:
-    from deployments.cluster import Served
+    from deployments.launch.cluster import Served
 
 _PORT_PATIENCE_S = 5.0  # processes of a service that was killed take seconds to notice
 _WATCH_S = 1.0
@@ -68,7 +68,7 @@ def command(
     else:
         _refuse_what_cannot_start(args)
     _warn_of_a_silent_endpoint(args)
-    from deployments.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
+    from deployments.launch.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
 
     store = DataStore(args.data_dir)
     if not store.ready:
@@ -90,7 +90,7 @@ def command(
 
 def _run_until_stopped(start: AbstractContextManager[Served], stop: threading.Event, *, with_keys: bool) -> None:
     """Returns when a signal came and the service is down. Ends this process with 1 when the cluster under it dies."""
-    from deployments.cluster_watch import ClusterLost  # noqa: PLC0415  it imports Ray
+    from deployments.serve.cluster_watch import ClusterLost  # noqa: PLC0415  it imports Ray
 
     try:
         with start as service:
@@ -172,6 +172,6 @@ def _warn_of_a_silent_endpoint(args: AppArgs) -> None:
     """It may come up later, so the service starts all the same."""
     for role, endpoint in endpoints_of(args).items():
         if (found := endpoint_finding(endpoint, role)).state == "problem":
-            warn(f"{found.what}: {found.detail}; {found.cost} until you {found.mend}")
+            warn(f"{found.what}: {found.detail}; {found.cost}. To fix it: {found.mend}")
         elif (lossy := template_finding(endpoint)) is not None:
-            warn(f"{lossy.what}: {lossy.detail}; {lossy.cost} until you {lossy.mend}")
+            warn(f"{lossy.what}: {lossy.detail}; {lossy.cost}. To fix it: {lossy.mend}")

@@ -14,7 +14,10 @@ _MARK = "◎"
 
 
 def small_map(gazetteer: Gazetteer, point: LatLon, *, span_km: float, width: int = 44, height: int = 13) -> list[str]:
-    """Lines of `width` characters that show about `span_km` across; every town is a dot, so land shows as density."""
+    """Lines of `width` characters that show about `span_km` from top to bottom.
+
+    Every town is a dot, so land shows as density.
+    """
     lat, lon = gazetteer.positions()
     half_lat = max(0.5, span_km / 111.0 / 2)
     half_lon = min(180.0, half_lat * (width * 2) / (height * 4) / max(0.05, math.cos(math.radians(point.lat))))

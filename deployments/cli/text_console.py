@@ -19,6 +19,7 @@ class TextConsole(Console):
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def print(self, *objects: Any, **how: Any) -> None:
+        """Print as rich does, but strings as plain text without control characters (`printable`)."""
         super().print(*(Text(printable(one)) if isinstance(one, str) else one for one in objects), **how)
 
 

@@ -30,9 +30,9 @@ _DONE = {StopReason.ANSWERED: ("✓", "green"), StopReason.FAILED: ("✗", "red"
 _NO_ANSWER = {
     StopReason.QUORUM: "stopped early: the others already agreed",
     StopReason.DEADLINE: "no answer before the time was up",
-    StopReason.BUDGET: "no answer before its budget was spent",
+    StopReason.BUDGET: "no answer before its budget was used up",
     StopReason.CANCELLED: "stopped before it had an answer",
-    StopReason.FAILED: "it gave no reason",
+    StopReason.FAILED: "failed without a reason",
 }
 _CANDIDATE_KM = 50.0
 
@@ -44,7 +44,9 @@ class View(Protocol):
 
     def __exit__(self, *_: object) -> None: ...
 
-    def show(self, event: Event) -> None: ...
+    def show(self, event: Event) -> None:
+        """Take the next event of the request and show what it changes."""
+        ...
 
 
 def clean(text: str, limit: int = 200) -> str:
@@ -67,6 +69,7 @@ class PlainView:
         return None
 
     def show(self, event: Event) -> None:
+        """Print a line for a plan, tool call, tool result, hypothesis or end of a rollout; skip other events."""
         if isinstance(event, Routed):
             self._line(f"  plan: {plan_text(event.plan)}")
         elif isinstance(event, ToolCalled):
@@ -112,6 +115,7 @@ class LiveView:
         self._live.__exit__(None, None, None)
 
     def show(self, event: Event) -> None:
+        """Add an event to the run that is drawn, and print the plan above the live part."""
         self._run = fold([event], self._run)
         if isinstance(event, Accepted):
             self._started = time.monotonic()
@@ -165,12 +169,12 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
         lines += [RichText(answer.radius_remark, "dim")] if answer.radius_remark else []
     elif answer.point is None or answer.radius_km is None:
         outside = next((c for c in answer.candidates if c.outside), None)
-        level = f"; all that is supported: {place_text(answer)}" if answer.country else ""
+        level = f"; the evidence only supports {place_text(answer)}" if answer.country else ""
         level = " within the area you gave" if answer.contradictions and not level else level
         lines.append(RichText(f"I do not know where this is{level}.", "bold yellow"))
         if outside is not None:
             best = _point_text(outside, percent=not answer.radius_remark)
-            lines.append(RichText(f"The best place outside it: {best}"))
+            lines.append(RichText(f"Best place outside that area: {best}"))
     else:
         title = place_text(answer) or "an unnamed place"
         lines.append(RichText(f"perhaps {title}" if answer.radius_km.remark else title, "bold green"))
@@ -181,7 +185,7 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     for claim in answer.file_claims:
         if claim.point is not None:
             away = f", {km(claim.distance_km)} from the answer" if claim.distance_km is not None else ""
-            lines.append(RichText(f" ! the file itself claims {claim.point}{away} (not used)", "yellow"))
+            lines.append(RichText(f" ! the metadata of the file says {claim.point}{away} (not used)", "yellow"))
     for warning in answer.warnings:
         lines.append(RichText(f" ! {clean(warning)}", "yellow"))
     lines.append(RichText(_cost(answer), "dim"))
@@ -189,7 +193,7 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     if small_map is not None and answer.point is not None and answer.radius_km is not None:
         span = min(12000.0, max(400.0, 5 * answer.radius_km.p90))
         picture = Group(*(RichText(line, "blue", no_wrap=True) for line in small_map(answer.point, span)))
-        caption = RichText(f"about {km(span)} from top to bottom", "dim")
+        caption = RichText(f"height of the map: about {km(span)}", "dim")
         grid = Table.grid(padding=(0, 3))
         grid.add_row(body, Group(picture, caption))
         body = grid
@@ -197,14 +201,14 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
 
 
 def _exactness(answer: Answer, radius: Radius) -> list[RichText]:
-    """How exactly and how surely; percentages only where they were fitted to the engine."""
+    """How exactly and how surely: one percentage, and that only where it was fitted to the engine."""
     if answer.radius_remark:
         about = f"within about {km(radius.p50)}{'; ' + radius.remark if radius.remark else ' to ' + km(radius.p90)}"
         return [RichText(f"{answer.point}   {about}"), RichText(answer.radius_remark, "dim")]
-    wider = f"; {radius.remark} (90 %: {km(radius.p90)})" if radius.remark else f", {km(radius.p90)} (90 %)"
+    wider = f"; {radius.remark}" if radius.remark else f", very probably within {km(radius.p90)}"
     return [
-        RichText(f"{answer.point}   within {km(radius.p50)} (50 %){wider}"),
-        RichText(f"{answer.confidence:.0%} sure to be within {km(answer.target_radius_km)}", "dim"),
+        RichText(f"{answer.point}   probably within {km(radius.p50)}{wider}"),
+        RichText(f"{answer.confidence:.0%} sure that the true place is within {km(answer.target_radius_km)}", "dim"),
     ]
 
 
@@ -226,7 +230,7 @@ def _photo_text(photo: PhotoAnswer, *, percent: bool) -> str:
 
 def _point_text(found: Candidate | PhotoAnswer, *, percent: bool) -> str:
     names = [name for name in (found.place, found.city, found.region, found.country) if name]
-    within = "90 % within" if percent else "within about"
+    within = "very probably within" if percent else "within about"
     exact = found.radius_km
     radius = f", {exact.remark or f'{within} {km(exact.p90)}'}" if exact is not None else ""
     return clean(f"{', '.join(dict.fromkeys(names))}, {found.lat:.5f}, {found.lon:.5f}{radius}", 200)
@@ -235,7 +239,7 @@ def _point_text(found: Candidate | PhotoAnswer, *, percent: bool) -> str:
 def _evidence_line(evidence: Evidence) -> RichText:
     mark = "+" if evidence.supports else "−"
     quote = f"  “{clean(evidence.quote, 70)}”" if evidence.quote else ""
-    source = f"  [{evidence.tool}]" if evidence.tool else "" if evidence.grounded else "  [unsupported]"
+    source = f"  [{evidence.tool}]" if evidence.tool else "" if evidence.grounded else "  [not confirmed]"
     style = "default" if evidence.grounded else "dim"
     return RichText(f" {mark} {clean(evidence.claim, 100)}{quote}{source}", style)
 
@@ -263,6 +267,7 @@ def _candidates(run: Run) -> RenderableType | None:
 
 
 def call_text(event: ToolCalled) -> str:
+    """A tool call as `name(argument=value, …)`: one printable line of at most 110 characters."""
     shown = ", ".join(f"{name}={value}" for name, value in event.call.arguments.items())
     return clean(f"{event.call.name}({shown})", 110)
 
@@ -289,6 +294,7 @@ def belief_text(belief: Hypothesis | None) -> str:
 
 
 def place_text(answer: Answer) -> str:
+    """Place, city, region and country, each once, separated by commas; empty when the answer names none."""
     names = [name for name in (answer.place, answer.city, answer.region, answer.country) if name]
     return clean(", ".join(dict.fromkeys(names)), 120)
 

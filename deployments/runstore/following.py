@@ -33,11 +33,13 @@ class Bells:
         return self._bells.setdefault(request_id, asyncio.Event())
 
     def ring(self, request_id: str) -> None:
+        """Wake everyone who waits for this request."""
         bell = self._bells.pop(request_id, None)
         if bell is not None:
             bell.set()
 
     def ring_all(self) -> None:
+        """Wake everyone, whatever request they wait for."""
         for request_id in tuple(self._bells):
             self.ring(request_id)
 

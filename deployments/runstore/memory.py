@@ -39,6 +39,7 @@ class MemoryRunStore(SingleGateway):
         self._claims: dict[str, tuple[Claim, float]] = {}
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
+        """Start a log. Closed logs that are past their time, or too large together, are forgotten first."""
         if not self._admit(meta, lease_s, max_open):
             return False
         await self._trim()
@@ -46,6 +47,7 @@ class MemoryRunStore(SingleGateway):
         return True
 
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
+        """Add entries with a rising `seq`; nothing for a log that is unknown, erased or closed."""
         log = self._logs.get(request_id)
         if log is None or log.closed:
             return
@@ -57,12 +59,14 @@ class MemoryRunStore(SingleGateway):
         self._bells.ring(request_id)
 
     async def attach(self, request_id: str, attachment: Attachment) -> None:
+        """Keep a file, once for each hash; nothing for a request that is unknown or erased."""
         log = self._logs.get(request_id)
         if log is not None and attachment.sha256 not in log.files:
             log.files[attachment.sha256] = attachment
             self._grow(log, len(attachment.data))
 
     async def close(self, meta: RunMeta) -> None:
+        """Close the log and give up its lease; `retention_s` begins now."""
         log = self._logs.get(meta.request_id)
         if log is not None:
             log.closed, log.touched = True, self._clock()
@@ -70,24 +74,29 @@ class MemoryRunStore(SingleGateway):
         self._forget(meta.request_id)
 
     async def meta(self, request_id: str) -> RunMeta | None:
+        """None also for a log that was forgotten to stay within `max_bytes`."""
         log = self._logs.get(request_id)
         return None if log is None else log.meta
 
     async def is_open(self, request_id: str) -> bool:
+        """Whether the log is here and not closed."""
         log = self._logs.get(request_id)
         return log is not None and not log.closed
 
     async def orphaned(self, request_id: str) -> int | None:
+        """The last `seq` of an open log without a lease; 0 for one without entries."""
         log = self._logs.get(request_id)
         if log is None or log.closed or self._leased(request_id):
             return None
         return log.seqs[-1] if log.seqs else 0
 
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
+        """None when the request is unknown or has no file of this hash."""
         log = self._logs.get(request_id)
         return None if log is None else log.files.get(sha256)
 
     async def erase(self, request_id: str) -> bool:
+        """Remove the log with its files, its lease and its idempotency key, and wake its readers."""
         log = self._logs.pop(request_id, None)
         if log is None:
             return False
@@ -98,6 +107,8 @@ class MemoryRunStore(SingleGateway):
         return True
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
+        """Entries from the list in memory; a reader is woken by a bell and never polls."""
+
         async def page(position: int) -> Page:
             log = self._logs.get(request_id)
             if log is None:
@@ -108,6 +119,7 @@ class MemoryRunStore(SingleGateway):
         return follow(page, self._bells, request_id, after=after, idle_s=idle_s)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
+        """Take the key for `retention_s`, unless a claim of it is still valid."""
         held = self._claims.get(key)
         if held is not None and held[1] > self._clock():
             return held[0]
@@ -115,14 +127,17 @@ class MemoryRunStore(SingleGateway):
         return None
 
     async def release(self, key: str, request_id: str) -> None:
+        """Give the key back if the request holds it."""
         held = self._claims.get(key)
         if held is not None and held[0].request_id == request_id:
             del self._claims[key]
 
     async def ping(self) -> None:
+        """Do nothing: there is nothing that could fail."""
         return
 
     async def purge(self) -> None:
+        """Forget logs, idempotency keys and rate counters that are past their time."""
         await self._trim()
         now = self._clock()
         self._claims = {key: held for key, held in self._claims.items() if held[1] > now}
@@ -137,6 +152,7 @@ class MemoryRunStore(SingleGateway):
             await self.erase(oldest)
 
     async def aclose(self) -> None:
+        """Wake all readers; the logs stay until the process ends."""
         self._bells.ring_all()
 
     def _grow(self, log: _Log, size: int) -> None:

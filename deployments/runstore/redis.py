@@ -1,7 +1,7 @@
 """The run store in Redis: for several gateways, on one node or many.
 
-A log is a stream whose entry ids are the events' own `seq`, so Redis itself refuses an entry that is not above the
-last; `NOMKSTREAM` keeps what was erased from coming back. Appends ring a bell on one channel that every gateway
+A log is a stream whose entry ids are the events' own `seq`. The script that appends drops entries that are not above
+the last, and those of a log that is closed or erased. Appends ring a bell on one channel that every gateway
 listens to with one connection; readers that missed it look by themselves. Clocks are Redis's own. Everything has an
 expiry, also while a request runs, so that nothing outlives its retention even when every gateway is killed.
 """
@@ -36,6 +36,7 @@ from deployments.runstore.port import (
     StoreUnavailable,
 )
 from deployments.runstore.reading import value_of
+from deployments.runstore.redis_scripts import APPEND, ATTACH, CLOSE, OPEN, PROBE, RELEASE, TAKE
 from tts.aio import cancel_and_wait, heeding_cancels, spawn
 from tts.net.redis_password import run_store_password
 from tts.ports import Attachment
@@ -48,68 +49,6 @@ _POLL_S = 1.0
 _SILENCE_S = 5.0
 _PATIENCE_S = 20.0  # work and readers outlast an outage of this length, as long as a failover takes; nothing new begins
 _RUNNING_EXTRA_S = 3600.0  # a running request may take this long on top of its retention
-
-_OPEN = """
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1] - 3600)
-if tonumber(ARGV[3]) >= 0 then
-  if redis.call('ZCOUNT', KEYS[1], '(' .. redis.call('TIME')[1], '+inf') >= tonumber(ARGV[3]) then return 0 end
-end
-local t = redis.call('TIME')
-redis.call('ZADD', KEYS[1], t[1] + t[2] / 1e6 + tonumber(ARGV[2]), ARGV[1])
-redis.call('HSET', KEYS[2], 'meta', ARGV[4], 'closed', '0')
-redis.call('EXPIRE', KEYS[2], ARGV[5])
-redis.call('XADD', KEYS[3], '0-1', 'kind', '')
-redis.call('EXPIRE', KEYS[3], ARGV[5])
-return 1
-"""
-# an entry that is not above the last one was sent twice by a retry, or comes from a gateway that was thought dead
-_APPEND = """
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
-local seq = last[1] and tonumber(string.match(last[1][1], '^%d+')) or 0
-for i = 3, #ARGV, 3 do
-  local mine = tonumber(ARGV[i])
-  if mine > seq then
-    redis.call('XADD', KEYS[1], mine .. '-0', 'kind', ARGV[i + 1], 'payload', ARGV[i + 2])
-    seq = mine
-  end
-end
-redis.call('PUBLISH', ARGV[1], ARGV[2])
-return 1
-"""
-_PROBE = """
-redis.call('SET', KEYS[1], ARGV[1], 'PX', 5000)
-return redis.call('DEL', KEYS[1])
-"""
-_ATTACH = """
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSETNX', KEYS[2], ARGV[1] .. ':type', ARGV[2])
-redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[3])
-redis.call('EXPIRE', KEYS[2], ARGV[4])
-return 1
-"""
-_CLOSE = """
-redis.call('ZREM', KEYS[1], ARGV[1])
-if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
-redis.call('HSET', KEYS[2], 'closed', '1')
-for i = 2, 4 do redis.call('EXPIRE', KEYS[i], ARGV[2]) end
-return 1
-"""
-_RELEASE = """
-local held = redis.call('GET', KEYS[1])
-if held and cjson.decode(held)['request_id'] == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0
-"""
-_TAKE = """
-local t = redis.call('TIME')
-local now, each = t[1] + t[2] / 1e6, tonumber(ARGV[1])
-local empty_at = math.max(now, tonumber(redis.call('GET', KEYS[1]) or now))
-local wait = empty_at - now - each * (tonumber(ARGV[2]) - 1)
-if wait > 0 then return tostring(wait) end
-empty_at = empty_at + each
-redis.call('SET', KEYS[1], string.format('%.6f', empty_at), 'PX', math.ceil((empty_at - now) * 1000) + 1000)
-return '0'
-"""
 
 
 @contextmanager
@@ -168,46 +107,53 @@ class RedisRunStore:
         self._retention_s = max(1, round(retention_s))
         self._running_s = max(1, round(retention_s + _RUNNING_EXTRA_S))
         self._prefix = f"{prefix}:v{STORE_VERSION}"
-        self._appending = self._redis.register_script(_APPEND)
+        self._appending = self._redis.register_script(APPEND)
         self._bells = Bells()
         self._asked: asyncio.Queue[str] = asyncio.Queue()
         self._listener: asyncio.Task[None] | None = None
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
+        """One script counts the tenant's leases of all gateways and starts the log, or does nothing."""
         self._listen()
         id_ = meta.request_id
         keys = (self._leases(meta.tenant), self._key(id_, "meta"), self._key(id_, "log"))
         limit = -1 if max_open is None else max_open
         args = (id_, lease_s, limit, meta.model_dump_json(), self._running_s)
-        return bool(await self._script(_OPEN, keys, args))
+        return bool(await self._script(OPEN, keys, args))
 
     @_patient
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
+        """One script appends and rings. Tried again for 20 s; what was written before is not written twice."""
         fields = [field for entry in entries for field in (entry.seq, entry.kind, entry.payload)]
         args = (self._bell_channel, b"w" + request_id.encode(), *fields)
-        await self._appending(keys=(self._key(request_id, "log"),), args=args)
+        await self._appending(keys=(self._key(request_id, "log"), self._key(request_id, "meta")), args=args)
 
     @_patient
     async def attach(self, request_id: str, attachment: Attachment) -> None:
+        """Keep the file in a hash with an expiry. Tried again for 20 s."""
         keys = (self._key(request_id, "meta"), self._key(request_id, "files"))
         args = (attachment.sha256, attachment.media_type, attachment.data, self._running_s)
-        await self._script(_ATTACH, keys, args)
+        await self._script(ATTACH, keys, args)
 
     @_patient
     async def close(self, meta: RunMeta) -> None:
+        """Give up the lease, let all keys expire after the retention, wake readers. Tried again for 20 s."""
         id_ = meta.request_id
         keys = (self._leases(meta.tenant), *(self._key(id_, part) for part in ("meta", "log", "files")))
-        await self._script(_CLOSE, keys, (id_, self._retention_s))
+        await self._script(CLOSE, keys, (id_, self._retention_s))
         await self._ring(b"w", id_)
 
     async def meta(self, request_id: str) -> RunMeta | None:
+        """None also when its keys have expired. StoreUnavailable also when this release cannot read it."""
         raw = await self._field(request_id, "meta")
         return None if raw is None else value_of(RunMeta, raw)
 
     async def is_open(self, request_id: str) -> bool:
+        """Whether the request is known and not marked as closed, also when its log is lost."""
         return await self._field(request_id, "closed") == b"0"
 
     async def orphaned(self, request_id: str) -> int | None:
+        """The last `seq` of an open log whose lease is over by the clock of Redis; 0 for one without entries."""
         meta = await self.meta(request_id)
         if meta is None:
             return None
@@ -221,11 +167,13 @@ class RedisRunStore:
         return _seq(cast(bytes, last[0][0])) if last else 0
 
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
+        """None when the request has no file of this hash, or its files have expired."""
         with _reachable():
             media, data = await self._redis.hmget(self._key(request_id, "files"), [f"{sha256}:type", sha256])
         return None if data is None or media is None else Attachment(sha256=sha256, media_type=media, data=data)
 
     async def erase(self, request_id: str) -> bool:
+        """Delete lease, keys and idempotency key one after the other, then wake readers at all gateways."""
         meta = await self.meta(request_id)
         if meta is None:
             return False
@@ -240,6 +188,7 @@ class RedisRunStore:
         return True
 
     async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
+        """One round trip for all. A lease that is gone is not made again."""
         if not metas:
             return []
         with _reachable():
@@ -249,34 +198,39 @@ class RedisRunStore:
                     pipe.zadd(self._leases(meta.tenant), {meta.request_id: until}, xx=True)
                 for meta in metas:
                     pipe.exists(self._key(meta.request_id, "cancel"))
-                    pipe.hexists(self._key(meta.request_id, "meta"), "meta")
+                    pipe.hget(self._key(meta.request_id, "meta"), "closed")
                     pipe.exists(self._key(meta.request_id, "log"))
                 found = (await pipe.execute())[len(metas) :]
-        unwanted = zip(metas, found[::3], found[1::3], found[2::3], strict=True)
-        return [meta.request_id for meta, cancelled, known, log in unwanted if cancelled or not known or not log]
+        states = zip(metas, found[::3], found[1::3], found[2::3], strict=True)
+        return [meta.request_id for meta, cancelled, closed, log in states if cancelled or closed != b"0" or not log]
 
     async def attend(self, request_id: str, seconds: float) -> None:
+        """Set a key that expires after `seconds`, unless a longer one is there or the log is not open."""
         key = self._key(request_id, "attended")
         with _reachable():
             if await self._redis.pttl(key) < seconds * 1000 and await self.is_open(request_id):
                 await self._redis.set(key, b"1", px=max(1, round(seconds * 1000)))
 
     async def attended_s(self, request_id: str) -> float:
+        """The time that is left of that key; 0 without one."""
         with _reachable():
             return max(0, await self._redis.pttl(self._key(request_id, "attended"))) / 1000
 
     async def ask_cancel(self, request_id: str) -> None:
+        """Set a flag that `renew` finds and tell all gateways at once; nothing when the log is not open."""
         if await self.is_open(request_id):
             with _reachable():
                 await self._redis.set(self._key(request_id, "cancel"), b"1", ex=self._running_s)
             await self._ring(b"c", request_id)
 
     async def cancels(self) -> AsyncIterator[str]:
+        """What gateways publish; what is missed while the connection is lost, `renew` finds by its flag."""
         self._listen()
         while True:
             yield await self._asked.get()
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
+        """Woken by the channel of all gateways, and looks by itself each second. Pages are tried again for 20 s."""
         self._listen()
 
         @_patient
@@ -293,6 +247,7 @@ class RedisRunStore:
         return follow(page, self._bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
+        """`SET NX` with the retention as expiry; asks again when the holder's key expires meanwhile."""
         with _reachable():
             name = self._claim(key)
             while not await self._redis.set(name, claim.model_dump_json(), nx=True, ex=self._retention_s):
@@ -302,18 +257,23 @@ class RedisRunStore:
         return None
 
     async def release(self, key: str, request_id: str) -> None:
-        await self._script(_RELEASE, (self._claim(key),), (request_id,))
+        """One script compares the holder and deletes the key."""
+        await self._script(RELEASE, (self._claim(key),), (request_id,))
 
     async def take(self, name: str, *, per_minute: float, burst: int) -> float:
-        return float(await self._script(_TAKE, (f"{self._prefix}:bucket:{name}",), (60.0 / per_minute, burst)))
+        """The bucket of all gateways together, in one script (GCRA, as in `SingleGateway.take`)."""
+        return float(await self._script(TAKE, (f"{self._prefix}:bucket:{name}",), (60.0 / per_minute, burst)))
 
     async def ping(self) -> None:
-        await self._script(_PROBE, (f"{self._prefix}:probe:{secrets.token_hex(8)}",), (bytes(PROBE_BYTES),))
+        """One script sets a row of `PROBE_BYTES` and deletes it."""
+        await self._script(PROBE, (f"{self._prefix}:probe:{secrets.token_hex(8)}",), (bytes(PROBE_BYTES),))
 
     async def purge(self) -> None:
+        """Do nothing: every key has an expiry."""
         return
 
     async def aclose(self) -> None:
+        """Stop listening, wake all readers and close the connections."""
         if self._listener is not None:
             await cancel_and_wait(self._listener)
         self._bells.ring_all()

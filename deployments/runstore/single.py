@@ -47,6 +47,7 @@ class SingleGateway:
         self._bells.ring(request_id)
 
     async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
+        """Prolong the leases that are still there. One that is gone is not made again, and its request is returned."""
         until = self._clock() + lease_s
         for meta in metas:
             if meta.request_id in self._leases:
@@ -55,19 +56,23 @@ class SingleGateway:
         return [meta.request_id for meta, stop in zip(metas, unwanted, strict=True) if stop]
 
     async def attend(self, request_id: str, seconds: float) -> None:
+        """Keep the later of two promises; nothing for a request without a lease."""
         until = self._clock() + seconds
         if request_id in self._leases:
             self._attended[request_id] = max(until, self._attended.get(request_id, until))
 
     async def attended_s(self, request_id: str) -> float:
+        """0 also when nothing was promised."""
         return max(0.0, self._attended.get(request_id, 0.0) - self._clock())
 
     async def ask_cancel(self, request_id: str) -> None:
+        """Tell `cancels` at once and `renew` later; nothing for a request without a lease."""
         if request_id in self._leases:
             self._wanted_stopped.add(request_id)
             self._asked.put_nowait(request_id)
 
     async def cancels(self) -> AsyncIterator[str]:
+        """Requests from a queue of this process, without an end."""
         while True:
             yield await self._asked.get()
 

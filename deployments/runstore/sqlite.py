@@ -63,6 +63,7 @@ class SQLiteRunStore(SingleGateway):
         self._db: sqlite3.Connection | None = None
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
+        """Insert the row of the request. Raises ConfigError when another gateway has the file open."""
         if not self._admit(meta, lease_s, max_open):
             return False
         row = (meta.request_id, meta.model_dump_json(), self._wall())
@@ -70,6 +71,7 @@ class SQLiteRunStore(SingleGateway):
         return True
 
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
+        """One transaction. Entries with a `seq` not above the last, or of a log that is not open, are dropped."""
         rows = [(request_id, e.seq, e.kind, e.payload, request_id, request_id, e.seq) for e in entries]
         await self._write(
             "INSERT INTO events SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE request_id = ? AND NOT closed)"
@@ -79,6 +81,7 @@ class SQLiteRunStore(SingleGateway):
         self._bells.ring(request_id)
 
     async def attach(self, request_id: str, attachment: Attachment) -> None:
+        """Keep a file, once for each hash; nothing for a request that is unknown or erased."""
         row = (request_id, attachment.sha256, attachment.media_type, attachment.data, request_id)
         await self._write(
             "INSERT OR IGNORE INTO files SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE request_id = ?)",
@@ -86,30 +89,36 @@ class SQLiteRunStore(SingleGateway):
         )
 
     async def close(self, meta: RunMeta) -> None:
+        """Mark the log as closed and give up its lease; the retention begins now."""
         row = (self._wall(), meta.request_id)
         await self._write("UPDATE runs SET closed = 1, touched = ? WHERE request_id = ?", [row])
         self._forget(meta.request_id)
 
     async def meta(self, request_id: str) -> RunMeta | None:
+        """None for a request without a row. Raises StoreUnavailable when this release cannot read the row."""
         row = await self._one("SELECT meta FROM runs WHERE request_id = ?", request_id)
         return None if row is None else value_of(RunMeta, row[0])
 
     async def is_open(self, request_id: str) -> bool:
+        """Whether the log is in the file and not closed, also when it is from before a restart."""
         return await self._one("SELECT 1 FROM runs WHERE request_id = ? AND NOT closed", request_id) is not None
 
     async def orphaned(self, request_id: str) -> int | None:
+        """The last `seq` of an open log without a lease, as all have after a restart; 0 without entries."""
         if self._leased(request_id) or not await self.is_open(request_id):
             return None
         row = await self._one("SELECT coalesce(max(seq), 0) FROM events WHERE request_id = ?", request_id)
         return int(row[0]) if row is not None else 0
 
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
+        """None when the request is unknown or has no file of this hash."""
         row = await self._one(
             "SELECT media_type, data FROM files WHERE request_id = ? AND sha256 = ?", request_id, sha256
         )
         return None if row is None else Attachment(sha256=sha256, media_type=row[0], data=row[1])
 
     async def erase(self, request_id: str) -> bool:
+        """Delete all rows and the idempotency key in one transaction, then truncate the write-ahead log."""
         meta = await self.meta(request_id)
         self._forget(request_id)
         if meta is None:
@@ -119,24 +128,30 @@ class SQLiteRunStore(SingleGateway):
         return True
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
+        """Pages from the file; a reader is woken by a bell of this process and never polls."""
+
         async def page(position: int) -> Page:
             return await self._in_thread(lambda db: _page(db, request_id, position))
 
         return follow(page, self._bells, request_id, after=after, idle_s=idle_s)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
+        """One transaction; the claim outlives restarts, until its time by the wall clock."""
         now = self._wall()
         return await self._in_thread(lambda db: _claim(db, key, claim, now, now + self._retention_s))
 
     async def release(self, key: str, request_id: str) -> None:
+        """Delete the key if the request holds it."""
         await self._write(_RELEASE, [(key, request_id)])
 
     async def ping(self) -> None:
+        """Insert a row of `PROBE_BYTES` and delete it."""
         key, row = f"probe {secrets.token_hex(8)}", "x" * PROBE_BYTES
         await self._write("INSERT INTO claims VALUES (?, ?, ?)", [(key, row, 0.0)])
         await self._write("DELETE FROM claims WHERE key = ?", [(key,)])
 
     async def purge(self) -> None:
+        """Erase runs without a lease that are past their retention, and claims that are past their time."""
         now = self._wall()
         old = await self._in_thread(
             lambda db: db.execute(
@@ -158,6 +173,7 @@ class SQLiteRunStore(SingleGateway):
         await self._in_thread(limit)
 
     async def aclose(self) -> None:
+        """Wake all readers, then close the database, give up the lock and end the thread."""
         self._bells.ring_all()
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close_files)
         self._thread.shutdown()

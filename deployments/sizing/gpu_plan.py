@@ -3,7 +3,8 @@
 The arithmetic: a replica has `tensor_parallel` GPUs, of whose memory vLLM takes 90 %. Weights are spread over them,
 each GPU keeps a few gigabytes for activations and CUDA graphs, the rest holds keys and values: so many tokens, and so
 many requests of the full context. The smallest tensor parallelism that holds two queries at once is taken, and as many
-replicas as there are GPUs for: more replicas serve more tokens a second than fewer wide ones.
+replicas as there are GPUs for: more replicas serve more tokens a second than fewer wide ones. Only widths over which
+vLLM can spread the heads of the model are considered.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def plan_gpus(shape: ModelShape, gpus: Gpus, *, context_tokens: int, n_parallel:
         ConfigError: when no replica would hold two requests of the context; it says what would fit.
     """
     loaded = shape.in_fp8() if fp8 else shape
-    plans = [_plan(loaded, gpus, width, context_tokens, fp8=fp8) for width in _WIDTHS if width <= gpus.count]
+    plans = [_plan(loaded, gpus, width, context_tokens, fp8=fp8) for width in _widths(shape, gpus)]
     possible = [plan for plan in plans if plan.requests >= _LEAST_REQUESTS]
     if not possible:
         raise ConfigError(_refusal(shape, gpus, context_tokens, fp8=fp8))
@@ -95,9 +96,14 @@ def plan_gpus(shape: ModelShape, gpus: Gpus, *, context_tokens: int, n_parallel:
     return roomy[0] if roomy else possible[-1]
 
 
+def _widths(shape: ModelShape, gpus: Gpus) -> list[int]:
+    """Over how many GPUs a replica may be spread, the fewest first."""
+    return [width for width in _WIDTHS if width <= gpus.count and shape.divides_among(width)]
+
+
 def _plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *, fp8: bool) -> GpuPlan:
     kv_gb = width * (gpus.memory_gb * _MEMORY_SHARE - _RESERVE_GB) - shape.weights_gb
-    requests = max(0, int(kv_gb * 1e9 / (shape.kv_bytes_per_token * context_tokens)))
+    requests = max(0, int(kv_gb * 1e9 / (shape.kv_bytes_among(width) * context_tokens)))
     return GpuPlan(
         gpus=gpus,
         tensor_parallel=width,
@@ -114,7 +120,7 @@ def _plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *, fp8
 def _refusal(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> str:
     """Why it does not fit, and the changes that would make it fit, the least first."""
     ways: list[str] = []
-    widest = max(width for width in _WIDTHS if width <= gpus.count)
+    widest = max(_widths(shape, gpus))
     if not fp8 and _plan(shape.in_fp8(), gpus, widest, context_tokens, fp8=True).requests >= _LEAST_REQUESTS:
         ways.append(f"FP8 weights on {_counted(widest, 'GPU')} (--fp8)")
     room = _plan(shape, gpus, widest, 1, fp8=fp8).requests // _LEAST_REQUESTS
@@ -126,8 +132,17 @@ def _refusal(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -
     guess = f" ({shape.estimate})" if shape.estimate else ""
     return (
         f"{size}{guess} leave no room for two requests of {context_tokens} tokens on "
-        f"{gpus.count} x {gpus.memory_gb:g} GB; what would fit: {what}"
+        f"{gpus.count} x {gpus.memory_gb:g} GB{_not_spread(shape, gpus)}; what would fit: {what}"
     )
+
+
+def _not_spread(shape: ModelShape, gpus: Gpus) -> str:
+    """Which widths the heads rule out on these GPUs, and why; empty for none."""
+    out = [str(width) for width in _WIDTHS if width <= gpus.count and not shape.divides_among(width)]
+    if not out:
+        return ""
+    heads = f"{shape.heads} attention heads with " if shape.heads else ""
+    return f" (tensor parallel {' and '.join(out)}: {heads}{shape.kv_heads} for keys and values cannot be spread so)"
 
 
 def _with_more(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> Iterator[str]:
@@ -135,7 +150,7 @@ def _with_more(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool)
     fewest = max(_WIDTHS) + 1
     for quantised in (True,) if fp8 else (False, True):
         loaded = shape.in_fp8() if quantised else shape
-        for width in (w for w in _WIDTHS if gpus.count < w < fewest):
+        for width in (w for w in _WIDTHS if gpus.count < w < fewest and shape.divides_among(w)):
             more = Gpus(count=width, memory_gb=gpus.memory_gb)
             if _plan(loaded, more, width, context_tokens, fp8=quantised).requests >= _LEAST_REQUESTS:
                 with_fp8 = "" if quantised == fp8 else " and --fp8"

@@ -31,6 +31,7 @@ def shape_in(folder: Path) -> ModelShape:
             layers=int(text["num_hidden_layers"]),
             kv_heads=int(text.get("num_key_value_heads") or heads),
             head_dim=int(text.get("head_dim") or text["hidden_size"] // heads),
+            heads=heads,
             kv_bytes=min(2, _BYTES.get(str(text.get("dtype") or text.get("torch_dtype")), 2)),
         )
     except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:

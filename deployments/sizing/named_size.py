@@ -35,8 +35,8 @@ def shape_by_name(model: str, known: Mapping[str, ModelShape]) -> ModelShape | N
     return known[like].model_copy(
         update={
             "weights_gb": round(billions * each + _BESIDE_GB, 1),
-            "estimate": f"an estimate from {billions:g}B in its name and the layers of {like}; a folder with its "
-            "config.json and weights (--model FOLDER) is measured",
+            "estimate": f"an estimate from {billions:g}B in its name and the layers and heads of {like}; a folder with "
+            "its config.json and weights (--model FOLDER) is measured",
         }
     )
 

@@ -37,6 +37,8 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
+    """A file as it is served. `media_type` has its charset, `etag` its quotation marks."""
+
     data: bytes
     media_type: str
     etag: str

@@ -4,8 +4,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from chromium import CHROMIUM, MISSING
 from PIL import Image
+from support.chromium import CHROMIUM, MISSING
 
 from tts.domain.answer import Answer, Radius, RunCount, StopReason, Timing
 from tts.domain.hypothesis import Level

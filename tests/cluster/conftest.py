@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from deployments.bench.harness import free_port
-from deployments.cluster import Served, served
+from deployments.launch.cluster import Served, served
+from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs
 
 

@@ -4,12 +4,12 @@ import httpx
 import orjson
 import pytest
 import pytest_asyncio
-from rude_server import rude_server
-from service import samples
-from support import sign_bytes
+from support.basics import sign_bytes
+from support.rude_server import rude_server
+from support.service import samples
 
-from deployments.bench.harness import free_port
-from deployments.cluster import served
+from deployments.launch.cluster import served
+from geotts_benchmarks.harness import free_port
 from tts.config import (
     AppArgs,
     DeploymentConfig,
@@ -20,7 +20,8 @@ from tts.config import (
     TapeConfig,
     ToolsConfig,
 )
-from tts.domain.photo import Box, load_photo
+from tts.domain.photo import Box
+from tts.domain.photo_cleaning import load_photo
 from tts.domain.tooling import WebFact
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse import export_reverse

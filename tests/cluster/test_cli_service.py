@@ -12,12 +12,12 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from endpoint import Endpoint, serving_in_a_thread
-from plays import HEFEI, play_of, verifies
-from process_family import assert_nothing_left, family_of
+from support.endpoint import Endpoint, serving_in_a_thread
+from support.plays import HEFEI, play_of, verifies
+from support.process_family import assert_nothing_left, family_of
 
-from deployments.bench.harness import free_port
-from deployments.cluster import served
+from deployments.launch.cluster import served
+from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs, GatewayConfig, ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import FatalError

@@ -3,15 +3,15 @@
 import httpx
 import pytest
 import pytest_asyncio
-from support import a_request, sign_bytes
+from support.basics import a_request, sign_bytes
 
-from deployments.bench.harness import locate
-from deployments.cluster import APP_NAME
-from deployments.local import local_ports
-from deployments.probe import Probe
+from deployments.launch.cluster import APP_NAME
+from deployments.serve.probe import Probe
+from deployments.wiring.local import local_ports
+from geotts_benchmarks.harness import locate
 from tts.config import AppArgs
 from tts.domain.events import Routed, ToolResulted
-from tts.domain.photo import load_photo
+from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import fold
 from tts.pipeline import solve
 from tts.ports import Attachment
@@ -70,7 +70,7 @@ async def test_the_same_answer_in_process_and_over_serve(service, http, seed):
 async def test_routing_read_the_photo_once(service, http):
     found = await locate(http, service.url, PHOTO, n_parallel=2, depth="auto")
     (routed,) = [event for event in found.events if isinstance(event, Routed)]
-    assert "legible line" in routed.locatability.why
+    assert "readable line" in routed.locatability.why
 
 
 async def test_clients_cannot_steer_ray_serve(service, http):

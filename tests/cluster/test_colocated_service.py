@@ -7,9 +7,9 @@ import pytest
 import pytest_asyncio
 from ray import serve
 
-from deployments.bench.fanout import plain_photo
-from deployments.cluster import APP_NAME
-from deployments.probe import Probe
+from deployments.launch.cluster import APP_NAME
+from deployments.serve.probe import Probe
+from geotts_benchmarks.fanout import plain_photo
 from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.request import LocateOptions

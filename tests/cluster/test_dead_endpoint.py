@@ -5,9 +5,9 @@ import socket
 import httpx
 import pytest
 
-from deployments.bench.fanout import plain_photo
-from deployments.bench.harness import free_port
-from deployments.cluster import served
+from deployments.launch.cluster import served
+from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs, OpenAIEngine, RoutingConfig
 
 pytestmark = pytest.mark.cluster

@@ -13,9 +13,19 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
-from deployed_files import CONFIGS, PHOTO, TOKEN, deploy, differences, locate, operators_environment, shipped, wait_for
-from namespaces import Machine, machines
-from ray_nodes import GCS_PORT, ROOT, ray_cluster, stop_family, tool
+from support.deployed_files import (
+    CONFIGS,
+    PHOTO,
+    TOKEN,
+    deploy,
+    differences,
+    locate,
+    operators_environment,
+    shipped,
+    wait_for,
+)
+from support.namespaces import Machine, machines
+from support.ray_nodes import GCS_PORT, ROOT, ray_cluster, stop_family, tool
 
 ENGINE = {"name": "scripted", "turns": 2, "tokens_per_turn": 8}
 NAMES = sorted(path.name for path in CONFIGS.glob("*.yaml"))
@@ -119,10 +129,19 @@ def wait_until_said(pattern, process, said, seconds=180):
     return found
 
 
+def with_the_token_at_its_default_path(folder):
+    """A user's home folder with Ray's token, and the words before a command that has nothing but that to find it."""
+    (folder / ".ray").mkdir()
+    (folder / ".ray" / "auth_token").write_text(TOKEN)
+    return "env", "-u", "RAY_AUTH_TOKEN_PATH", f"HOME={folder}", f"XDG_CACHE_HOME={Path.home() / '.cache'}"
+
+
 def test_geotts_serve_joins_says_where_it_answers_and_drains(nodes, head, tmp_path):
+    """It finds Ray's token in the home folder; a second one, and its own clients, by the variable."""
     said, address = tmp_path / "said", f"{head.address}:{GCS_PORT}"
     command = (tool("geotts"), "serve", "--address", address, "--config", slow_config(tmp_path))
-    with said.open("w") as out, head.start(*command, cwd=ROOT, stdout=out, stderr=out) as process:
+    at_home = with_the_token_at_its_default_path(tmp_path)
+    with said.open("w") as out, head.start(*at_home, *command, cwd=ROOT, stdout=out, stderr=out) as process:
         try:
             url = wait_until_said(r"ready at (\S+)", process, said)[1]
             second = head.run(*command, cwd=ROOT)

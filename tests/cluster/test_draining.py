@@ -1,22 +1,23 @@
-"""An operator takes one of two endpoints out of use: the file is deployed once more, and no replica restarts."""
+"""An operator takes one of two endpoints out of use, with a file or with `geotts endpoints`; no replica restarts."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from endpoint import DONE, chunk, serving_in_a_thread, usage
 from ray import serve
 from ray.serve.context import _get_global_client
 from ray.serve.schema import ServeDeploySchema
-from support import sign_bytes
+from support.basics import sign_bytes
+from support.endpoint import DONE, chunk, serving_in_a_thread, usage
+from support.geotts_process import geotts
 
-from deployments.bench.harness import free_port
-from deployments.cluster import prepare_ports
-from deployments.ray_start import start_ray, stop_ray
+from deployments.launch.cluster import prepare_ports
+from deployments.serve.ray_start import start_ray, stop_ray
+from geotts_benchmarks.harness import free_port
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
-PHOTOS = [sign_bytes(f"Street {i}") for i in range(6)]
+PHOTOS = [sign_bytes(f"Street {i}") for i in range(15)]  # so many that each endpoint is home to some
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'
 PAGES = {"/v1/models": {"data": [{"id": "m"}]}}
 
@@ -30,17 +31,17 @@ def two_turns(body, number):
     return [6.0, chunk("I look."), chunk(tool_calls=[call]), chunk(finish="tool_calls"), usage(prompt=100), DONE]
 
 
-def a_file(one, two, port, draining=None):
+def a_file(one, two, port, draining=None, **more):
     """What `serve deploy` is given."""
     engine = {"name": "openai", "base_url": one.url, "base_urls": [two.url], "model": "m", "server": "sglang"}
-    args = {"engine": engine, "routing": {"method": "fixed"}, "gateway": {"port": port}}
+    args = {"engine": engine, "routing": {"method": "fixed"}, "gateway": {"port": port}, **more}
     app = {"name": "geotts", "route_prefix": "/", "import_path": "deployments.app:build", "args": args}
     if draining is not None:
         app["deployments"] = [{"name": "Gateway", "user_config": {"draining": draining}}]
     return ServeDeploySchema.model_validate({"applications": [app]})
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster(data_store):
     """The port where a gateway that is deployed here listens."""
     port = free_port()
@@ -100,3 +101,35 @@ def test_conversations_on_a_drained_endpoint_end_there_and_new_ones_go_elsewhere
         client.deploy_apps(a_file(one, two, cluster))
         wait_for(lambda: state() == "ok", 20)
         assert process() == started
+
+
+async def test_every_replica_hears_the_order_of_an_operator(cluster):
+    """Rollouts are in two replicas of their own here."""
+
+    def at_once(body, number):
+        return [chunk(ANSWER), chunk(finish="stop"), usage(prompt=100), DONE]
+
+    with (
+        serving_in_a_thread(at_once, PAGES) as one,
+        serving_in_a_thread(at_once, PAGES) as two,
+        httpx.Client(base_url=f"http://127.0.0.1:{cluster}", timeout=60, trust_env=False) as http,
+    ):
+
+        def locate_all():
+            for photo in PHOTOS:
+                form = {"n_parallel": "2", "depth": "deep"}
+                assert http.post("/locate", files={"image": photo}, data=form).status_code == 200
+
+        _get_global_client().deploy_apps(a_file(one, two, cluster, colocate=False))
+        wait_for(lambda: runs() and serve.status().applications["geotts"].deployments["Rollout"].status == "HEALTHY")
+        locate_all()
+        before = len(two.bodies)
+        assert before
+        code, out, told = await geotts("endpoints", "drain", two.url, "--url", str(http.base_url))
+        assert (code, told, f"{two.url}  draining" in out) == (0, "", True)
+        locate_all()
+        assert len(two.bodies) == before
+        code, _, told = await geotts("endpoints", "undrain", two.url, "--url", str(http.base_url))
+        assert (code, told) == (0, "")
+        locate_all()
+        assert len(two.bodies) > before

@@ -6,12 +6,12 @@ import json
 import httpx
 import pytest
 import pytest_asyncio
-from endpoint import saying, serving
-from rude_server import rude_server
-from support import sign_bytes
+from support.basics import sign_bytes
+from support.endpoint import saying, serving
+from support.rude_server import rude_server
 
-from deployments.bench.harness import free_port
-from deployments.cluster import served
+from deployments.launch.cluster import served
+from geotts_benchmarks.harness import free_port
 from tts.config import (
     AppArgs,
     DeploymentConfig,

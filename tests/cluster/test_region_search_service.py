@@ -11,12 +11,12 @@ import orjson
 import pytest
 import pytest_asyncio
 from PIL import Image
-from provider_server import PUBLIC_URL, config_for, samples
-from rude_server import as_json, rude_server
-from support import sign_bytes
+from support.basics import sign_bytes
+from support.provider_server import PUBLIC_URL, config_for, samples
+from support.rude_server import RudeServer, as_json, rude_server
 
-from deployments.bench.harness import free_port
-from deployments.cluster import served
+from deployments.launch.cluster import served
+from geotts_benchmarks.harness import free_port
 from tts.config import (
     AppArgs,
     DeploymentConfig,
@@ -52,6 +52,8 @@ def script(path):
 
 class Lens:
     """A search service that fetches what it is told of through what stands in for the operator's proxy."""
+
+    server: RudeServer
 
     def __init__(self):
         self.gateway, self.fetched = "", {}

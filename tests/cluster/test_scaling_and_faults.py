@@ -2,11 +2,11 @@
 
 import pytest
 
-from deployments.bench import autoscale, faults
-from deployments.bench.autoscale import flaps, scaling_args, step
-from deployments.bench.faults import fault_args
-from deployments.bench.harness import free_port
-from deployments.cluster import served
+from deployments.launch.cluster import served
+from geotts_benchmarks import autoscale, faults
+from geotts_benchmarks.autoscale import flaps, scaling_args, step
+from geotts_benchmarks.faults import fault_args
+from geotts_benchmarks.harness import free_port
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 

@@ -6,12 +6,12 @@ import time
 import httpx
 import pytest
 import pytest_asyncio
-from hostile import corpus
+from support.hostile import corpus
 
-from deployments.bench.fanout import plain_photo
-from deployments.bench.harness import locate
-from deployments.cluster import APP_NAME
-from deployments.probe import Probe
+from deployments.launch.cluster import APP_NAME
+from deployments.serve.probe import Probe
+from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.harness import locate
 from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
@@ -104,13 +104,16 @@ async def test_many_streams_at_once(service, http, probe):
 
 
 async def test_hostile_files_are_answered_or_refused_and_the_service_goes_on(service, http, probe):
-    """Every file of the corpus over HTTP: 200 or a problem in words, never a 5xx; afterwards nothing runs."""
+    """Every file of the corpus over HTTP: 200 or a problem in words, never a 5xx; afterwards nothing runs.
+
+    The TIFF of 62 million pixels takes 2 s of processor: 65 s where other programs want it, too.
+    """
     limit, met = asyncio.Semaphore(4), {}
 
     async def send(item):
         async with limit, http.stream(
             "POST", f"{service.url}/locate", files={"image": ("../../SECRET.php", item.data, "text/html")},
-            data={"n_parallel": "1", "depth": "direct"}, headers={"Accept": "text/event-stream"},
+            data={"n_parallel": "1", "depth": "direct"}, headers={"Accept": "text/event-stream"}, timeout=240,
         ) as reply:  # fmt: skip
             met[item.name] = reply.status_code
             if reply.status_code != 200:
@@ -122,5 +125,5 @@ async def test_hostile_files_are_answered_or_refused_and_the_service_goes_on(ser
     assert not {name: status for name, status in wrong.items() if status >= 500}
     undecided = {item.name for item in corpus() if item.fate == "either"}
     assert not {name: status for name, status in wrong.items() if name not in undecided}
-    assert await probe.idle_within(5.0)
+    assert await probe.idle_within(15.0)
     assert not (await locate(http, service.url, PHOTO, n_parallel=1, depth="direct")).failure

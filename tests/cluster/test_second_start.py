@@ -6,8 +6,8 @@ import psutil
 import pytest
 from ray._private import services
 
-import deployments.cluster  # noqa: F401  it prepares the environment of Ray
-from deployments.ray_start import start_ray, stop_ray
+import deployments.launch.cluster  # noqa: F401  it prepares the environment of Ray
+from deployments.serve.ray_start import start_ray, stop_ray
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from asking_clients import AskingClients
-from process_family import assert_nothing_left, family_of
-from ray_nodes import ROOT, tool
-from support import sign_bytes
+from support.asking_clients import AskingClients
+from support.basics import sign_bytes
+from support.process_family import assert_nothing_left, family_of
+from support.ray_nodes import ROOT, tool
 
-from deployments.bench.harness import free_port
+from geotts_benchmarks.harness import free_port
 
 CONFIG = """
 config_version: 1
@@ -28,27 +28,37 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(420)]
 
 
 @contextmanager
-def geotts_serve(folder, port, *more, config_text=CONFIG):
+def geotts_serve(folder, port, *more, config_text=CONFIG, token=""):
     """The command with slow scripted rollouts, what it said so far, and a list for its processes, killed at the end.
 
-    It runs for a user who never had a token of Ray, and who has none afterwards.
+    It runs for a user who never had a token of Ray, or who has this one where Ray looks for it, and nothing else in
+    that folder; so it is afterwards.
     """
     config, said, home = folder / "config.yaml", folder / f"said-{time.monotonic_ns()}", folder / "home"
     config.write_text(config_text)
     home.mkdir(exist_ok=True)
+    before = {home / ".ray" / "auth_token": token} if token else {}
+    for path in before:
+        path.parent.mkdir()
+        path.write_text(token)
     command = [tool("geotts"), "serve", "--config", config, "--port", str(port), *more]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
-    environment |= {"HOME": str(home), "XDG_CACHE_HOME": str(cache_folder())}
+    environment = at_home(home)
     with said.open("w") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=environment) as process:
         family = []
         try:
             yield process, said, family
-            assert not (home / ".ray").exists()
+            assert {path: path.read_text() for path in (home / ".ray").rglob("*")} == before
         finally:
             process.kill()
             for member in family:
                 if member.is_running():
                     member.kill()
+
+
+def at_home(home, **more):
+    """The environment of a user with this home folder, without what the tests set for Ray."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    return {**kept, "HOME": str(home), "XDG_CACHE_HOME": str(cache_folder()), **more}
 
 
 def cache_folder():
@@ -108,7 +118,7 @@ def test_a_start_warns_at_once_of_an_endpoint_that_does_not_answer(tmp_path, dat
         family.extend(family_of(process))
         warned, _, _ = said.read_text().partition("starting …")
         assert endpoint in warned
-        assert "until you start" in " ".join(warned.split())
+        assert "To fix it: start it" in " ".join(warned.split())
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0, said.read_text()
 
@@ -130,20 +140,40 @@ def test_a_stop_drains_the_port_is_free_at_once_and_a_dead_raylet_ends_it(tmp_pa
         assert process.wait(120) == 0, said.read_text()
         assert "***" not in said.read_text()
         assert_nothing_left(family)
-        assert_a_dead_raylet_ends_it(tmp_path, port)
+        other = tmp_path / "other"
+        other.mkdir()
+        assert_a_dead_raylet_ends_it(other, port)
 
 
-def assert_a_dead_raylet_ends_it(tmp_path, port):
-    """Started at once on the port of a service that was stopped under clients."""
-    with geotts_serve(tmp_path, port) as (process, said, family):
+def assert_a_dead_raylet_ends_it(folder, port):
+    """Started at once on the port of a service that was stopped under clients, by a user who has a token of Ray."""
+    with geotts_serve(folder, port, token="the-token-of-a-user") as (process, said, family):
         wait_until_said("ready at", process, said)
         family.extend(family_of(process))
+        assert_only_the_users_token_opens_ray(folder / "home", family)
         next(found for found in family if found.name() == "raylet").kill()
         died = time.monotonic()
         assert process.wait(60) == 1, said.read_text()
         assert time.monotonic() - died < 20
         assert "the Ray cluster under the service died: the raylet" in said.read_text()
         assert_nothing_left(family)
+
+
+def assert_only_the_users_token_opens_ray(home, family):
+    """That of `~/.ray/auth_token`, which Ray's own commands find there as well."""
+    raylet = next(found for found in family if found.name() == "raylet").cmdline()
+    (address,) = (word.partition("=")[2] for word in raylet if word.startswith("--gcs-address="))
+
+    def status(**more):
+        command = [tool("ray"), "status", f"--address={address}"]
+        environment = at_home(home, RAY_AUTH_MODE="token", RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0", **more)  # on loopback
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+    found = status()
+    assert (found.returncode, found.stdout.count("node_")) == (0, 1), found.stderr
+    refused = status(RAY_AUTH_TOKEN="the-token-of-somebody-else")
+    assert refused.returncode != 0
+    assert "token" in refused.stderr.lower()
 
 
 def test_a_killed_service_starts_again_at_once_while_clients_keep_asking(tmp_path, data_store):

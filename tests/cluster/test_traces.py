@@ -8,8 +8,8 @@ import httpx
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from deployments.bench.fanout import plain_photo
-from deployments.bench.harness import free_port
+from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine, TelemetryConfig
 
 PORT = free_port()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from endpoint import serving_in_a_thread
-from plays import play_of
-from wheels import PACKAGES, ROOT, Environment, build_client_wheel, build_main_wheel
+from support.endpoint import serving_in_a_thread
+from support.plays import play_of
+from support.wheels import PACKAGES, ROOT, Environment, build_client_wheel, build_main_wheel
 
-from deployments.bench.harness import free_port
+from geotts_benchmarks.harness import free_port
 
 PROFILE = "thinking_with_map"
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
@@ -29,10 +29,8 @@ def client_wheel(folder):
 
 @pytest.fixture(scope="module")
 def installed(folder, client_wheel, data_store):
-    """The project and all it needs; nothing of the checkout."""
-    environment = Environment(folder / "env", build_main_wheel(folder), client_wheel)
-    environment.add_third_party_packages()
-    return environment
+    """The project and what it declares to need; nothing of the checkout."""
+    return Environment(folder / "env", build_main_wheel(folder), client_wheel)
 
 
 def patient(body, number):
@@ -72,6 +70,14 @@ def test_packages_come_from_the_wheel(installed, folder):
     assert all(Path(path).is_relative_to(installed.site_packages) for path in done.stdout.split())
 
 
+def test_what_is_installed_here_and_not_declared_is_not_there(installed, folder):
+    assert {"ray", "numpy", "uvicorn"} < installed.installed()
+    assert not {"pytest", "hypothesis", "redis", "openai"} & installed.installed()
+    for undeclared in ("pytest", "hypothesis", "redis", "openai"):
+        done = installed.run("python", "-c", f"import {undeclared}", cwd=folder)
+        assert f"No module named '{undeclared}'" in done.stderr
+
+
 def test_doctor_explains_a_profile(installed, folder):
     done = installed.run("geotts", "doctor", "--profile", "reverse", "--endpoint", "http://127.0.0.1:9/v1", cwd=folder)
     assert "profile reverse" in done.stdout
@@ -96,9 +102,10 @@ def test_the_demo_runs(installed, folder):
 
 def test_the_client_does_all_its_calls(service, client_wheel, tmp_path):
     environment = Environment(tmp_path / "env", client_wheel)
-    environment.add("httpx", "pydantic")
     photo = ROOT / "tts" / "data" / "samples" / "town-sign-latin.jpg"
-    done = environment.run("python", "-W", "error", ROOT / "tests" / "client_calls.py", service, photo, cwd=tmp_path)
+    done = environment.run(
+        "python", "-W", "error", ROOT / "tests" / "support" / "client_calls.py", service, photo, cwd=tmp_path
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout.splitlines()[-1]) == {
         "city": "Hefei",

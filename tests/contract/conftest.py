@@ -1,8 +1,8 @@
 """Providers against recorded replies."""
 
 import pytest
-from provider_calls import ALLOWED
-from provider_server import provided
+from support.provider_calls import ALLOWED
+from support.provider_server import provided
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import contextlib
 import time
 
 import pytest
-from local_redis import local_redis
+from support.local_redis import local_redis
 
 from tts.domain.geo import LatLon
 from tts.domain.tooling import ImageRef, PlaceFact, WebFact
@@ -121,6 +121,15 @@ async def test_a_photo_is_forgotten_everywhere(opened):
     assert await store.get("k-p1") is None
     assert await store.get("k-p2") is not None
     assert await store.forget("p1") == 0
+
+
+async def test_a_result_that_is_kept_for_less_does_not_hide_the_others_of_its_photo(opened):
+    store = opened()
+    await store.put("k-long", an_entry(photos=["p-long"]))
+    await store.put("k-short", an_entry(photos=["p-long"], ttl_s=0.05))
+    await asyncio.sleep(0.2)
+    assert await store.forget("p-long") >= 1
+    assert await store.get("k-long") is None
 
 
 async def test_what_is_past_its_time_is_purged_and_nothing_else(opened):

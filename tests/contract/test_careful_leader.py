@@ -5,7 +5,7 @@ import json
 import sys
 
 import pytest
-from endpoint import saying, serving
+from support.endpoint import saying, serving
 
 from tts.shipped import SAMPLES
 

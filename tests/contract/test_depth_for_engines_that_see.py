@@ -8,30 +8,31 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from empty_pictures import PICTURES, empty, empty_photo
-from endpoint import chunk, saying, serving
 from PIL import Image, ImageDraw
-from support import a_context, a_request
+from support.basics import a_context, a_request
+from support.empty_pictures import PICTURES, empty, empty_photo
+from support.endpoint import chunk, saying, serving
 
-from deployments.bench.harness import DEFAULT_PHOTOS
 from deployments.cli import cli
-from deployments.local import local_ports
-from deployments.parts import make_router
+from deployments.wiring.local import local_ports
+from deployments.wiring.parts import make_router
+from geotts_benchmarks.harness import DEFAULT_PHOTOS
 from tts.aio import closing
 from tts.config import AppArgs, CluesEngine, OpenAIEngine, RoutingConfig, ScriptedEngine, VllmEngine
 from tts.domain.abilities import Abilities
 from tts.domain.events import RolloutStarted
-from tts.domain.photo import load_photo
+from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth, Limits, PlanDepth
 from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import ConfigError
 from tts.pipeline import solve
-from tts.ports import Attachment
+from tts.ports import Attachment, Closable
 from tts.profiles import load_profile, profile_names
 from tts.routing.locatability import CuesLocator
 from tts.shipped import SAMPLES
@@ -100,22 +101,40 @@ async def test_a_picture_without_content_gets_one_and_says_so(engine, name, loca
     plan = await plan_for(AppArgs(engine=SEEING[engine]), empty_photo(name), locator, n_parallel=4)
     assert (plan.depth, plan.n_planned, plan.use_tools) == (PlanDepth.HOPELESS, 1, False)
     assert plan.summary == (
-        "1 attempt without tools: the picture shows nothing to go by: it is blank, one texture or noise"
+        "1 attempt without tools: the photo shows nothing that names a place: it is blank, one texture or noise"
     )
 
 
-async def test_what_is_planned_is_what_runs(without_text, locator, data_store):
-    args = AppArgs(engine=SEEING["scripted"])
-    ports = local_ports(args)
+@pytest.fixture
+async def endpoint():
+    async with serving(searching) as there:
+        yield there
+
+
+@pytest.fixture(params=["scripted", "openai"])
+async def started_by(request, locator, data_store, endpoint):
+    """The events of a photo under `auto -n 4`, by one service in this process for all photos."""
+    seeing = {"openai": OpenAIEngine(base_url=endpoint.url, model="m"), "scripted": SEEING["scripted"]}
+    ports = replace(local_ports(AppArgs(engine=seeing[request.param])), locator=locator)
+
+    async def events_of(photo):
+        asked = a_request(photo, n_parallel=4, stop="none")
+        async with closing(solve(asked, ports, deadline_s=60.0)) as items:
+            return [item async for item in items if not isinstance(item, Attachment)]
+
+    yield events_of
+    assert isinstance(ports.rollouts, Closable)
+    await ports.rollouts.aclose()
+
+
+@pytest.mark.slow
+async def test_what_is_planned_is_what_runs(without_text, started_by):
+    """Each of the 48 photos without text gets its four rollouts, and each of those calls a tool."""
+    assert len(without_text) == 48
     for photo, started in (*((photo, 4) for photo in without_text), (empty_photo("noise"), 1)):
-        ports_now = type(ports)(**{**{f: getattr(ports, f) for f in ports.__slots__}, "locator": locator})
-        request = a_request(photo, n_parallel=4, stop="none")
-        async with closing(solve(request, ports_now, deadline_s=60.0)) as items:
-            events = [item async for item in items if not isinstance(item, Attachment)]
+        events = await started_by(photo)
         assert sum(isinstance(event, RolloutStarted) for event in events) == started
-        attempts = (
-            "4 attempts with tools: no text" if started > 1 else "1 attempt with tools: the picture shows nothing"
-        )
+        attempts = "4 attempts with tools: no text" if started > 1 else "1 attempt with tools: the photo shows nothing"
         assert fold(events).routed.plan.summary.startswith(attempts)
         assert fold(events).answer.usage.tool_calls == started
 
@@ -128,7 +147,7 @@ async def test_what_is_planned_is_what_runs(without_text, locator, data_store):
 async def test_an_engine_that_only_reads_is_planned_for_as_before(blind, without_text, locator):
     plan = await plan_for(AppArgs(engine=blind), without_text[0], locator, n_parallel=4)
     assert (plan.depth, plan.n_planned, plan.use_tools) == (PlanDepth.HOPELESS, 1, False)
-    assert plan.summary == "1 attempt without tools: no legible text, so nothing to look up"
+    assert plan.summary == "1 attempt without tools: no readable text, so nothing to look up"
 
 
 def test_a_text_model_sees_through_its_observer():
@@ -220,7 +239,7 @@ async def test_locate_against_an_endpoint_says_and_does_it(picture, tmp_path, da
         assert "plan: 4 attempts with tools: no text to read, but " in told.decode()
         assert len(turns) == 8
     else:
-        assert "plan: 1 attempt with tools: the picture shows nothing to go by" in told.decode()
+        assert "plan: 1 attempt with tools: the photo shows nothing that names a place" in told.decode()
         assert len(turns) == 2
 
 
@@ -230,8 +249,11 @@ SIGN = SAMPLES / "town-sign-latin.jpg"
 @pytest.mark.parametrize(
     ("picture", "sentence"),
     [
-        ("sign", "2 attempts with tools: there is something to read and to look up"),
-        ("black", "1 attempt without tools: the picture shows nothing to go by: it is blank, one texture or noise"),
+        ("sign", "2 attempts with tools: there is some text to read and to look up"),
+        (
+            "black",
+            "1 attempt without tools: the photo shows nothing that names a place: it is blank, one texture or noise",
+        ),
     ],
 )
 def test_the_engine_that_reads_says_its_plan_in_one_plain_sentence_before_the_answer(

@@ -15,16 +15,16 @@ import httpx
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ReadOnlyError
-from redis_server import running_redis
-from service import PHOTO, an_app, idle, ports_of, serving
+from support.redis_server import running_redis
+from support.service import PHOTO, an_app, idle, ports_of, serving
 
-from deployments.audit import AuditLog
-from deployments.bench.harness import free_port
-from deployments.gateway import Gateway
-from deployments.http import create_app
+from deployments.gateway.gateway import Gateway
+from deployments.http.app import create_app
+from deployments.observability.audit import AuditLog
 from deployments.runstore import LogEntry, RunMeta, StoreUnavailable
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
+from geotts_benchmarks.harness import free_port
 from tts.config import ScriptedEngine
 from tts.toolkit.broker.sqlite_store import SqliteStore
 

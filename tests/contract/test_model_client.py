@@ -4,19 +4,19 @@ from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
-from chat_servers import BY_NAME, Turn, playing
-from endpoint import chunk, saying, serving
-from support import a_context
+from support.basics import a_context
+from support.chat_servers import BY_NAME, Turn, playing
+from support.endpoint import chunk, saying, serving
 
 from tts.clues.reader import ClueReader
 from tts.config import CluesEngine, OpenAIEngine, ScriptedEngine
 from tts.dialects.base import Task
-from tts.dialects.generic import GenericDialect
+from tts.dialects.served.generic import GenericDialect
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.countries import Countries
-from tts.inference.clues_engine import CluesModel
-from tts.inference.openai_client import OpenAIModel
+from tts.inference.clues.engine import CluesModel
+from tts.inference.openai.client import OpenAIModel
 from tts.inference.scripted import ScriptedModel
 from tts.ports import Delta, ModelRequest, Sampling, ToolSchema
 

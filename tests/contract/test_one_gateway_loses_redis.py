@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 
 import httpx
 import pytest
-from cut_redis import CUTS, cut_redis
-from redis_server import running_redis
-from service import PHOTO, an_app, idle, ports_of, serving
+from support.cut_redis import CUTS, CutRedis, cut_redis
+from support.redis_server import running_redis
+from support.service import PHOTO, an_app, idle, ports_of, serving
 
 from deployments.runstore.redis import RedisRunStore
 from tts.config import ScriptedEngine
+from tts.ports import Rollouts
 
 WORK_S = 3.0
 SLOW = ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=WORK_S / 4)
@@ -39,7 +40,7 @@ def hasty(monkeypatch):
 class Counted:
     """Rollouts as they are, and how many groups of them were started."""
 
-    inner: object
+    inner: Rollouts
     groups: int = 0
 
     def __getattr__(self, name):
@@ -60,7 +61,7 @@ class Two:
     b: str
     first: object
     second: object
-    way: object
+    way: CutRedis
     work: Counted
     http: httpx.AsyncClient
 

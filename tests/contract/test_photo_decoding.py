@@ -7,13 +7,14 @@ import signal
 import psutil
 import pytest
 import uvloop
-from hostile import corpus
-from support import leftover_tasks, sign_bytes
+from support.basics import leftover_tasks, sign_bytes
+from support.hostile import corpus
 
-from deployments.admission import Admission
-from deployments.photo_process import PhotoProcess, _Child
+from deployments.gateway.admission import Admission
+from deployments.gateway.photos.process import PhotoProcess, _Child
 from tts.config import GatewayConfig
-from tts.domain.photo import PhotoLimits, load_photo, load_small_photo
+from tts.domain.photo import PhotoLimits
+from tts.domain.photo_cleaning import load_photo, load_small_photo
 from tts.errors import PhotoError
 
 LIMITS = PhotoLimits()
@@ -55,7 +56,7 @@ def children():
 
 def decodes(child):
     try:
-        return "deployments.photo_worker" in child.cmdline()
+        return "deployments.gateway.photos.worker" in child.cmdline()
     except psutil.ZombieProcess:
         return True
 
@@ -152,7 +153,7 @@ async def test_a_photo_sent_as_it_dies_with_nothing_to_do_is_read_by_the_next(pr
 
 
 async def test_a_photo_that_takes_too_long_is_refused(process, monkeypatch):
-    monkeypatch.setattr("deployments.photo_process._LONGEST_S", 0.1)
+    monkeypatch.setattr("deployments.gateway.photos.process._LONGEST_S", 0.1)
     children()[0].send_signal(signal.SIGSTOP)
     with pytest.raises(PhotoError, match="decoding it failed"):
         await process.clean(SMALL[0])
@@ -206,7 +207,9 @@ async def test_of_a_crowd_each_gets_its_own(process):
 
 async def test_a_crowd_is_served_by_the_process(process, monkeypatch):
     here = []
-    monkeypatch.setattr("deployments.admission.load_small_photo", lambda raw, _: here.append(raw) or load_photo(raw))
+    monkeypatch.setattr(
+        "deployments.gateway.admission.load_small_photo", lambda raw, _: here.append(raw) or load_photo(raw)
+    )
     door = Admission(GatewayConfig(), process)
     await asyncio.gather(*(door.photos([SMALL[0]]) for _ in range(12)))
     assert 1 <= len(here) <= 4

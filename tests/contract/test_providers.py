@@ -5,11 +5,12 @@ import re
 import time
 
 import pytest
-from provider_calls import REGION, REGIONS, call
-from provider_server import FIXTURES, KEYS, answering, provided, samples
-from support import a_context
+from support.basics import a_context
+from support.provider_calls import REGION, REGIONS, call
+from support.provider_server import FIXTURES, KEYS, answering, provided, samples
 
-from tools.catalog import KEY_VARIABLES
+from tools.places import PlacesProvider
+from tools.provider_catalog import KEY_VARIABLES
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import PlaceFact, ToolCall, ViewFact, WebFact
 from tts.errors import ConfigError, ToolErrorKind
@@ -66,8 +67,13 @@ async def test_ids_of_searches_lead_to_details_and_are_told_apart(provide, provi
     others = [name for name in PLACES if name != provider]
     from tools.providers import amap, google, opencage, osm, serper
 
-    owners = {"amap": amap.Amap, "google": google.Google, "osm": osm.OsmPlaces, "serper": serper.SerperPlaces}
-    owners["opencage"] = opencage.OpenCagePlaces
+    owners: dict[str, type[PlacesProvider]] = {
+        "amap": amap.Amap,
+        "google": google.Google,
+        "osm": osm.OsmPlaces,
+        "serper": serper.SerperPlaces,
+        "opencage": opencage.OpenCagePlaces,
+    }
     assert owners[provider].owns(None, place_id)
     assert not any(owners[other].owns(None, place_id) for other in others)
 
@@ -237,7 +243,7 @@ async def test_a_chinese_name_unknown_in_china_is_looked_for_elsewhere(provide):
     ],
 )
 async def test_errors_that_come_with_status_200_are_understood(provide, provider, reply, kind):
-    from rude_server import as_json
+    from support.rude_server import as_json
 
     asked = ("image_search", REGION) if provider in REGIONS else ("geocode", {"address": "北京"})
     async with provide(provider, answer=lambda seen: as_json(reply)) as (_, catalog):
@@ -245,7 +251,7 @@ async def test_errors_that_come_with_status_200_are_understood(provide, provider
 
 
 async def test_used_up_credits_rotate_the_keys(provide, monkeypatch):
-    from rude_server import as_json
+    from support.rude_server import as_json
 
     monkeypatch.setitem(KEYS, "SERPER_API_KEY", "used-up-key, fresh-key")
 
@@ -269,7 +275,7 @@ async def test_the_next_web_search_serves_when_one_cannot(provide):
 
 
 async def test_photo_hosts_are_hidden_on_request_from_the_same_cached_hits(provide):
-    from rude_server import as_json
+    from support.rude_server import as_json
 
     hits = [
         {"title": f"hit {i}", "url": url, "content": "c"}

@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from provider_calls import REGION, REGIONS, call, consenting
-from provider_server import answering
+from support.provider_calls import REGION, REGIONS, call, consenting
+from support.provider_server import answering
 
 from tts.config import RegionSearchConfig
 from tts.domain.tooling import ToolCall, WebFact
@@ -117,7 +117,7 @@ async def test_the_next_region_search_serves_when_one_cannot(provide):
     ],
 )
 async def test_used_up_and_refused_keys_of_region_search_are_quota(provide, provider, status, reply):
-    from rude_server import as_json
+    from support.rude_server import as_json
 
     async with provide(provider, answer=lambda seen: as_json(reply, status=status)) as (_, catalog):
         assert (await call(catalog, "image_search", **REGION)).result.failure.kind is ToolErrorKind.QUOTA

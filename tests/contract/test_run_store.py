@@ -7,13 +7,13 @@ import tracemalloc
 import orjson
 import pytest
 from redis.asyncio import Redis
-from redis_server import running_redis
-from support import leftover_tasks
+from support.basics import leftover_tasks
+from support.redis_server import running_redis
 
-from deployments.bench.harness import free_port
 from deployments.runstore import Claim, LogEntry, MemoryRunStore, RunMeta, StoreUnavailable, open_store
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
+from geotts_benchmarks.harness import free_port
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.ports import Attachment
@@ -144,6 +144,17 @@ async def test_meta_says_whose_it_is(store):
     await store.close(meta)
     assert not await store.is_open("loc_1")
     assert await store.meta("loc_unknown") is None
+
+
+async def test_a_gateway_that_was_thought_dead_adds_nothing_after_the_end(store):
+    run = a_run()
+    await store.open(run, lease_s=60)
+    await store.append("loc_1", entries(1))
+    assert await store.renew([run], lease_s=60) == []
+    await store.close(run)
+    await store.append("loc_1", entries(2))
+    assert await seqs_of(store, "loc_1") == [1]
+    assert await store.renew([run], lease_s=60) == ["loc_1"], "it is told to stop"
 
 
 async def test_erased_is_erased(store):

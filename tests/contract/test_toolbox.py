@@ -1,7 +1,7 @@
 """What every tool owes a model and the evidence checks."""
 
 import pytest
-from support import a_context
+from support.basics import a_context
 
 from tools import broker_tools, local_tools
 from tts.domain.geo import Circle, Countries, LatLon

@@ -7,12 +7,12 @@ import random
 
 import httpx
 import pytest
-from redis_server import running_redis
-from service import PHOTO, an_app, idle, serving
+from support.redis_server import running_redis
+from support.service import PHOTO, an_app, idle, serving
 
-from deployments.access import fingerprint
-from deployments.bench.cutting import CuttingTransport
+from deployments.gateway.auth import fingerprint
 from deployments.runstore.redis import RedisRunStore
+from geotts_benchmarks.cutting import CuttingTransport
 from tts.api.client import Client
 from tts.config import AccessConfig, ScriptedEngine
 from tts.domain.request import LocateOptions

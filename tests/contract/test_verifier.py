@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from support import a_context
+from support.basics import a_context
 
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.events import Hypothesised, RolloutFinished, ToolResulted
@@ -13,9 +13,9 @@ from tts.domain.request import LocateOptions
 from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import fold
 from tts.ports import VerifyRequest
-from tts.verify.calibration import shipped
-from tts.verify.consensus import ConsensusVerifier
-from tts.verify.world import World
+from tts.verify.consensus.calibration import shipped
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import ConsensusVerifier
 
 COIMBRA, PORTO, OSAKA = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=41.1496, lon=-8.611), LatLon(lat=34.69, lon=135.50)
 

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from endpoint import serving
-from faulty_model import FaultyModel, refusing
-from support import sign_bytes
+from support.basics import sign_bytes
+from support.endpoint import serving
+from support.faulty_model import FaultyModel, refusing
 
 PAGES = {"/v1/models": {"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 65536}]}}
 REAL = ("--set", "engine.retries=0")

@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from chat_servers import BY_NAME, playing
-from chat_speakers import speaking
-from cutting_server import CuttingServer, is_canary, ollama_pages
-from endpoint import serving
-from geotts_process import geotts
+from support.chat_servers import BY_NAME, playing
+from support.chat_speakers import speaking
+from support.cutting_server import CuttingServer, is_canary, ollama_pages
+from support.endpoint import serving
+from support.geotts_process import geotts
 
-from deployments.bench.harness import free_port
+from geotts_benchmarks.harness import free_port
 
 
 async def doctor(play, pages, model, *more):
@@ -42,17 +42,17 @@ async def test_an_ollama_that_reads_everything_is_well(data_store):
     server = CuttingServer(8192, speaking("generic"))
     code, said, _ = await doctor(server.play, ollama_pages(), "gemma3:4b")
     assert code == 0
-    assert "words was read from the first one (ollama)" in said
+    assert "words was read from its first word (ollama)" in said
 
 
 @pytest.mark.parametrize(
-    ("name", "context"), [("vllm", "16384 tokens; what is longer"), ("openai-chat", "not told; what is longer")]
+    ("name", "context"), [("vllm", "16384 tokens; longer prompts"), ("openai-chat", "not stated; longer prompts")]
 )
 async def test_a_server_that_refuses_aloud_is_not_asked(data_store, name, context):
     server = BY_NAME[name]
     code, said, bodies = await doctor(playing(server, speaking("generic")), server.pages, server.model)
     assert code == 0
-    assert f"{context} is refused aloud" in said
+    assert f"{context} are refused with an error" in said
     assert not bodies
 
 

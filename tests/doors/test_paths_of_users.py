@@ -1,6 +1,7 @@
 """The commands that three kinds of users type first: an API key, a laptop with a small model, eight GPUs.
 
-Each runs as they would run it, in a process of its own, without a configuration file.
+Each runs as they would run it: the `geotts` of a fresh environment with the installed wheel, in a process of its own,
+in an empty folder, without a configuration file.
 """
 
 import json
@@ -9,13 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from chat_servers import BY_NAME, playing
-from chat_speakers import speaking
-from cutting_server import CuttingServer, is_canary, ollama_pages
-from endpoint import Reply, serving
-from geotts_process import geotts
+from support.chat_servers import BY_NAME, playing
+from support.chat_speakers import speaking
+from support.cutting_server import CuttingServer, is_canary, ollama_pages
+from support.endpoint import Reply, serving
 
-from deployments.bench.harness import free_port
+from geotts_benchmarks.harness import free_port
 from tts.shipped import SAMPLES
 
 PHOTO = str(SAMPLES / "town-sign-latin.jpg")
@@ -23,10 +23,18 @@ HOSTED = ("openai-chat", "openai-reasoning", "gemini", "anthropic", "openrouter"
 ON_A_LAPTOP = ("ollama", "lm-studio", "llama-server", "vllm", "sglang")
 
 
+def test_the_command_and_all_behind_it_come_from_the_wheel(installed, tmp_path):
+    names = "deployments, geotts_client, tools, tts"
+    code = f"import {names}; print(*(module.__file__ for module in ({names})))"
+    done = installed.run("python", "-c", code, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert all(Path(path).is_relative_to(installed.site_packages) for path in done.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("profile", "name"), [*(("hosted", name) for name in HOSTED), *(("small", name) for name in ON_A_LAPTOP)]
 )
-async def test_the_first_photo_is_answered_with_tools_used(data_store, profile, name):
+async def test_the_first_photo_is_answered_with_tools_used(geotts, profile, name):
     server = BY_NAME[name]
     async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
         code, out, told = await geotts(
@@ -42,7 +50,7 @@ async def test_the_first_photo_is_answered_with_tools_used(data_store, profile, 
     assert answer["n"]["run"] >= 1
 
 
-async def test_a_small_profile_sends_small_pictures_and_few_tools(data_store):
+async def test_a_small_profile_sends_small_pictures_and_few_tools(geotts):
     server = BY_NAME["lm-studio"]
     async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
         await geotts(
@@ -55,7 +63,7 @@ async def test_a_small_profile_sends_small_pictures_and_few_tools(data_store):
 @pytest.mark.parametrize(
     ("width", "order"), [((), ["begins", "ends"]), (("--set", "routing.width=full"), ["begins"] * 2)]
 )
-async def test_the_second_attempt_of_a_small_profile_waits_for_the_first_turn_of_the_first(data_store, width, order):
+async def test_the_second_attempt_of_a_small_profile_waits_for_the_first_turn_of_the_first(geotts, width, order):
     server = BY_NAME["vllm"]
     play, seen = playing(server, speaking("generic")), []
 
@@ -80,7 +88,7 @@ async def test_the_second_attempt_of_a_small_profile_waits_for_the_first_turn_of
     assert (seen[:2], seen.count("begins")) == (order, 2)
 
 
-async def test_several_models_and_none_named_is_an_error_that_lists_them(data_store):
+async def test_several_models_and_none_named_is_an_error_that_lists_them(geotts):
     server = BY_NAME["openai-chat"]
     async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
         code, _, told = await geotts("locate", PHOTO, "--profile", "hosted", "--endpoint", endpoint.url)
@@ -90,13 +98,13 @@ async def test_several_models_and_none_named_is_an_error_that_lists_them(data_st
 
 @pytest.mark.parametrize("command", [("locate", PHOTO), ("serve", "--plan")])
 @pytest.mark.parametrize(("profile", "model"), [("hosted", ("--model", "o-thinking")), ("small", ())])
-async def test_a_profile_of_somebody_elses_model_asks_for_the_endpoint(command, profile, model):
+async def test_a_profile_of_somebody_elses_model_asks_for_the_endpoint(geotts, command, profile, model):
     code, _, told = await geotts(*command, "--profile", profile, *model)
     assert code == 2
     assert f"the profile {profile} needs --endpoint URL" in " ".join(told.split())
 
 
-async def test_the_plan_of_eight_gpus_names_model_verifier_and_tools_and_warns_of_what_is_missing():
+async def test_the_plan_of_eight_gpus_names_model_verifier_and_tools_and_warns_of_what_is_missing(geotts):
     code, _, told = await geotts(
         "serve", "--profile", "thinking_with_map", "--gpus", "8x80", "--plan", GOOGLE_MAPS_API_KEY="k"
     )
@@ -104,7 +112,7 @@ async def test_the_plan_of_eight_gpus_names_model_verifier_and_tools_and_warns_o
     assert "model: GD-ML/Thinking-with-Map-30B-A3B" in told
     assert "GPUs: 8 x 80 GB: 4 replicas of 2 GPUs" in told
     assert "the embedded gazetteer" in told
-    assert "$GOOGLE_MAPS_API_KEY is set, and nothing uses it: --providers google" in told
+    assert "$GOOGLE_MAPS_API_KEY is set, but nothing uses it: --providers google" in told
     code, _, told = await geotts(
         "serve", "--profile", "thinking_with_map", "--gpus", "8x80", "--plan", "--providers", "google,amap",
         GOOGLE_MAPS_API_KEY="k", AMAP_API_KEY="k",
@@ -114,7 +122,7 @@ async def test_the_plan_of_eight_gpus_names_model_verifier_and_tools_and_warns_o
     assert "!" not in told
 
 
-async def test_a_plan_names_every_key_that_is_missing():
+async def test_a_plan_names_every_key_that_is_missing(geotts):
     code, _, told = await geotts(
         "serve", "--profile", "thinking_with_map", "--gpus", "8x80", "--plan", "--providers", "google,amap"
     )
@@ -123,7 +131,7 @@ async def test_a_plan_names_every_key_that_is_missing():
     assert "! $AMAP_API_KEY is not set" in told
 
 
-async def test_a_service_is_not_begun_without_its_keys(data_store):
+async def test_a_service_is_not_begun_without_its_keys(geotts):
     code, _, told = await geotts(
         "serve", "--providers", "google,amap", "--port", str(free_port()), AMAP_API_KEY=" ",
     )  # fmt: skip
@@ -139,7 +147,7 @@ async def test_a_service_is_not_begun_without_its_keys(data_store):
         (("--set", "engine.price={input: 1, output: 2}"), "money: at most $0.5 a request"),
     ],
 )
-async def test_a_plan_says_whether_the_money_limit_can_be_kept(price, said):
+async def test_a_plan_says_whether_the_money_limit_can_be_kept(geotts, price, said):
     code, _, told = await geotts(
         "serve", "--profile", "hosted", "--endpoint", "http://127.0.0.1:9/v1", "--model", "o-thinking", "--plan", *price
     )
@@ -147,13 +155,13 @@ async def test_a_plan_says_whether_the_money_limit_can_be_kept(price, said):
     assert said in told
 
 
-async def test_a_model_that_does_not_fit_is_refused_with_what_would():
+async def test_a_model_that_does_not_fit_is_refused_with_what_would(geotts):
     code, _, told = await geotts("serve", "--profile", "thinking_with_map", "--gpus", "1x24", "--plan")
     assert code == 2
     assert "what would fit: 4 such GPUs" in told
 
 
-async def test_a_larger_model_than_the_profiles_is_refused_with_its_own_size():
+async def test_a_larger_model_than_the_profiles_is_refused_with_its_own_size(geotts):
     code, _, told = await geotts(
         "serve", "--profile", "thinking_with_map", "--model", "Qwen/Qwen2.5-VL-72B-Instruct", "--gpus", "1x80", "--plan"
     )
@@ -162,14 +170,14 @@ async def test_a_larger_model_than_the_profiles_is_refused_with_its_own_size():
     assert "4 such GPUs (tensor parallel 4)" in told
 
 
-async def test_without_a_gpu_and_without_gpus_named_the_plan_warns(tmp_path):
+async def test_without_a_gpu_and_without_gpus_named_the_plan_warns(geotts, tmp_path):
     code, _, told = await geotts("serve", "--profile", "thinking_with_map", "--plan", PATH=str(tmp_path))
     assert code == 0
     assert "GPUs:" not in told
     assert "! no GPU was found here, so none is reserved for the model: name those to use with --gpus" in told
 
 
-async def test_the_gpus_of_the_machine_are_planned_with_when_none_are_named(tmp_path, monkeypatch):
+async def test_the_gpus_of_the_machine_are_planned_with_when_none_are_named(geotts, tmp_path, monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     tool = tmp_path / "nvidia-smi"
     tool.write_text("#!/bin/sh\nprintf '0, GPU-aa, 81559\\n1, GPU-bb, 81559\\n'\n")
@@ -180,7 +188,7 @@ async def test_the_gpus_of_the_machine_are_planned_with_when_none_are_named(tmp_
     assert "no GPU was found" not in told
 
 
-async def test_a_key_that_no_tool_of_the_profile_uses_is_named_once(data_store):
+async def test_a_key_that_no_tool_of_the_profile_uses_is_named_once(geotts):
     server = BY_NAME["sglang"]
     async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
         code, out, told = await geotts(
@@ -188,10 +196,10 @@ async def test_a_key_that_no_tool_of_the_profile_uses_is_named_once(data_store):
             server.model, GOOGLE_MAPS_API_KEY="k",
         )  # fmt: skip
     assert (code, len(out.splitlines())) == (0, 2), told
-    assert told.count("$GOOGLE_MAPS_API_KEY is set, and nothing uses it: --providers google") == 1
+    assert told.count("$GOOGLE_MAPS_API_KEY is set, but nothing uses it: --providers google") == 1
 
 
-async def test_every_answer_of_a_live_map_model_on_embedded_tools_says_so(data_store):
+async def test_every_answer_of_a_live_map_model_on_embedded_tools_says_so(geotts):
     server = BY_NAME["sglang"]
     async with serving(playing(server, speaking("thinking_with_map")), server.pages) as endpoint:
         code, out, told = await geotts(
@@ -222,7 +230,7 @@ def test_an_example_that_can_not_run_says_so_in_one_line(example, arguments, cod
     assert said in done.stderr
 
 
-async def test_what_the_question_about_the_context_took_is_in_the_usage_of_the_answer(data_store):
+async def test_what_the_question_about_the_context_took_is_in_the_usage_of_the_answer(geotts):
     server = CuttingServer(32_768, speaking("generic"))
     async with serving(server.play, ollama_pages()) as endpoint:
         _, out, told = await geotts(

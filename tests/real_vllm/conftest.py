@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tts.dialects.base import Task
-from tts.dialects.generic import GenericDialect
-from tts.dialects.hermes import tools_text
-from tts.inference.checkpoints import Shape, write_checkpoint
+from tts.dialects.hermes_tool_calls import tools_text
+from tts.dialects.served.generic import GenericDialect
+from tts.inference.vllm.checkpoints import Shape, write_checkpoint
 from tts.ports import ToolSchema
 
 _HERE = Path(__file__).parent

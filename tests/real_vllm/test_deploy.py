@@ -8,9 +8,9 @@ keeps to no format, so a photo gets the error that says so: turns were generated
 import copy
 
 import pytest
-from deployed_files import deploy, differences, locate, operators_environment, shipped, wait_for
-from namespaces import machines
-from ray_nodes import ROOT, ray_cluster, tool
+from support.deployed_files import deploy, differences, locate, operators_environment, shipped, wait_for
+from support.namespaces import machines
+from support.ray_nodes import ROOT, ray_cluster, tool
 
 pytestmark = pytest.mark.timeout(900)
 REPLACED = {

@@ -2,11 +2,11 @@
 
 import pytest
 
-from deployments.bench.engine_runs import engine
-from deployments.bench.gpu import measure
-from deployments.bench.prefix import compare
-from tts.inference.checkpoints import Shape
-from tts.inference.vllm_seam import has_cuda
+from geotts_benchmarks.engine_runs import engine
+from geotts_benchmarks.gpu import measure
+from geotts_benchmarks.prefix import compare
+from tts.inference.vllm.checkpoints import Shape
+from tts.inference.vllm.seam import has_cuda
 
 pytestmark = [
     pytest.mark.gpu,

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from support import a_context
+from support.basics import a_context
 
-from deployments.bench.harness import free_port
+from geotts_benchmarks.harness import free_port
 from tts.config import OpenAIEngine
 from tts.dialects.base import Task
-from tts.dialects.generic import GenericDialect
+from tts.dialects.served.generic import GenericDialect
 from tts.errors import ModelError
-from tts.inference.openai_client import OpenAIModel
+from tts.inference.openai.client import OpenAIModel
 from tts.ports import ModelRequest, Sampling, ToolSchema
 
 pytestmark = pytest.mark.timeout(300)

@@ -1,19 +1,22 @@
-"""The whole service with vLLM behind it: four rollouts of three turns that zoom, over HTTP, with a verifier model."""
+"""The service with vLLM behind it: four rollouts of three turns that zoom, over HTTP, with the consistency agent."""
 
 import asyncio
+import time
 from contextlib import suppress
 
 import httpx
 import psutil
 import pytest
 import pytest_asyncio
-from support import sign_bytes
+from support.basics import sign_bytes
+from support.service import samples
 
-from deployments.bench.harness import free_port, locate
-from deployments.cluster import APP_NAME, served
-from deployments.probe import Probe
+from deployments.launch.cluster import APP_NAME, served
+from deployments.serve.probe import Probe
+from geotts_benchmarks.harness import free_port, locate
 from tts.config import (
     AppArgs,
+    ConsistencyConfig,
     DeploymentConfig,
     DeploymentsConfig,
     GatewayConfig,
@@ -22,9 +25,10 @@ from tts.config import (
     VllmEngine,
 )
 from tts.domain.answer import StopReason
-from tts.domain.events import ToolResulted, TurnFinished, VerifierText
+from tts.domain.events import RolloutFinished, ToolResulted, TurnFinished
 from tts.domain.plan import Limits
 from tts.domain.trajectory import fold
+from tts.domain.usage import Usage
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(420)]
 PHOTO = sign_bytes("Wilhelmsburg", "Inselpark")
@@ -47,16 +51,19 @@ ZOOM = {
 
 @pytest.fixture(scope="module")
 def service(tiny_qwen3, tiny_args, data_store):
+    """Ray is told of a GPU that is not there: the engine claims half of it, and runs on the processor."""
     args = AppArgs(
         engine=VllmEngine(model=str(tiny_qwen3), load_format="dummy", constrain="turns", turn_schema=ZOOM, **tiny_args),
         routing=RoutingConfig(method="fixed", fixed_score=0.9, stop="none", stragglers="wait"),
         limits=Limits(max_turns=3, max_tool_calls=8, max_tokens=2048),
-        verifier=VerifierConfig(kind="model", mode="synthesise", max_tokens=900),
+        verifier=VerifierConfig(consistency=ConsistencyConfig(timeout_s=60)),
         gateway=GatewayConfig(port=free_port()),
-        deployments=DeploymentsConfig(rollout=DeploymentConfig(replicas=1)),
+        deployments=DeploymentsConfig(rollout=DeploymentConfig(replicas=1, num_gpus=0.5)),
     )
-    with served(args) as running:
-        yield running
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_OVERRIDE_RESOURCES", '{"GPU": 1}')
+        with served(args) as running:
+            yield running
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -65,8 +72,20 @@ async def http():
         yield client
 
 
-async def test_four_rollouts_zoom_twice_and_answer(service, http):
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def first(service, http):
+    """The first request: what came, the seconds it took, and what it cost of the GPUs by the metrics."""
+    before, started = await gpu_seconds(http, service), time.monotonic()
     found = await locate(http, service.url, PHOTO, seed=4, **ASKED)
+    return found, time.monotonic() - started, await gpu_seconds(http, service) - before
+
+
+async def gpu_seconds(http, service):
+    return samples((await http.get(f"{service.url}/metrics")).text)["geotts_gpu_seconds_total"]
+
+
+async def test_four_rollouts_zoom_twice_and_answer(first):
+    found, _, _ = first
     assert not found.failure
     run = fold(found.events)
     assert [t.stop_reason for t in run.trajectories] == [StopReason.ANSWERED] * 4
@@ -76,8 +95,24 @@ async def test_four_rollouts_zoom_twice_and_answer(service, http):
     assert all(result.ok and result.images for result in zoomed)
     assert len({t.text for t in run.trajectories}) > 1
     assert run.answer.usage.cached_tokens > 0.5 * run.answer.usage.prompt_tokens
-    assert any(isinstance(event, VerifierText) for event in found.events)
-    assert run.answer.provenance.verifier == "synthesise by vllm"
+    assert not run.answer.abstained
+    assert run.answer.provenance.verifier == "consensus"
+
+
+async def test_the_consistency_agent_reads_with_the_engine_of_the_rollouts(first):
+    """Beside the verifier as it comes: this was refused, as if a second engine had to be loaded."""
+    found, _, _ = first
+    answer = fold(found.events).answer
+    rollouts = sum((event.usage for event in found.events if isinstance(event, RolloutFinished)), Usage())
+    assert answer.usage.prompt_tokens > rollouts.prompt_tokens > 0
+    assert answer.usage.completion_tokens > rollouts.completion_tokens > 0
+    assert "the consistency check did not finish" not in answer.warnings
+
+
+async def test_what_a_request_cost_of_the_gpus_is_in_the_metrics(first):
+    """Half a GPU for at most the time that the request took, and more than none."""
+    _, took_s, gpu_s = first
+    assert 0 < gpu_s < 0.5 * took_s
 
 
 async def test_the_same_seed_gives_the_same_trajectories(service, http):

@@ -18,11 +18,11 @@ from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import to_gcj02
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Ask, Complaint, Manners, Outlet, Reply, judge_status
+from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderPolicy, ProviderRequest, Reply, judge_status
 
 KEY_PARAMETER: Final = "key"
 BASE_URL: Final = "https://restapi.amap.com"
-MANNERS: Final = Manners(per_s=3.0, burst=3.0, max_running=3)
+POLICY: Final = ProviderPolicy(per_s=3.0, burst=3.0, max_running=3)
 _COUNTRY_OF_CODE: Final = {"71": "TW", "81": "HK", "82": "MO"}
 _QUOTA = frozenset({"10003", "10044", "10045", "40000", "40002", "40003"})
 _TOO_OFTEN = frozenset({"10004", "10014", "10015", "10019", "10020", "10021", "10029"})
@@ -103,31 +103,36 @@ class Amap:
         self._outlet, self._base = outlet, base_url
 
     def owns(self, place_id: str) -> bool:
+        """AMap's ids are ten capitals and digits that begin with B."""
         return len(place_id) == 10 and place_id[0] == "B" and place_id.isalnum() and place_id.isupper()
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """The first page of AMap's text search. It knows China only, whatever `country` is."""
         parameters = {"keywords": query, "offset": str(limit), "page": "1", "extensions": "base"}
-        reply = await self._outlet.read(self._ask("place/text", parameters), context, _Pois, _complaint)
+        reply = await self._outlet.read(self._ask("place/text", parameters), context, _Pois, _failure_of)
         return [_fact(poi) for poi in reply.pois[:limit] if poi.id]
 
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """AMap's input tips; those without an id are left out."""
         reply = await self._outlet.read(
-            self._ask("assistant/inputtips", {"keywords": query, "datatype": "poi"}), context, _Tips, _complaint
+            self._ask("assistant/inputtips", {"keywords": query, "datatype": "poi"}), context, _Tips, _failure_of
         )
         return [_fact(tip) for tip in reply.tips if tip.id][:limit]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
-        reply = await self._outlet.read(self._ask("place/detail", {"id": place_id}), context, _Pois, _complaint)
+        """The place of an AMap id; None when the reply lists none."""
+        reply = await self._outlet.read(self._ask("place/detail", {"id": place_id}), context, _Pois, _failure_of)
         return _fact(reply.pois[0]) if reply.pois else None
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
-        reply = await self._outlet.read(self._ask("geocode/geo", {"address": address}), context, _Geocodes, _complaint)
+        """Positions of an address; ids are administrative codes."""
+        reply = await self._outlet.read(self._ask("geocode/geo", {"address": address}), context, _Geocodes, _failure_of)
         return [
             PlaceFact(
                 id=f"adcode:{found.adcode}",
@@ -143,8 +148,9 @@ class Amap:
         ]
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        """The address at the point first, then places within 1 km; `point` is turned to GCJ-02 before it is sent."""
         parameters = {"location": _location(to_gcj02(point)), "extensions": "all", "radius": "1000"}
-        reply = await self._outlet.read(self._ask("geocode/regeo", parameters), context, _Regeo, _complaint)
+        reply = await self._outlet.read(self._ask("geocode/regeo", parameters), context, _Regeo, _failure_of)
         found = reply.regeocode
         place = found.component
         near = [
@@ -168,52 +174,53 @@ class Amap:
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
+        """A map of at most 1024 pixels a side at a whole zoom from 1 to 17. UNAVAILABLE for satellite."""
         if style != "map":
             raise ToolError("AMap serves no satellite pictures here", kind=ToolErrorKind.UNAVAILABLE)
         shown = min(_DETAILED_ZOOM, max(1, round(zoom)))
         centre = _location(to_gcj02(point))
         size = f"{min(width, 1024)}*{min(height, 1024)}"
         parameters = {"location": centre, "zoom": str(shown), "size": size, "markers": f"mid,,A:{centre}"}
-        ask = Ask(
+        ask = ProviderRequest(
             f"{self._base}/v3/staticmap", parameters, content_types=("image/", "application/json"), max_bytes=4 * 2**20
         )
         reply = await self._outlet.ask(ask, context, judge_picture)
         note = f"Zoom {shown}. Source: AMap."
         return MapPicture(reply.content, reply.content_type, min(width, 1024), min(height, 1024), float(shown), note)
 
-    def _ask(self, service: str, parameters: dict[str, str]) -> Ask:
-        return Ask(f"{self._base}/v3/{service}", {**parameters, "output": "JSON"})
+    def _ask(self, service: str, parameters: dict[str, str]) -> ProviderRequest:
+        return ProviderRequest(f"{self._base}/v3/{service}", {**parameters, "output": "JSON"})
 
 
-def _complaint(answer: _Answer) -> Complaint | None:
+def _failure_of(answer: _Answer) -> ProviderFailure | None:
     """What an infocode means. 10000 is success; 20xxx are our own parameters, or no result."""
     code = answer.infocode
     if answer.status == "1" or code == "10000":
         return None
     if code in _QUOTA:
-        return Complaint("quota", f"the quota is used up ({code})")
+        return ProviderFailure("quota", f"the quota is used up ({code})")
     if code in _TOO_OFTEN:
-        return Complaint("rate", f"asked too often ({code})", 1.0)
+        return ProviderFailure("rate", f"asked too often ({code})", 1.0)
     if code in _KEY:
-        return Complaint("key", f"the key is refused ({code})")
+        return ProviderFailure("key", f"the key is refused ({code})")
     if code in _PASSING:
-        return Complaint("passing", f"the service is failing ({code})")
-    return Complaint("refused", f"the request was refused ({code})")
+        return ProviderFailure("passing", f"the service is failing ({code})")
+    return ProviderFailure("refused", f"the request was refused ({code})")
 
 
-def complaint_of(content: bytes) -> Complaint | None:
+def complaint_of(content: bytes) -> ProviderFailure | None:
     """What a reply of any of the web services says went wrong. Raises ValueError when it is none."""
-    return _complaint(_Answer.model_validate_json(content))
+    return _failure_of(_Answer.model_validate_json(content))
 
 
-def judge_picture(reply: Fetched) -> Complaint | None:
+def judge_picture(reply: Fetched) -> ProviderFailure | None:
     """Refusals of the static map come as JSON with status 200."""
-    if (complaint := judge_status(reply)) is not None or reply.content_type.startswith("image/"):
-        return complaint
+    if (failure := judge_status(reply)) is not None or reply.content_type.startswith("image/"):
+        return failure
     try:
-        return complaint_of(reply.content) or Complaint("passing", "no picture came")
+        return complaint_of(reply.content) or ProviderFailure("passing", "no picture came")
     except ValueError:
-        return Complaint("passing", "the reply cannot be read")
+        return ProviderFailure("passing", "the reply cannot be read")
 
 
 def _fact(poi: _Poi) -> PlaceFact:

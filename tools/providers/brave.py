@@ -8,11 +8,11 @@ from typing import Final
 from tools.providers.plain import plain_text
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.outlet import Ask, KeyPlace, Manners, Outlet, Reply
+from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderPolicy, ProviderRequest, Reply
 
 BASE_URL: Final = "https://api.search.brave.com"
 KEY_PLACE: Final = KeyPlace("header", "X-Subscription-Token")
-MANNERS: Final = Manners(per_s=1.0, burst=1.0, max_running=2)  # the free plan's rate
+POLICY: Final = ProviderPolicy(per_s=1.0, burst=1.0, max_running=2)  # the free plan's rate
 _MOST_RESULTS = 20
 
 
@@ -41,8 +41,9 @@ class Brave:
         self._outlet, self._base = outlet, base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """At most 20 hits, without markup; the snippet is the description and one extra snippet."""
         parameters = {"q": query, "count": str(min(limit, _MOST_RESULTS))}
-        reply = await self._outlet.read(Ask(f"{self._base}/res/v1/web/search", parameters), context, _Hits)
+        reply = await self._outlet.read(ProviderRequest(f"{self._base}/res/v1/web/search", parameters), context, _Hits)
         return [
             WebFact(
                 number=i,

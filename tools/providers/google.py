@@ -17,9 +17,9 @@ from tools.maps import MapPicture, Style
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.toolkit.broker.outlet import Ask, Complaint, KeyPlace, Manners, Outlet, Reply
+from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderFailure, ProviderPolicy, ProviderRequest, Reply
 
-MANNERS: Final = Manners(per_s=10.0, burst=10.0)
+POLICY: Final = ProviderPolicy(per_s=10.0, burst=10.0)
 IN_HEADER: Final = KeyPlace("header", "X-Goog-Api-Key")
 _IN_QUERY: Final = KeyPlace("query", "key")
 PLACES_URL: Final = "https://places.googleapis.com"
@@ -125,11 +125,13 @@ class Google:
         self._places, self._maps = base_url or PLACES_URL, base_url or MAPS_URL
 
     def owns(self, place_id: str) -> bool:
+        """Google's ids have no fixed form: any text of at least 20 characters without a colon or a slash."""
         return len(place_id) >= _SHORTEST_ID and ":" not in place_id and "/" not in place_id
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Text Search (New); `country` only prefers results there."""
         body: dict[str, str | int] = {"textQuery": query, "pageSize": limit}
         if country:
             body["regionCode"] = country.lower()
@@ -139,30 +141,35 @@ class Google:
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Autocomplete (New), only in `country` where it is given; tips have no position."""
         body: dict[str, object] = {"input": query}
         if country:
             body["includedRegionCodes"] = [country.lower()]
-        ask = Ask(f"{self._places}/v1/places:autocomplete", method="POST", json=body)
+        ask = ProviderRequest(f"{self._places}/v1/places:autocomplete", method="POST", json=body)
         reply = await self._outlet.read(ask, context, _Suggestions)
         found = [suggestion.place_prediction for suggestion in reply.suggestions if suggestion.place_prediction]
         return [_tip(prediction, country) for prediction in found[:limit]]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
-        ask = Ask(f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_FIELDS)})
+        """The place of a Google id. Never None: an unknown id raises ToolError."""
+        ask = ProviderRequest(f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_FIELDS)})
         return _fact(await self._outlet.read(ask, context, _Place))
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """The Geocoding API, only in `country` where it is given."""
         parameters = {"address": address, **({"components": f"country:{country.upper()}"} if country else {})}
         return await self._geocoded(parameters, limit, context)
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        """Addresses at a WGS-84 point, the most exact first."""
         return await self._geocoded({"latlng": f"{point.lat:.7f},{point.lon:.7f}"}, limit, context)
 
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
+        """A PNG of at most 640 pixels a side at a whole zoom, with a marker in the middle."""
         shown = max(0, round(zoom))
         width, height = min(width, _MOST_PX), min(height, _MOST_PX)
         centre = f"{point.lat:.6f},{point.lon:.6f}"
@@ -174,7 +181,7 @@ class Google:
             "markers": f"size:small|{centre}",
             "format": "png",
         }
-        ask = Ask(
+        ask = ProviderRequest(
             f"{self._maps}/maps/api/staticmap",
             parameters,
             content_types=("image/",),
@@ -185,26 +192,28 @@ class Google:
         return MapPicture(reply.content, reply.content_type, width, height, float(shown), f"Zoom {shown}. Google Maps.")
 
     async def _geocoded(self, parameters: dict[str, str], limit: int, context: RequestContext) -> Sequence[PlaceFact]:
-        ask = Ask(f"{self._maps}/maps/api/geocode/json", parameters, key_place=_IN_QUERY)
-        reply = await self._outlet.read(ask, context, _Geocodes, _complaint)
+        ask = ProviderRequest(f"{self._maps}/maps/api/geocode/json", parameters, key_place=_IN_QUERY)
+        reply = await self._outlet.read(ask, context, _Geocodes, _failure_of)
         return [_old_fact(found) for found in reply.results[:limit]]
 
-    def _new(self, service: str, prefix: str, body: dict[str, str | int]) -> Ask:
+    def _new(self, service: str, prefix: str, body: dict[str, str | int]) -> ProviderRequest:
         mask = ",".join(prefix + name for name in _FIELDS)
-        return Ask(f"{self._places}/v1/{service}", headers={"X-Goog-FieldMask": mask}, method="POST", json=body)
+        return ProviderRequest(
+            f"{self._places}/v1/{service}", headers={"X-Goog-FieldMask": mask}, method="POST", json=body
+        )
 
 
-def _complaint(reply: _Geocodes) -> Complaint | None:
+def _failure_of(reply: _Geocodes) -> ProviderFailure | None:
     """The status of the older services, which answer 200 whatever happened."""
     if reply.status in ("OK", "ZERO_RESULTS"):
         return None
     if reply.status == "OVER_DAILY_LIMIT":
-        return Complaint("quota", "the quota is used up")
+        return ProviderFailure("quota", "the quota is used up")
     if reply.status == "OVER_QUERY_LIMIT":
-        return Complaint("rate", "asked too often")
+        return ProviderFailure("rate", "asked too often")
     if reply.status == "REQUEST_DENIED":
-        return Complaint("key", "the key is refused")
-    return Complaint("passing" if reply.status == "UNKNOWN_ERROR" else "refused", reply.status[:60])
+        return ProviderFailure("key", "the key is refused")
+    return ProviderFailure("passing" if reply.status == "UNKNOWN_ERROR" else "refused", reply.status[:60])
 
 
 def _fact(place: _Place) -> PlaceFact:

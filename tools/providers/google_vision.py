@@ -20,16 +20,25 @@ from tools.regions.picture import RegionPicture
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Ask, Complaint, KeyPlace, Manners, Outlet, Reply, Trouble, judge_status
+from tts.toolkit.broker.outlet import (
+    FailureKind,
+    KeyPlace,
+    Outlet,
+    ProviderFailure,
+    ProviderPolicy,
+    ProviderRequest,
+    Reply,
+    judge_status,
+)
 
 BASE_URL: Final = "https://vision.googleapis.com"
 KEY_PLACE: Final = KeyPlace("header", "X-Goog-Api-Key")
-MANNERS: Final = Manners(per_s=10.0, burst=10.0, timeout_s=20.0)
+POLICY: Final = ProviderPolicy(per_s=10.0, burst=10.0, timeout_s=20.0)
 _SOURCE = "Google Vision"
 _ENTITIES = 3
 _LIKE = 5
 # google.rpc.Code of a single picture's error; any other is a fault of the service
-_TROUBLES: Final[dict[int, Trouble]] = {3: "refused", 7: "key", 8: "rate", 16: "key"}
+_FAILURE_KINDS: Final[dict[int, FailureKind]] = {3: "refused", 7: "key", 8: "rate", 16: "key"}
 
 
 class _Camel(Reply):
@@ -86,32 +95,33 @@ class GoogleVision:
         self._outlet, self._base = outlet, base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """What it shows (at most 3), pages that have it, then at most 5 pictures like it; `limit` in all."""
         wanted = {
             "image": {"content": base64.b64encode(picture.data).decode()},
             "features": [{"type": "WEB_DETECTION", "maxResults": limit}],
         }
-        ask = Ask(f"{self._base}/v1/images:annotate", method="POST", json={"requests": [wanted]})
-        reply = await self._outlet.read(ask, context, _Answers, _complaint)
+        ask = ProviderRequest(f"{self._base}/v1/images:annotate", method="POST", json={"requests": [wanted]})
+        reply = await self._outlet.read(ask, context, _Answers, _failure_of)
         web = reply.responses[0].web_detection
         facts = [*_entities(web), *_pages(web), *_alike(web)]
         return [fact.model_copy(update={"number": i}) for i, fact in enumerate(facts[:limit], 1)]
 
 
-def judge(reply: Fetched) -> Complaint | None:
+def judge(reply: Fetched) -> ProviderFailure | None:
     """A key that is none comes as 400, with its reason in the body."""
     if reply.status == 400 and b"API_KEY_INVALID" in reply.content:
-        return Complaint("key", "the service refuses the key")
+        return ProviderFailure("key", "the service refuses the key")
     return judge_status(reply)
 
 
-def _complaint(reply: _Answers) -> Complaint | None:
+def _failure_of(reply: _Answers) -> ProviderFailure | None:
     """Of the only picture: its own error, which comes with status 200."""
     if not reply.responses:
-        return Complaint("passing", "the reply is empty")
+        return ProviderFailure("passing", "the reply is empty")
     error = reply.responses[0].error
     if error is None or error.code == 0:
         return None
-    return Complaint(_TROUBLES.get(error.code, "passing"), plain_text(error.message, limit=200))
+    return ProviderFailure(_FAILURE_KINDS.get(error.code, "passing"), plain_text(error.message, limit=200))
 
 
 def _entities(web: _Web) -> Iterator[WebFact]:

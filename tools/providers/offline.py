@@ -24,21 +24,25 @@ class OfflinePlaces:
         self._countries = countries
 
     def owns(self, place_id: str) -> bool:
+        """Ids of the gazetteer have a prefix: gn, iso, iata or a1."""
         return place_id.partition(":")[0] in ("gn", "iso", "iata", "a1")
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Places whose whole name is the query, misspelt by at most two edits."""
         matches = self._gazetteer.search(query, countries=[country] if country else None, limit=limit)
         return [place_fact(match.place, match.score) for match in matches]
 
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Places with a name that begins with the query, most important first."""
         matches = self._gazetteer.suggest(query, countries=[country] if country else None, limit=limit)
         return [place_fact(match.place, match.score) for match in matches]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
+        """The place of the gazetteer with this id, or None."""
         place = self._gazetteer.get(place_id)
         return None if place is None else place_fact(place, 1.0)
 
@@ -68,6 +72,7 @@ class OfflinePlaces:
         return []
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        """Cities within 300 km, nearest first; `address` holds the distance in km."""
         near = self._gazetteer.nearest(point, limit=limit)
         return [
             place_fact(place, None).model_copy(update={"address": f"{km:.1f} km away, {place.admin1}"})
@@ -75,6 +80,7 @@ class OfflinePlaces:
         ]
 
     async def country_at(self, point: LatLon) -> CountryFact:
+        """The country by the borders of time zones; `at_sea` also in unclaimed parts of Antarctica."""
         country = self._countries.at(point)
         return CountryFact(
             point=point,

@@ -35,6 +35,7 @@ class OfflineMaps:
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
+        """A JPEG. A zoom that the data do not allow is brought into range; the note tells where it was too large."""
         view = View(point, min(MAX_ZOOM, max(_LEAST_ZOOM, zoom)), width, height)
         data = await asyncio.to_thread(encoded_map, self._cartographer, view, style)
         note = f"{_TRUTH[style]} Sources: {PALETTES[style].sources}."

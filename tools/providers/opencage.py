@@ -6,7 +6,7 @@ something is found, as there; searches by name are addresses here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import Field
@@ -15,11 +15,11 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.rewards.released.opencage import query_of, shortened
-from tts.toolkit.broker.outlet import Ask, KeyPlace, Manners, Outlet, Reply
+from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderPolicy, ProviderRequest, Reply
 
 BASE_URL: Final = "https://api.opencagedata.com"
 KEY_PLACE: Final = KeyPlace("query", "key")
-MANNERS: Final = Manners(per_s=1.0, burst=2.0)  # the free plan: one request a second
+POLICY: Final = ProviderPolicy(per_s=1.0, burst=2.0)  # the free plan: one request a second
 _ID = "oc:"
 
 
@@ -49,16 +49,19 @@ class OpenCagePlaces:
         self._outlet, self._base = outlet, base_url
 
     def owns(self, place_id: str) -> bool:
+        """Ids begin with `oc:`; a position follows."""
         return place_id.startswith(_ID)
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """The same as `geocode`: OpenCage has no search by name."""
         return await self.geocode(query, country=country, limit=limit, context=context)
 
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """The same as `geocode`: OpenCage does not complete names."""
         return await self.geocode(query, country=country, limit=limit, context=context)
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
@@ -73,6 +76,7 @@ class OpenCagePlaces:
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Places of an address; parts between semicolons are dropped from the end until something is found."""
         asked: str | None = address
         while asked is not None:
             found = await self._ask(query_of(asked), country, limit, context)
@@ -82,29 +86,35 @@ class OpenCagePlaces:
         return []
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        """Addresses at a WGS-84 point."""
         return await self._ask(f"{point.lat:.6f},{point.lon:.6f}", None, limit, context)
 
     async def _ask(self, query: str, country: str | None, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         parameters = {"q": query, "language": "en", "limit": str(limit), "no_annotations": "1"}
         if country is not None:
             parameters["countrycode"] = country.lower()
-        ask = Ask(f"{self._base}/geocode/v1/json", parameters)
+        ask = ProviderRequest(f"{self._base}/geocode/v1/json", parameters)
         reply = await self._outlet.read(ask, context, _Results)
         return [_fact(found) for found in reply.results[:limit]]
 
 
-def _fact(found: _Found) -> PlaceFact:
-    said = {name: value for name, value in found.components.items() if isinstance(value, str)}
+def place_found(formatted: str, point: LatLon, components: Mapping[str, Any], confidence: int) -> PlaceFact:
+    """A result as a fact: its name is that of its kind, else the first part of the formatted address."""
+    said = {name: value for name, value in components.items() if isinstance(value, str)}
     kind = said.get("_type", "")
-    point = LatLon(lat=found.geometry.lat, lon=found.geometry.lng)
     return PlaceFact(
         id=f"{_ID}{point.lat:.6f},{point.lon:.6f}",
-        name=said.get(kind) or found.formatted.partition(",")[0],
+        name=said.get(kind) or formatted.partition(",")[0],
         place_kind=kind,
         point=point,
         country_code=said.get("country_code", "").upper(),
         admin1=said.get("state", ""),
-        address=found.formatted,
-        score=found.confidence / 10.0 if found.confidence else None,
+        address=formatted,
+        score=confidence / 10.0 if confidence else None,
         source="OpenCage (OpenStreetMap and others)",
     )
+
+
+def _fact(found: _Found) -> PlaceFact:
+    point = LatLon(lat=found.geometry.lat, lon=found.geometry.lng)
+    return place_found(found.formatted, point, found.components, found.confidence)

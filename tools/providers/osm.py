@@ -17,9 +17,9 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.net.client import USER_AGENT
-from tts.toolkit.broker.outlet import Ask, Manners, Outlet, Reply
+from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest, Reply
 
-MANNERS: Final = Manners(per_s=1.0, burst=1.0, max_running=1)
+POLICY: Final = ProviderPolicy(per_s=1.0, burst=1.0, max_running=1)
 NOMINATIM_URL: Final = "https://nominatim.openstreetmap.org"
 PHOTON_URL: Final = "https://photon.komoot.io"
 OVERPASS_URL: Final = "https://overpass-api.de"
@@ -126,11 +126,13 @@ class OsmPlaces:
         self._headers = {"User-Agent": f"{USER_AGENT} {contact}".strip()}
 
     def owns(self, place_id: str) -> bool:
+        """Ids are those of OpenStreetMap: `node/1`, `way/1`, `relation/1`."""
         return _ID.fullmatch(place_id) is not None
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Nominatim's search, names in English where there are any."""
         parameters = {"q": query, "limit": str(limit), **({"countrycodes": country.lower()} if country else {})}
         reply = await self._outlet.read(self._names("search", parameters), context, _FoundList)
         return [_fact(found) for found in reply.root[:limit]]
@@ -140,17 +142,18 @@ class OsmPlaces:
     ) -> Sequence[PlaceFact]:
         """Photon knows no countries to search in: theirs are picked out of more results."""
         asked = limit if country is None else 4 * limit
-        ask = Ask(f"{self._photon}/api/", {"q": query, "limit": str(asked)}, self._headers)
+        ask = ProviderRequest(f"{self._photon}/api/", {"q": query, "limit": str(asked)}, self._headers)
         reply = await self._outlet.read(ask, context, _Features)
         tips = [_tip(feature) for feature in reply.features if feature.properties.name]
         return [tip for tip in tips if country is None or tip.country_code == country.upper()][:limit]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
+        """The element as Overpass has it; None for an id of another form, or where there is no such element."""
         match = _ID.fullmatch(place_id)
         if match is None:
             return None
         query = f"[out:json][timeout:10];{match[1]}({match[2]});out center tags;"
-        ask = Ask(
+        ask = ProviderRequest(
             f"{self._overpass}/api/interpreter",
             headers={**self._headers, "Content-Type": "application/x-www-form-urlencoded"},
             method="POST",
@@ -162,16 +165,18 @@ class OsmPlaces:
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """The same as `search`: Nominatim takes names and addresses alike."""
         return await self.search(address, country=country, limit=limit, context=context)
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        """The one place that Nominatim gives at the point, whatever `limit`; nothing at sea."""
         parameters = {"lat": f"{point.lat:.7f}", "lon": f"{point.lon:.7f}", "zoom": "18"}
         found = await self._outlet.read(self._names("reverse", parameters), context, _Found)
         return [_fact(found)] if found.osm_id else []
 
-    def _names(self, service: str, parameters: dict[str, str]) -> Ask:
+    def _names(self, service: str, parameters: dict[str, str]) -> ProviderRequest:
         fixed = {"format": "jsonv2", "addressdetails": "1", "accept-language": "en"}
-        return Ask(f"{self._nominatim}/{service}", {**parameters, **fixed}, self._headers)
+        return ProviderRequest(f"{self._nominatim}/{service}", {**parameters, **fixed}, self._headers)
 
 
 def _fact(found: _Found) -> PlaceFact:

@@ -23,6 +23,7 @@ class ReverseFilesSearch:
         self._cache, self._paths = cache, paths
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """Hits of the recorded query that differs in case and outer blanks at most; else nothing."""
         found = self._cache.text(query)
         return [] if found is None else _facts(found[1], found[0])[:limit]
 

@@ -38,11 +38,13 @@ class RoutedPlaces:
         self.name = f"{china.name}+{world.name}"
 
     def owns(self, place_id: str) -> bool:
+        """Whether the id looks like one of either provider's."""
         return self._china.owns(place_id) or self._world.owns(place_id)
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Results of the first provider that has any; errors are not caught."""
         for provider in self._for_name(query, country):
             if found := await provider.search(query, country=country, limit=limit, context=context):
                 return found
@@ -51,24 +53,28 @@ class RoutedPlaces:
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Results of the first provider that has any; errors are not caught."""
         for provider in self._for_name(query, country):
             if found := await provider.tips(query, country=country, limit=limit, context=context):
                 return found
         return []
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
+        """Asks the provider for China where the id looks like one of its own, else the other."""
         provider = self._china if self._china.owns(place_id) else self._world
         return await provider.detail(place_id, context=context)
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
+        """Results of the first provider that has any; errors are not caught."""
         for provider in self._for_name(address, country):
             if found := await provider.geocode(address, country=country, limit=limit, context=context):
                 return found
         return []
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+        """Asks the provider for China where the point lies in its mainland, else the other."""
         provider = self._china if in_mainland_china(point) else self._world
         return await provider.reverse(point, limit=limit, context=context)
 
@@ -93,6 +99,7 @@ class RoutedMaps:
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
+        """Asks the provider that covers the point; the other one where the first lacks the style."""
         first, second = (self._china, self._world) if in_mainland_china(point) else (self._world, self._china)
         provider = first if style in first.styles else second
         return await provider.picture(point, style=style, zoom=zoom, width=width, height=height, context=context)
@@ -108,6 +115,7 @@ class WebInTurn:
         self.name = "+".join(provider.name for provider in providers)
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """Hits of the first service that does not fail as in `CANNOT_SERVE`; other errors are raised at once."""
         for provider in self._providers[:-1]:
             try:
                 return await provider.search(query, limit=limit, context=context)

@@ -8,9 +8,9 @@ from typing import Final
 from tools.providers.plain import plain_text
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.outlet import Ask, Manners, Outlet, Reply
+from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest, Reply
 
-MANNERS: Final = Manners(per_s=4.0, burst=8.0)
+POLICY: Final = ProviderPolicy(per_s=4.0, burst=8.0)
 
 
 class _Hit(Reply):
@@ -33,7 +33,8 @@ class Searxng:
         self._outlet, self._base = outlet, base_url.rstrip("/")
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
-        ask = Ask(f"{self._base}/search", {"q": query, "format": "json"})
+        """Hits of the instance's JSON search, in its order."""
+        ask = ProviderRequest(f"{self._base}/search", {"q": query, "format": "json"})
         reply = await self._outlet.read(ask, context, _Hits)
         return [
             WebFact(

@@ -16,11 +16,19 @@ from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Ask, Complaint, KeyPlace, Manners, Outlet, Reply, judge_status
+from tts.toolkit.broker.outlet import (
+    KeyPlace,
+    Outlet,
+    ProviderFailure,
+    ProviderPolicy,
+    ProviderRequest,
+    Reply,
+    judge_status,
+)
 
 BASE_URL: Final = "https://serpapi.com"
 KEY_PLACE: Final = KeyPlace("query", "api_key")
-MANNERS: Final = Manners(per_s=2.0, burst=2.0, timeout_s=30.0, retries=1)
+POLICY: Final = ProviderPolicy(per_s=2.0, burst=2.0, timeout_s=30.0, retries=1)
 _NO_RESULTS = "hasn't returned any results"  # an error by name only: the search itself succeeded
 
 
@@ -45,9 +53,12 @@ class SerpapiLens:
         self._outlet, self._upload, self._base = outlet, upload, base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """Pages with this very picture first, then those that look like it; each page once."""
         async with self._upload.lent(picture, context) as url:
             params = {"engine": "google_lens", "url": url, "no_cache": "true"}
-            reply = await self._outlet.read(Ask(f"{self._base}/search.json", params), context, _Hits, _complaint)
+            reply = await self._outlet.read(
+                ProviderRequest(f"{self._base}/search.json", params), context, _Hits, _failure_of
+            )
         exact = {hit.link for hit in reply.exact_matches}
         hits = {hit.link: hit for hit in (*reply.exact_matches, *reply.visual_matches)}
         return [
@@ -63,15 +74,15 @@ class SerpapiLens:
         ]
 
 
-def judge(reply: Fetched) -> Complaint | None:
+def judge(reply: Fetched) -> ProviderFailure | None:
     """Too many requests an hour and no searches left are both 429; the body tells which."""
     if reply.status == 429 and b"run out of searches" in reply.content:
-        return Complaint("quota", "the searches of this key are used up")
+        return ProviderFailure("quota", "the searches of this key are used up")
     return judge_status(reply)
 
 
-def _complaint(reply: _Hits) -> Complaint | None:
+def _failure_of(reply: _Hits) -> ProviderFailure | None:
     """A search that failed comes with status 200 and an `error`; so does one that found nothing."""
     if not reply.error or _NO_RESULTS in reply.error:
         return None
-    return Complaint("passing", plain_text(reply.error, limit=200))
+    return ProviderFailure("passing", plain_text(reply.error, limit=200))

@@ -14,11 +14,11 @@ from tools.regions.picture import RegionPicture
 from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.outlet import Ask, Manners, Outlet, Reply
+from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest, Reply
 
 BASE_URL: Final = serper.BASE_URL
 KEY_PLACE: Final = serper.KEY_PLACE
-MANNERS: Final = Manners(per_s=5.0, burst=5.0, timeout_s=20.0, retries=1)
+POLICY: Final = ProviderPolicy(per_s=5.0, burst=5.0, timeout_s=20.0, retries=1)
 
 
 class _Hit(Reply):
@@ -40,8 +40,9 @@ class SerperLens:
         self._outlet, self._upload, self._base = outlet, upload, base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """Organic hits for the picture, which has a URL only while this call lasts."""
         async with self._upload.lent(picture, context) as url:
-            ask = Ask(f"{self._base}/lens", method="POST", json={"url": url})
+            ask = ProviderRequest(f"{self._base}/lens", method="POST", json={"url": url})
             reply = await self._outlet.read(ask, context, _Hits)
         return [
             WebFact(

@@ -21,9 +21,11 @@ class TapeSearch:
         self._tape = tape
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """Hits of the recorded query that shares the most words with this one; none where they are too few."""
         return (self._tape.find_text(query) or ())[:limit]
 
     async def search_image(
         self, photo_sha256: str, box: Box, *, goal: str, limit: int, context: RequestContext
     ) -> Sequence[WebFact]:
+        """Hits of the recorded box of this photo that overlaps `box` most; none where that is too little."""
         return (self._tape.find_picture(photo_sha256, box) or ())[:limit]

@@ -9,11 +9,19 @@ from tools.providers.plain import plain_text
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Ask, Complaint, KeyPlace, Manners, Outlet, Reply, judge_status
+from tts.toolkit.broker.outlet import (
+    KeyPlace,
+    Outlet,
+    ProviderFailure,
+    ProviderPolicy,
+    ProviderRequest,
+    Reply,
+    judge_status,
+)
 
 BASE_URL: Final = "https://api.tavily.com"
 KEY_PLACE: Final = KeyPlace("header", "Authorization", "Bearer ")
-MANNERS: Final = Manners(per_s=10.0, burst=10.0)
+POLICY: Final = ProviderPolicy(per_s=10.0, burst=10.0)
 
 
 class _Hit(Reply):
@@ -36,16 +44,19 @@ class Tavily:
         self._outlet, self._base = outlet, base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """Hits of a basic search, in Tavily's order."""
         body = {"query": query, "max_results": limit, "search_depth": "basic"}
-        reply = await self._outlet.read(Ask(f"{self._base}/search", method="POST", json=body), context, _Hits)
+        reply = await self._outlet.read(
+            ProviderRequest(f"{self._base}/search", method="POST", json=body), context, _Hits
+        )
         return [
             WebFact(number=i, title=plain_text(h.title), snippet=plain_text(h.content), url=h.url, source="Tavily")
             for i, h in enumerate(reply.results[:limit], 1)
         ]
 
 
-def judge(reply: Fetched) -> Complaint | None:
+def judge(reply: Fetched) -> ProviderFailure | None:
     """432 and 433 say that a plan's or a pay-as-you-go limit is reached."""
     if reply.status in (432, 433):
-        return Complaint("quota", "the plan's limit is reached")
+        return ProviderFailure("quota", "the plan's limit is reached")
     return judge_status(reply)

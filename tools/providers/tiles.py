@@ -15,10 +15,10 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.client import USER_AGENT
-from tts.toolkit.broker.outlet import Ask, Manners, Outlet
+from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest
 
 OSM_TILES: Final = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
-MANNERS: Final = Manners(per_s=10.0, burst=12.0, max_running=4)
+POLICY: Final = ProviderPolicy(per_s=10.0, burst=12.0, max_running=4)
 _SIDE = 256
 _STEEPEST_LAT = 85.05112878
 _DEEPEST_ZOOM = 19
@@ -47,6 +47,7 @@ class TileMaps:
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
+        """A PNG at a whole zoom from 0 to 19. Raises ToolError when a tile cannot be fetched or read."""
         shown = min(_DEEPEST_ZOOM, max(0, round(zoom)))
         centre_x, centre_y = pixel_of(point, shown)
         left, top = round(centre_x - width / 2), round(centre_y - height / 2)
@@ -65,7 +66,7 @@ class TileMaps:
 
     async def _tile(self, style: Style, zoom: int, x: int, y: int, context: RequestContext) -> Image.Image:
         url = self._templates[style].format(z=zoom, x=x, y=y)
-        ask = Ask(url, headers=self._headers, content_types=("image/",), max_bytes=2 * 2**20)
+        ask = ProviderRequest(url, headers=self._headers, content_types=("image/",), max_bytes=2 * 2**20)
         reply = await self._outlet.ask(ask, context)
         try:
             with Image.open(io.BytesIO(reply.content), formats=("PNG", "JPEG", "WEBP")) as tile:

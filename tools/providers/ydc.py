@@ -8,11 +8,11 @@ from typing import Final
 from tools.providers.plain import plain_text
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.outlet import Ask, KeyPlace, Manners, Outlet, Reply
+from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderPolicy, ProviderRequest, Reply
 
 BASE_URL: Final = "https://ydc-index.io"
 KEY_PLACE: Final = KeyPlace("header", "X-API-Key")
-MANNERS: Final = Manners(per_s=8.0, burst=8.0)
+POLICY: Final = ProviderPolicy(per_s=8.0, burst=8.0)
 
 
 class _Hit(Reply):
@@ -40,7 +40,8 @@ class Ydc:
         self._outlet, self._base = outlet, base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
-        ask = Ask(f"{self._base}/v1/search", {"query": query, "count": str(limit)})
+        """Web hits; the snippet is the first two of a page, or its description."""
+        ask = ProviderRequest(f"{self._base}/v1/search", {"query": query, "count": str(limit)})
         reply = await self._outlet.read(ask, context, _Hits)
         return [
             WebFact(

@@ -33,9 +33,13 @@ class Places(Protocol):
         ...
 
     @property
-    def secrets(self) -> tuple[Secret, ...]: ...
+    def secrets(self) -> tuple[Secret, ...]:
+        """Keys and tokens that authorise requests to the store."""
+        ...
 
-    def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target: ...
+    def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
+        """The request that puts or deletes the picture of this name."""
+        ...
 
     def shown(self, name: str) -> str:
         """The URL from which services fetch it."""
@@ -53,10 +57,12 @@ class HeaderPlaces:
         self.address, self.secrets = config.put_url, (secret,)
 
     def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
+        """The put URL with the name filled in and the secret header; the configured headers for PUT only."""
         headers = self._config.headers if method == "PUT" else {}
         return Target(self._config.put_url.replace("{name}", name), headers, self._credential)
 
     def shown(self, name: str) -> str:
+        """The get URL with the name filled in; the put URL where no other is configured."""
         return (self._config.get_url or self._config.put_url).replace("{name}", name)
 
 
@@ -78,9 +84,11 @@ class S3Places:
         self.secrets = tuple(key for key in (self._keys.secret, self._keys.session) if key is not None)
 
     def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
+        """A signed URL without further headers, good for the configured seconds."""
         return Target(self._signed(method, name))
 
     def shown(self, name: str) -> str:
+        """A signed URL for GET, good for the configured seconds."""
         return self._signed("GET", name)
 
     def _signed(self, method: Literal["GET", "PUT", "DELETE"], name: str) -> str:

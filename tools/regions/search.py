@@ -28,11 +28,13 @@ class RegionProvider(Protocol):
     """A service that finds pages by picture: title, snippet and url, best first. `number` is set by the tool."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider's name, part of that of the tool's provider."""
+        ...
 
-    async def search_picture(
-        self, picture: RegionPicture, *, limit: int, context: RequestContext
-    ) -> Sequence[WebFact]: ...
+    async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """At most `limit` pages; an empty list when none is found. Raises ToolError."""
+        ...
 
 
 class RegionSearch:

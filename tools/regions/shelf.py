@@ -55,6 +55,7 @@ class RegionShelf:
 
     @asynccontextmanager
     async def lent(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
+        """A URL of the gateway; the name is kept out of logs while it is good."""
         key = secrets.token_urlsafe(32)
         name = f"{key}.jpg"
         host = urlsplit(self._base).hostname or ""

@@ -34,6 +34,7 @@ class StoredRegions:
 
     @asynccontextmanager
     async def lent(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
+        """The store's URL for the picture. A DELETE that fails is logged as an error and not raised."""
         key = secrets.token_urlsafe(32)
         name = f"{key}.jpg"
         with self._client.scrubber.hiding(Secret(key)):

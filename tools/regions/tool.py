@@ -16,6 +16,8 @@ TIMEOUT_S = 40.0
 
 
 def region_search_tool(regions: RegionSearch) -> Tool:
+    """`image_search`, run only for requests that consent; results are cached for a day."""
+
     async def search(arguments: ImageSearchArguments, box: Box, context: ToolContext) -> Sequence[WebFact]:
         return await regions.search(context, box, limit=IMAGE_RESULTS + SPARE_RESULTS)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tools.released.geoagent import geocoder_tool
 from tools.released.geovista.search import search_tool
 from tools.released.geovista.zoom import zoom_tool as geovista_zoom
 from tools.released.reverse.image_search import image_search_tool
@@ -17,6 +18,7 @@ from tools.released.reverse.training_zoom import training_zoom_tool
 from tools.released.reverse.zoom import zoom_tool as reverse_zoom
 from tools.released.sources.amap import AmapSource
 from tools.released.sources.maps import MapSource
+from tools.released.sources.opencage import AddressSource
 from tools.released.sources.pages import PageSource
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.demo_pictures import demo_maps, demo_zoom
@@ -39,6 +41,7 @@ class Sources:
     serper: SerperSource
     amap_maps: MapSource
     google_maps: MapSource
+    addresses: AddressSource
     pages: PageSource | None = None
     lens: LensSource | None = None
     reverse_pages: ReversePages | None = None
@@ -63,6 +66,10 @@ def _thinking_with_map_demo(sources: Sources, texts: Texts) -> list[Tool]:
     ]
 
 
+def _geoagent(sources: Sources, texts: Texts) -> list[Tool]:
+    return [geocoder_tool(sources.addresses)]
+
+
 def _geovista(sources: Sources, texts: Texts) -> list[Tool]:
     return [] if sources.pages is None else [search_tool(sources.pages)]
 
@@ -79,6 +86,7 @@ def _reverse_rl(sources: Sources, texts: Texts) -> list[Tool]:
 _BROKER_TOOLS: Final[Mapping[str, Callable[[Sources, Texts], list[Tool]]]] = {
     "thinking_with_map": _thinking_with_map,
     "thinking_with_map_demo": _thinking_with_map_demo,
+    "geoagent": _geoagent,
     "geovista": _geovista,
     "reverse": _reverse,
     "reverse_rl": _reverse_rl,

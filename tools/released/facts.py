@@ -17,10 +17,12 @@ def amap_facts(reply: Any, *, with_points: bool) -> tuple[Fact, ...]:
 
 
 def serper_places(reply: Any) -> tuple[Fact, ...]:
+    """Places of a reply of Serper's maps; the country is not known."""
     return tuple(_serper_place(place) for place in reply.get("places") or () if isinstance(place, Mapping))
 
 
 def serper_pages(reply: Any, query: str) -> tuple[Fact, ...]:
+    """Organic hits of a reply of Serper's search, numbered from 1."""
     pages = [page for page in reply.get("organic") or () if isinstance(page, Mapping)]
     return tuple(
         WebFact(

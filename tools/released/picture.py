@@ -8,7 +8,8 @@ from typing import Final
 
 from PIL import Image
 
-from tts.domain.photo import DECODER_ERRORS, Box, Photo
+from tts.domain.photo import Box, Photo
+from tts.domain.photo_cleaning import DECODER_ERRORS
 from tts.domain.tooling import ImageRef, ViewFact
 from tts.ports import Attachment
 
@@ -29,6 +30,7 @@ def check_crop(width: float, height: float) -> None:
 
 
 def as_png(picture: Image.Image) -> bytes:
+    """The picture as PNG: little compressed, quickly written, without loss."""
     out = io.BytesIO()
     picture.save(out, "PNG", compress_level=1)
     return out.getvalue()
@@ -51,7 +53,7 @@ def attached(data: bytes, size: tuple[int, int], media_type: str, label: str = "
 
 
 def view_of(photo: Photo, index: int, box: tuple[float, float, float, float]) -> tuple[ViewFact, ...]:
-    """Proof that a region was looked at; `box` in pixels of the photo. None where it lies outside."""
+    """Proof that a region was looked at; `box` in pixels of the photo. Empty where it lies outside."""
     left, right = sorted(min(1.0, max(0.0, side / photo.width)) for side in (box[0], box[2]))
     top, bottom = sorted(min(1.0, max(0.0, side / photo.height)) for side in (box[1], box[3]))
     if left >= right or top >= bottom:

@@ -29,31 +29,33 @@ class _Open(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class ImageUrl(_Open):
+class ImageUrl(_Open):  # noqa: D101
     url: str
 
 
-class Part(_Open):
+class Part(_Open):  # noqa: D101
     type: str
     text: str = ""
     image_url: ImageUrl | str | None = None
 
     @property
     def url(self) -> str | None:
+        """The address of the picture, which may be a `data:` URL; None for a part without a picture."""
         return self.image_url.url if isinstance(self.image_url, ImageUrl) else self.image_url
 
 
-class ChatMessage(_Open):
+class ChatMessage(_Open):  # noqa: D101
     role: str
     content: str | tuple[Part, ...] | None = None
 
     @property
     def images(self) -> tuple[str, ...]:
+        """The addresses of its pictures, in order."""
         parts = () if isinstance(self.content, str) or self.content is None else self.content
         return tuple(part.url for part in parts if part.url is not None)
 
 
-class StreamOptions(_Open):
+class StreamOptions(_Open):  # noqa: D101
     include_usage: bool = False
 
 
@@ -71,6 +73,7 @@ class Unsupported(RequestError):
 
     @classmethod
     def field(cls, name: str, detail: str) -> Unsupported:
+        """The error about one field of the request, which `errors` of the reply names."""
         return cls(f"{name}: {detail}", errors=({"field": name, "problem": detail},))
 
 
@@ -166,6 +169,7 @@ def content_of(answer: Answer) -> str:
 
 
 def usage_of(usage: Usage) -> dict[str, Any]:
+    """Token counts under OpenAI's names."""
     return {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
@@ -192,14 +196,17 @@ class Completion:
             yield self._chunk({"content": content_of(event.answer)})
 
     def first(self) -> dict[str, Any]:
+        """The chunk that opens a stream: the role, and an empty content."""
         return self._chunk({"role": "assistant", "content": ""})
 
     def last(self, *, include_usage: bool) -> Iterator[dict[str, Any]]:
+        """The chunk with the finish reason, and one with the usage if that is asked for. Call it after all `chunks`."""
         yield self._chunk({}, finish_reason="stop")
         if include_usage:
             yield {**self._chunk({}), "choices": [], "usage": usage_of(self.usage or Usage())}
 
     def whole(self, events: list[Event], answer: Answer) -> dict[str, Any]:
+        """The reply to a request that does not stream; the events become its reasoning."""
         reasoning = "".join(self._narrator.tell(event) for event in events)
         message = {"role": "assistant", "content": content_of(answer), "reasoning_content": reasoning, "refusal": None}
         return {

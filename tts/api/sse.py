@@ -15,4 +15,5 @@ def sse_frame(seq: int, kind: str, payload: bytes) -> bytes:
 
 
 def ndjson_line(payload: bytes) -> bytes:
+    """One event as one line; JSON has no raw newlines."""
     return payload + b"\n"

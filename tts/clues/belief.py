@@ -46,9 +46,11 @@ class Belief:
 
     @property
     def country(self) -> tuple[str, float]:
+        """The ISO code of the likeliest country, and its share."""
         return max(self.countries.items(), key=lambda item: (item[1], item[0]))
 
     def mass(self, point: LatLon, km: float) -> float:
+        """The share of the belief, 0 to 1, at places nearer than `km` to the point."""
         return float(self.share[distances_from(point, self.lat, self.lon) < km].sum())
 
     def radius_km(self, point: LatLon, share: float) -> float:

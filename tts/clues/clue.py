@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from tts.domain.geo import LatLon
 from tts.domain.value import Value
+from tts.geodata.english_names import country_name, joined
 
 
 class ClueKind(StrEnum):
@@ -45,6 +46,7 @@ class Clue(Value):
     regions: Mapping[str, Mapping[str, float]] = {}
 
     def weight(self, code: str) -> float:
+        """The log-likelihood (nats) of a country, given by its ISO code."""
         return self.weights.get(code, self.other)
 
     def trusted(self, share: float) -> Clue:
@@ -64,5 +66,6 @@ def pointing(kind: ClueKind, quote: str, why: str, countries: Iterable[str], nat
 
 
 def listed(codes: Sequence[str]) -> str:
-    """The first six of some countries, as explanations name them."""
-    return ", ".join(codes[:6]) + (" and others" if len(codes) > 6 else "")
+    """The first six of some countries by name, as explanations list them."""
+    names = [country_name(code) for code in codes[:6]]
+    return ", ".join(names) + " and others" if len(codes) > 6 else joined(names)

@@ -62,9 +62,9 @@ def date_clues(text: str) -> Iterator[Clue]:
 
 def _in_words(text: str) -> Iterator[Clue | None]:
     if month_first := _MONTH_FIRST.search(text):
-        yield pointing(ClueKind.DATE, month_first.group(), "the month before the day", _AMERICAN, 1.5)
+        yield pointing(ClueKind.DATE, month_first.group(), "a date with the month before the day", _AMERICAN, 1.5)
     elif day_first := _DAY_FIRST.search(text):
-        why = "the day before the month, unlike in the United States"
+        why = "a date with the day before the month, unlike in the United States"
         yield Clue(kind=ClueKind.DATE, quote=day_first.group(), why=why, weights={"US": -1.5, "PH": -1.0, "CA": -0.5})
 
 

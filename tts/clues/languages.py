@@ -23,8 +23,12 @@ from tts.clues.clue import Clue, ClueKind
 from tts.clues.plates import is_code
 from tts.clues.tables import tables
 from tts.geodata.countries import Countries, Country
+from tts.geodata.english_names import joined, language_name
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, script_of
+
+TEXT_IS_IN = "the text is in "
+"""How the clue's reason begins; the languages follow."""
 
 _FLOOR = 1e-8  # share of a word that a language's list does not have
 _DEPENDENCE = 0.4  # n words of a line count as n to the power of one minus this
@@ -109,11 +113,11 @@ class LanguageReader:
         }
         told = max(lines, key=lambda line: max(line.by_language.values(), default=0.0) - line.strange)
         languages = self.best_languages(lines)
-        why = f"the wording is {' or '.join(languages)}" if languages else "the wording is of no one language"
+        named = [language_name(tag) for tag in languages]
         return Clue(
             kind=ClueKind.LANGUAGE,
             quote=told.text[:120],
-            why=why,
+            why=f"{TEXT_IS_IN}{joined(named, 'or') if named else 'no single language'}",
             weights=dict(zip(self._countries.names, weights, strict=True)),
             other=-_TOTAL_CAP,
             regions=regions,

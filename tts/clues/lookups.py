@@ -63,7 +63,7 @@ class LookupReader:
     ) -> Iterator[Mention]:
         if call.name == SEARCH and call.arguments.get("country"):
             yield from self._searched(normalise(str(call.arguments.get("query", ""))), facts)
-        elif call.name == GEOCODE:
+        elif call.name == GEOCODE or call.name.startswith(f"{GEOCODE}."):  # a released geocoder has its name behind it
             yield from self._geocoded(str(call.arguments.get("address", "")), facts)
         elif call.name == AROUND:
             yield from self._around(facts, texts, named)

@@ -234,7 +234,7 @@ def _same_word(one: Mention, other: Mention) -> bool:
     return alike and not {m.place.id for m in one.matches}.isdisjoint(m.place.id for m in other.matches)
 
 
-def quieter(mention: Mention, factor: float) -> Mention:
+def weighted(mention: Mention, factor: float) -> Mention:
     """The same mention, taken less or more seriously: how rollouts differ."""
     return replace(mention, rate=min(0.8, mention.rate * factor))
 

@@ -56,7 +56,7 @@ def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
 
 def _international(text: str) -> Iterator[Clue | None]:
     for signal in phone_signals(text):
-        why = f"telephone numbers with this prefix are in {listed(sorted(signal.countries))}"
+        why = f"telephone numbers with this prefix are used in {listed(sorted(signal.countries))}"
         yield pointing(ClueKind.PHONE, signal.text, why, signal.countries, _PHONE_NATS)
 
 
@@ -69,7 +69,8 @@ def _national(text: str, countries: Countries) -> Iterator[Clue]:
             continue
         weights = _dialled_in(match.group().strip(), countries.codes)
         if weights and len(weights) < 60:
-            why = f"a telephone number as it is written in {listed(sorted(c for c, w in weights.items() if w == 0.0))}"
+            codes = sorted(code for code, weight in weights.items() if weight == 0.0)
+            why = f"telephone numbers are written like this in {listed(codes)}"
             yield Clue(kind=ClueKind.PHONE, quote=match.group(), why=why, weights=weights, other=-_NATIONAL_NATS)
 
 
@@ -117,7 +118,7 @@ def _price_words() -> re.Pattern[str]:
 def _units(text: str) -> Iterator[Clue | None]:
     for form, codes, nats in _UNITS:
         if match := form.search(text):
-            yield pointing(ClueKind.UNIT, match.group(), "customary units and wordings", codes.split(), nats)
+            yield pointing(ClueKind.UNIT, match.group(), "units and words that few countries use", codes.split(), nats)
 
 
 def _coordinates(text: str) -> Iterator[Clue]:

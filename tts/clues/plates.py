@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tts.clues.clue import Clue, ClueKind
+from tts.clues.clue import Clue, ClueKind, listed
 
 _LONGEST, _LONGEST_GROUP, _LEAST_DIGITS = 16, 3, 2
 _INDIAN_STATES = (
@@ -110,7 +110,7 @@ def plate_clues(text: str) -> Iterator[Clue]:
     if nats:
         top = max(nats.values())
         weights = {code: value - top for code, value in nats.items()}
-        named = ", ".join(sorted(nats, key=lambda code: (-nats[code], code))[:6])
+        named = listed(sorted(nats, key=lambda code: (-nats[code], code)))
         yield Clue(
             kind=ClueKind.PLATE, quote=said, why=f"looks like a number plate of {named}", weights=weights, other=-top
         )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.clue import Clue, ClueKind, listed, pointing
 from tts.clues.signals import postcode_fits, signals_in
 from tts.clues.tables import tables
 from tts.geodata.countries import Countries
@@ -45,7 +45,7 @@ def _signals(text: str, countries: Countries) -> Iterator[Clue]:
     """What the ledger's checks recognise too: domains, labelled postcodes, national scripts."""
     for signal in signals_in([text], countries):
         if (kind := _KINDS.get(signal.kind)) is not None:
-            why = f"this {signal.kind} belongs to {', '.join(sorted(signal.countries)[:5])}"
+            why = f"this {signal.kind} is used in {listed(sorted(signal.countries))}"
             clue = pointing(kind, signal.text, why, signal.countries, _NATS[signal.kind])
             if clue is not None:
                 yield clue
@@ -57,7 +57,7 @@ def _companies(text: str) -> Iterator[Clue]:
         return
     form = max(found, key=len)
     if len(text.split()) > 1 or not form.isascii():
-        why = f"companies called “{form}” are registered there"
+        why = f"companies with “{form}” in their name are registered there"
         nats = 1.0 if form in tables().weak_companies else 4.0
         clue = pointing(ClueKind.COMPANY, text, why, tables().companies[form], nats)
         if clue is not None:
@@ -84,7 +84,7 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
             if _ordinary(words[at : at + length], lexicon, _languages_of(codes, countries)):
                 continue
             taken |= set(span)
-            why = f"{name.title()} has its branches in {', '.join(codes[:5])}"
+            why = f"{name.title()} has branches in {listed(codes)}"
             clue = pointing(ClueKind.BRAND, name, why, codes, 3.2 if len(codes) <= 3 else 1.8)
             if clue is not None and len(codes) <= 12:
                 yield clue
@@ -105,7 +105,8 @@ def _ordinary(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool
 def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
     for form, codes, nats in _DISTINCT_POSTCODES:
         if match := form.search(text):
-            clue = pointing(ClueKind.POSTCODE, match.group(), f"a postcode as in {codes}", codes.split(), nats)
+            why = f"a postcode as in {listed(codes.split())}"
+            clue = pointing(ClueKind.POSTCODE, match.group(), why, codes.split(), nats)
             if clue is not None:
                 yield clue
                 return
@@ -113,7 +114,7 @@ def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
         code = match.group(1)
         if any(char.isdigit() for char in code):
             fits = [country for country in countries.codes if postcode_fits(code, country)]
-            clue = pointing(ClueKind.POSTCODE, code, "a postcode of this shape", fits, 1.0)
+            clue = pointing(ClueKind.POSTCODE, code, "a postcode of this form", fits, 1.0)
             if clue is not None:
                 yield clue
 

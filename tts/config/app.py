@@ -105,7 +105,7 @@ class AppArgs(Value):
             )
         if self.colocate and self._changed_workers:
             raise ValueError(
-                f"colocate: there is no deployment {self._changed_workers[0]} then; set deployments.gateway"
+                f"colocate: there is no deployment {self._changed_workers[0]} then; set deployments.gateway.gateway"
             )
         return self
 

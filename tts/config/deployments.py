@@ -45,8 +45,15 @@ class DeploymentConfig(Value):
     )
     bundle_strategy: Literal["PACK", "STRICT_PACK", "SPREAD", "STRICT_SPREAD"] = "STRICT_PACK"
 
+    @property
+    def claimed_gpus(self) -> float:
+        """GPUs that Ray keeps for one replica: those of its bundles where it has any. A share of one is below 1."""
+        return sum(bundle.get("GPU", 0.0) for bundle in self.bundles) if self.bundles else self.num_gpus
+
 
 class DeploymentsConfig(Value):
+    """Placement and scale of each of the five deployments."""
+
     gateway: DeploymentConfig = DeploymentConfig(max_ongoing=512, max_queued=512)
     locatability: DeploymentConfig = DeploymentConfig()
     rollout: DeploymentConfig = DeploymentConfig(replicas=2)

@@ -56,6 +56,7 @@ class ScriptedEngine(_Engine):
 
     @property
     def abilities(self) -> Abilities:
+        """It does not think; whether it sees pictures is a setting."""
         return Abilities(sees_pictures=self.sees_pictures)
 
 
@@ -106,6 +107,7 @@ class OpenAIEngine(_Engine):
 
     @property
     def prefix_wait_s(self) -> float | None:
+        """30 s with vLLM and SGLang, 3 s with an unnamed server, else None; `prefix_cache` makes it 30 s or None."""
         if self.prefix_cache or (self.prefix_cache is None and self.server in ("vllm", "sglang")):
             return _KNOWN_CACHE_WAIT_S
         return _LIKELY_CACHE_WAIT_S if self.prefix_cache is None and self.server == "auto" else None
@@ -117,6 +119,7 @@ class OpenAIEngine(_Engine):
 
     @property
     def abilities(self) -> Abilities:
+        """As the settings state them."""
         return Abilities(sees_pictures=self.sees_pictures, thinks=self.thinks, calls_tools=self.calls_tools)
 
 
@@ -155,10 +158,12 @@ class VllmEngine(_Engine):
 
     @property
     def prefix_wait_s(self) -> float | None:
+        """30 s: vLLM keeps prefixes."""
         return _KNOWN_CACHE_WAIT_S
 
     @property
     def abilities(self) -> Abilities:
+        """It sees pictures, thinks and calls tools, whatever the model."""
         return Abilities(sees_pictures=True, thinks=True)
 
 

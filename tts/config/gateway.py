@@ -35,6 +35,8 @@ class AccessConfig(Value):
 
 
 class GatewayConfig(Value):
+    """Where the gateway listens, what it accepts from whom, and how long it keeps what belongs to a request."""
+
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8000
     public_url: str | None = Field(
@@ -45,7 +47,14 @@ class GatewayConfig(Value):
     max_deadline_s: Seconds = 900.0
     heartbeat_s: Seconds = 10.0
     connections: ConnectionLimits = ConnectionLimits()
-    body_timeout_s: Seconds = 30.0
+    body_timeout_s: Seconds = Field(default=300.0, description="for a whole body that comes at a fair pace")
+    body_window_s: Seconds = Field(
+        default=10.0, description="a body that brings less than min_body_bytes_per_s for this long is ended"
+    )
+    min_body_bytes_per_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=1024.0, description="on average over body_window_s"
+    )
+    fetch_timeout_s: Seconds = Field(default=30.0, description="for the photos of one request that are sent as URLs")
     max_in_flight: Annotated[int, Field(ge=1)] = 64
     max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
         default=96 * 2**20, description="a whole request, however many photos it has"
@@ -76,4 +85,5 @@ class GatewayConfig(Value):
 
     @property
     def on_loopback(self) -> bool:
+        """Whether `host` is a loopback address, so that other machines cannot reach the service."""
         return self.host in ("localhost", "::1") or self.host.startswith("127.")

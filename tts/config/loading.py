@@ -9,6 +9,7 @@ import yaml
 from pydantic import ValidationError
 
 from tts.config.app import AppArgs
+from tts.dialects.released.chosen_loop import with_chosen_loop
 from tts.errors import ConfigError
 from tts.wrong_fields import in_words
 
@@ -18,7 +19,8 @@ def load_config(
 ) -> AppArgs:
     """Read a YAML file: either the bare tree or a Ray Serve config whose first application has `args`.
 
-    `profile` (see `tts.profiles`) goes over the file and under the overrides; its engine replaces the file's.
+    `profile` (see `tts.profiles`) goes over the file and under the overrides; its engine replaces the file's. Where
+    file or overrides choose another loop of its authors, its limits and texts are that loop's.
 
     Raises:
         ConfigError: naming the file and every wrong key.
@@ -38,6 +40,7 @@ def load_config(
     if not isinstance(tree, dict):
         raise ConfigError(f"{path}: expected a mapping at the top")
     if profile is not None:
+        profile = with_chosen_loop(profile, _deep_merge(_deep_merge(tree, profile), overrides or {}))
         tree = {**_deep_merge(tree, profile), "engine": profile["engine"]}
     return _validated(_deep_merge(tree, overrides or {}), str(path or "configuration"))
 

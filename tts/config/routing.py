@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from tts.domain.stopping import STOP_PATTERN
+from tts.domain.stop_policy import STOP_PATTERN
 from tts.domain.value import Value
 
 

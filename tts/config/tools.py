@@ -97,4 +97,5 @@ class ToolsConfig(Value):
 
     @property
     def needs_network(self) -> bool:
+        """Whether a tool may ask another machine: there is such a provider, and no tape answers in its place."""
         return not self.replays and any(name not in ("offline", "tape") for name in self.providers)

@@ -93,10 +93,14 @@ class Dialect(Protocol):
     """One way of speaking. Implementations hold no state: the same input gives the same output."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its key in `DIALECTS`. A released loop has the name of the dialect it belongs to."""
+        ...
 
     @property
-    def limits(self) -> Limits: ...
+    def limits(self) -> Limits:
+        """What one rollout may use at most."""
+        ...
 
     @property
     def published(self) -> bool:
@@ -109,7 +113,9 @@ class Dialect(Protocol):
         ...
 
     @property
-    def calls_per_turn(self) -> int: ...
+    def calls_per_turn(self) -> int:
+        """How many calls of one turn are run; those beyond it are refused."""
+        ...
 
     @property
     def calls_per_tool(self) -> Mapping[str, int]:
@@ -117,7 +123,9 @@ class Dialect(Protocol):
         ...
 
     @property
-    def pictures(self) -> PictureRules: ...
+    def pictures(self) -> PictureRules:
+        """How photos, crops and maps are scaled for this model."""
+        ...
 
     @property
     def counts_observations(self) -> bool:
@@ -172,7 +180,9 @@ class Dialect(Protocol):
         """The tools the engine has to list in the prompt; none when the messages do."""
         ...
 
-    def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling: ...
+    def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
+        """How turn `turn`, counted from 0, of one of `n` rollouts is drawn; it writes at most `max_tokens` tokens."""
+        ...
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """Never raises; never guesses."""
@@ -190,9 +200,13 @@ class Dialect(Protocol):
         """From the model's tool name, arguments, boxes and datum to ours."""
         ...
 
-    def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]: ...
+    def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]:
+        """The results of a turn's calls as messages, in the order of the calls."""
+        ...
 
-    def correction(self, problem: str) -> Message: ...
+    def correction(self, problem: str) -> Message:
+        """The message after a turn that could not be used; `problem` says why."""
+        ...
 
     def final_demand(self, reason: str) -> Message:
         """The tool-free turn that asks for the answer when a budget is spent."""

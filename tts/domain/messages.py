@@ -15,11 +15,15 @@ from tts.domain.value import Value
 
 
 class TextPart(Value):
+    """A piece of the text of a message."""
+
     kind: Literal["text"] = "text"
     text: str
 
 
 class ImagePart(Value):
+    """A picture in a message, by reference: the bytes are in the request's photos or files."""
+
     kind: Literal["image"] = "image"
     image: ImageRef
 
@@ -50,12 +54,15 @@ class Message(Value):
 
     @property
     def text(self) -> str:
+        """The text parts joined, without the pictures between them."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property
     def images(self) -> tuple[ImageRef, ...]:
+        """The pictures, in order."""
         return tuple(part.image for part in self.parts if isinstance(part, ImagePart))
 
 
 def text_message(role: Literal["system", "user", "assistant", "tool"], text: str) -> Message:
+    """A message with one part, which is text."""
     return Message(role=role, parts=(TextPart(text=text),))

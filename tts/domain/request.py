@@ -40,6 +40,7 @@ class LocateRequest:
 class RequestContext(Value):
     """Travels with every port call. `remaining_s` is relative because clocks of machines differ. `money_left_usd` is
     for the models that a locator or verifier asks; None is no limit (rollouts have theirs in `Limits`).
+    `described`: what an observer has said of photos of the request so far, by their SHA-256.
     """
 
     id: str
@@ -47,7 +48,9 @@ class RequestContext(Value):
     traceparent: str | None = None
     priority: int = 0
     money_left_usd: Annotated[float, Field(ge=0)] | None = None
+    described: dict[str, str] = {}
 
 
 def new_request_id() -> str:
+    """A random id: `loc_` and 20 hexadecimal digits."""
     return "loc_" + secrets.token_hex(10)

@@ -13,15 +13,17 @@ from dataclasses import dataclass, replace
 
 from tts.aio import Deadline, Fleet
 from tts.domain.answer import StopReason
+from tts.domain.description import Description
 from tts.domain.events import Event, Hypothesised, RolloutFinished
 from tts.domain.outgoing import Outgoing
 from tts.domain.trajectory import Run
 from tts.domain.usage import Usage
+from tts.domain.watch_settings import WatchSettings
 from tts.ensemble.first_turn import LEADER
 from tts.ensemble.leader import LeaderRule
+from tts.ensemble.stopping import ConsensusWatch
 from tts.ensemble.stragglers import straggler_s
-from tts.ensemble.watch import ConsensusWatch
-from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, Routing, WatchSettings
+from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, Routing
 from tts.rollout.group import split
 
 
@@ -51,12 +53,15 @@ _Fleet = Fleet[Sequence[RolloutItem | Routing]]
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where events, files and records of what left the machine go, and what the events so far add up to."""
+    """Where events, files and records of what left the machine go, and what the events so far add up to. `seen` is what
+    an observer said of the photos: whoever starts later is told.
+    """
 
     emit: Callable[[Event], Awaitable[None]]
     attach: Callable[[Attachment], Awaitable[None]]
     left: Callable[[Outgoing], None]
     run: Callable[[], Run]
+    seen: dict[str, str]
 
 
 class Ensemble:
@@ -83,6 +88,7 @@ class Ensemble:
 
     @property
     def started(self) -> int:
+        """How many rollouts were started so far, ended or not; replacements of stragglers count."""
         return len(self._started)
 
     @property
@@ -144,6 +150,8 @@ class Ensemble:
 
     def _start(self, fleet: _Fleet, group: GroupRequest, added: int) -> None:
         now, first = _now(), len(self._started)
+        context = group.context.model_copy(update={"described": dict(self._sink.seen)})
+        group = replace(group, context=context)
         for ids in split(added, self._rollouts.group_size(added)):
             numbers = [first + i for i in ids]
             self._started |= dict.fromkeys(numbers, now)
@@ -182,6 +190,8 @@ class Ensemble:
                     await self._sink.attach(item)
                 elif isinstance(item, Outgoing):
                     self._sink.left(item)
+                elif isinstance(item, Description):
+                    self._sink.seen.setdefault(item.photo_sha256, item.text)
                 elif isinstance(item, Routing):
                     joined = await self._beside.join(item) if self._beside is not None else None
                     self._planned = self._planned or joined

@@ -26,12 +26,12 @@ def reason_to_escalate(
         return "nothing was found"
     best, total = agreement()
     if total >= 2.0 and best < 2.0:
-        return f"no two of {total:.0f} witnesses agree within {options.target_radius_km:g} km"
+        return f"no two of {total:.0f} independent answers agree within {options.target_radius_km:g} km"
     if depth is not PlanDepth.DEEP and _asks_for_depth(run):
         return "the model asks to think longer"
     against = [item.claim for item in verdict.evidence if not item.supports]
     if against and verdict.confidence < _DOUBTFUL:
-        return f"facts speak against the answer: {against[0]}"
+        return f"a check contradicts the answer: {against[0]}"
     return None
 
 

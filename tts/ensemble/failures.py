@@ -54,7 +54,7 @@ def failure_warnings(run: Run) -> tuple[str, ...]:
     if rest := sum(cause.rollouts for cause in causes[_NAMED_CAUSES:]):
         told.append(f"{rest} of {len(trajectories)} rollouts failed for other reasons")
     if not failures and not any(t.turns for t in trajectories):
-        told.append("the time was up before any rollout had said anything: that tells nothing about the photo")
+        told.append("the time was up before any rollout had produced anything: nothing is known about the photo")
     return tuple(told)
 
 
@@ -90,7 +90,7 @@ def _silence(trajectory: Trajectory, endpoint: str) -> RolloutFailure | None:
         return None
     return RolloutFailure(
         code="silent",
-        detail="the endpoint had said nothing when the time was up",
+        detail="the endpoint had sent nothing when the time was up",
         endpoint=endpoint,
         mend="find out why it is silent, or give it more time (deadline_s)",
     )

@@ -21,6 +21,7 @@ class TownCentres:
         self._gazetteer = gazetteer
 
     def __call__(self, hypothesis: Hypothesis) -> float:
+        """Infinite without a point or a town of that name near it; 0 where the level is coarser than a town."""
         point = hypothesis.point
         if point is None:
             return math.inf

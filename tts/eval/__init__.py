@@ -1,0 +1,1 @@
+"""Evaluation: data sets, recorded runs, scores, rewards, calibration, drawn scenes, acceptance of engines."""

@@ -23,11 +23,11 @@ from tts.eval.panel import panels_from_logs
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import read_records
 from tts.eval.synthetic.families import DEVELOPMENT, generate
-from tts.verify.calibration import Calibration
-from tts.verify.consensus import judge
-from tts.verify.fitting import fit
-from tts.verify.spread import Spread
-from tts.verify.world import World
+from tts.verify.consensus.calibration import Calibration
+from tts.verify.consensus.fitting import fit
+from tts.verify.consensus.spread_features import Spread
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import judge
 
 _THINNED_ONE_IN = 4
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.domain.photo import load_photo
+from tts.domain.photo_cleaning import load_photo
 from tts.errors import DataError, PhotoError
 from tts.eval.rows import read_rows
 

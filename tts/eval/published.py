@@ -37,4 +37,5 @@ def published_rows() -> tuple[PublishedRow, ...]:
 
 
 def published_for(benchmark: str) -> tuple[PublishedRow, ...]:
+    """The rows of one benchmark; empty when nothing was published for it."""
     return tuple(row for row in published_rows() if row.benchmark == benchmark)

@@ -28,6 +28,7 @@ class Truth(Value):
 
     @property
     def slack_km(self) -> float:
+        """`accuracy_radius_m` in km: an error within it is a hit at every threshold."""
         return self.accuracy_radius_m / 1000.0
 
 

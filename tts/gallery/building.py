@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from tts.config.gallery import GalleryConfig
 from tts.domain.geo import LatLon
-from tts.domain.photo import load_photo
+from tts.domain.photo_cleaning import load_photo
 from tts.errors import DataError, PhotoError
 from tts.eval.rows import Row, read_rows
 from tts.gallery.encoder import ImageEncoder, Vector

@@ -80,9 +80,11 @@ class Countries:
 
     @property
     def codes(self) -> tuple[str, ...]:
+        """ISO 3166-1 alpha-2 codes of all countries, in upper case."""
         return tuple(self._by_code)
 
     def get(self, code: str) -> Country | None:
+        """The country with a two-letter code in upper or lower case; None when there is none."""
         return self._by_code.get(code.upper())
 
     def name(self, code: str) -> str:

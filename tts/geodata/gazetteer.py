@@ -107,9 +107,8 @@ class Gazetteer:
 
     @property
     def version(self) -> str:
+        """Versions of the file format and of the packages that the gazetteer was built from, in one string."""
         return str(self._meta["version"])
-
-    # -- by name ---------------------------------------------------------------------------------------------------
 
     def search(
         self,
@@ -175,10 +174,9 @@ class Gazetteer:
         return [place.point.lat for _, place in ranked], ranked
 
     def get(self, place_id: str) -> Place | None:
+        """The place with this id (`Place.id`), or None. The first call reads the ids of all places."""
         number = self._numbers.get(place_id)
         return None if number is None else self._place(number)
-
-    # -- by position -----------------------------------------------------------------------------------------------
 
     def nearest(
         self, point: LatLon, *, limit: int = 1, max_km: float = 300.0, min_population: int = 0
@@ -225,6 +223,7 @@ class Gazetteer:
 
     @property
     def country_codes(self) -> tuple[str, ...]:
+        """ISO 3166-1 alpha-2 codes, sorted; the country numbers of `columns` are positions in it."""
         return tuple(self._country_codes)
 
     @lru_cache(maxsize=4096)  # noqa: B019  a gazetteer lives as long as its process
@@ -236,8 +235,6 @@ class Gazetteer:
         towns = towns[np.isin(a["admin1"][towns], numbers)]
         lat, lon = a["lat"][towns].astype(np.float64), a["lon"][towns].astype(np.float64)
         return Division(unit_vectors(lat, lon), int(a["population"][towns].sum()))
-
-    # -- inside ----------------------------------------------------------------------------------------------------
 
     def _filter(self, countries: Iterable[str] | None, kinds: Iterable[str] | None) -> npt.NDArray[np.bool_] | None:
         if countries is None and kinds is None:

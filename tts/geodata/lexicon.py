@@ -17,7 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import wordfreq
 
 from tts.errors import DataError
 from tts.geodata.names import normalise
@@ -76,11 +75,14 @@ class _Words:
 
 
 def source_versions() -> dict[str, str]:
+    """Versions of what the built files depend on; a change of any asks for a rebuild."""
     return {"format": str(FORMAT_VERSION), "wordfreq": importlib.metadata.version("wordfreq")}
 
 
 def build_lexicon(folder: Path, progress: Callable[[str, float], None] = lambda stage, share: None) -> None:
     """Write the lexicon into an existing, empty folder. About 10 s and 400 MB of memory."""
+    import wordfreq  # noqa: PLC0415 - takes half a second, and only this build reads its lists
+
     languages = sorted(wordfreq.available_languages("small"))
     found: dict[bytes, dict[int, int]] = defaultdict(dict)
     for number, language in enumerate(languages):

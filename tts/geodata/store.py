@@ -50,6 +50,8 @@ DATA_SETS = (
 
 @dataclass(frozen=True, slots=True)
 class DataStatus:
+    """State of one data set on disk. `size_bytes` and `versions` are its manifest's; `detail` says what is wrong."""
+
     name: str
     state: State
     path: Path

@@ -1,0 +1,1 @@
+"""Engines: each turns a conversation into tokens."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tts.dialects.hermes import as_plain_chat, wire_schema
+from tts.dialects.hermes_tool_calls import as_plain_chat, wire_schema
 from tts.domain.messages import Message, TextPart
 from tts.domain.tooling import ImageRef
 from tts.ports import ToolSchema
@@ -25,7 +25,9 @@ class Tokenizer(Protocol):
     """What a conversation needs of a tokenizer; `render` is the model's chat template."""
 
     @property
-    def end_of_turn(self) -> int: ...
+    def end_of_turn(self) -> int:
+        """Id of the token that ends an assistant message."""
+        ...
 
     @property
     def lists_tools(self) -> bool:
@@ -36,7 +38,9 @@ class Tokenizer(Protocol):
         """The text of the conversation, ending with the opening of an assistant message."""
         ...
 
-    def encode(self, text: str) -> list[int]: ...
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text; the tokenizer adds no special tokens."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class Meter:
         self._money_usd = money_usd
         self._reserved_usd = 0.0
         self._freed = asyncio.Event()
+        self._untold = Usage()
         self.usage = Usage()
         self.refused = 0
 
@@ -41,19 +42,28 @@ class Meter:
         self._reserved_usd += reserved_usd
         text: list[str] = []
         counted: Usage | None = None
+        beside = Usage()
         try:
             async with closing(model.generate(request)) as deltas:
                 async for delta in deltas:
                     text.append(delta.text)
+                    beside += delta.spent or Usage()
                     if delta.usage is not None:
                         counted = (counted or Usage(model_calls=1)) + delta.usage
                     yield delta
         finally:
             if counted is None and any(text):  # cut off: the engine had no time to say what it was
                 counted = usage_about(request.messages, request.tools, "".join(text), price)
-            self.usage += counted or Usage()
+            used = beside if counted is None else beside + counted
+            self.usage += used
+            self._untold += used
             self._reserved_usd -= reserved_usd
             self._freed.set()
+
+    def take(self) -> Usage:
+        """What was used since the last call, for whoever tells it piece by piece."""
+        taken, self._untold = self._untold, Usage()
+        return taken
 
     async def _bounded(self, request: ModelRequest, price: Price | None) -> tuple[ModelRequest, float]:
         """The request with the reply it can pay for, and what that costs at most."""

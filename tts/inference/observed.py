@@ -2,13 +2,20 @@
 
 The planner sees the conversation with a description in the place of every picture. When it zooms, the observer looks
 again: it gets the crop and the planner's last words, so that it knows what is asked of it. A description is made once,
-of a photo for all rollouts of a request and of a crop for its rollout, so the planner's conversation only ever grows.
+of a photo for a request and of a crop for its rollout, so the planner's conversation only ever grows.
+
+Rollouts of a request in one process wait for the first one's question. What it brought is told as `described`, and the
+request carries it on (`RequestContext.described`): to groups in other replicas, to the verifier, to a second attempt.
+What is kept here ends with the time of the request.
+
+Where money is limited, what the observer may cost at most is known before it is asked, and the planner's next reply is
+paid first. A crop that cannot be paid is not described, and the planner is told so; without a description of the photo
+itself there is no turn.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -17,12 +24,16 @@ from weakref import WeakValueDictionary
 from zlib import crc32
 
 from tts.aio import Send, closing, stream
-from tts.dialects.spoken import split_thought
+from tts.dialects.served.spoken import split_thought
+from tts.domain.description import Description
 from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
+from tts.domain.price import Price
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
-from tts.errors import ModelError
-from tts.inference.pictures import rule_for
+from tts.errors import ModelError, MoneySpent
+from tts.inference.meter import Meter
+from tts.inference.openai.endpoint.pictures import rule_for
+from tts.inference.token_estimate import prompt_tokens_about
 from tts.ports import Delta, ModelClient, ModelRequest, Sampling, close_each
 
 _SCENE = """\
@@ -33,90 +44,139 @@ it stands as [x1, y1, x2, y2] {frame}. Say what you cannot make out. Do not gues
 _DETAIL = """\
 Your colleague, who cannot see the photo, asked for this part of it. Describe what it shows as exactly as you can, \
 text letter by letter. Say what you cannot make out. Do not guess the place."""
+_NOT_PAID = "nothing: the money for looking at details is used up"
 _MAX_TOKENS = 700
+_SHORT_REPLY = 512  # tokens of a last turn with an answer
 _MAX_QUESTION = 1000
-_KEPT = 1024
 
 _Key = tuple[str, str, str]
 
 
 class ObservedModel:
-    """The `ModelClient` of such a pair. Usage is that of both."""
+    """The `ModelClient` of such a pair. What the observer used is told as `spent`, the planner's as `usage`."""
 
     def __init__(self, planner: ModelClient, observer: ModelClient) -> None:
         self._planner, self._observer = planner, observer
-        self._kept: OrderedDict[_Key, str] = OrderedDict()
+        self._kept: dict[_Key, tuple[str, float]] = {}
         self._asking: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
 
     @property
     def name(self) -> str:
+        """The names of both models."""
         return f"{self._planner.name} with {self._observer.name} as observer"
+
+    @property
+    def price(self) -> Price | None:
+        """The planner's: it is the planner's conversation that grows, and that a rollout reckons with."""
+        return _price_of(self._planner)
 
     async def aclose(self) -> None:
         """Close the connections of both."""
         await close_each(self._planner, self._observer)
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        """Have new pictures described, then pass on the planner's turn. The planner gets text only."""
         async with aclosing(stream(partial(self._think, request))) as deltas:
             async for delta in deltas:
                 yield delta
 
     async def _think(self, request: ModelRequest, send: Send[Delta]) -> None:
-        messages, spent = await self._described(request, send)
+        looks = Meter(self._money_for_looks(request))
+        messages = await self._described(request, looks, send)
         blind = replace(request, messages=messages, photos=(), files={})
-        async with closing(self._planner.generate(blind)) as deltas:
+        left_usd = None if request.money_usd is None else request.money_usd - looks.usage.cost_usd
+        async with closing(Meter(left_usd).generate(self._planner, blind)) as deltas:
             async for delta in deltas:
-                await send(delta if delta.usage is None else replace(delta, usage=delta.usage + spent))
+                await send(delta)
 
-    async def _described(self, request: ModelRequest, send: Send[Delta]) -> tuple[tuple[Message, ...], Usage]:
-        """The conversation in words, and what the observer spent on pictures it had not seen yet."""
-        spent = Usage()
+    def _money_for_looks(self, request: ModelRequest) -> float | None:
+        """What is left when the planner has been paid for a short reply; None without a limit or without a price."""
+        if request.money_usd is None or _price_of(self._observer) is None:
+            return None
+        price = self.price
+        if price is None:
+            return request.money_usd
+        words = [message.model_copy(update={"parts": _texts(message)}) for message in request.messages]
+        pictures = sum(len(message.images) for message in request.messages)
+        read = prompt_tokens_about(words, request.tools) + _MAX_TOKENS * pictures
+        return request.money_usd - price.cost_usd(Usage(prompt_tokens=read, completion_tokens=_SHORT_REPLY))
+
+    async def _described(self, request: ModelRequest, looks: Meter, send: Send[Delta]) -> tuple[Message, ...]:
+        """The conversation in words."""
         written: list[Message] = []
         for at, message in enumerate(request.messages):
             parts: list[Part] = []
             for part in message.parts:
                 if isinstance(part, ImagePart):
-                    words, cost = await self._look(part.image, request, request.messages[:at], send)
-                    spent += cost
+                    words = await self._look(part.image, request, request.messages[:at], looks, send)
                     width, height = rule_for(part.image, request).size(part.image.width, part.image.height)
                     parts.append(TextPart(text=f"[picture, {width}x{height} pixels. The observer says: {words}]\n"))
                 else:
                     parts.append(part)
             written.append(message.model_copy(update={"parts": tuple(parts)}))
-        return tuple(written), spent
+        return tuple(written)
 
     async def _look(
-        self, image: ImageRef, request: ModelRequest, before: Sequence[Message], send: Send[Delta]
-    ) -> tuple[str, Usage]:
-        whose = request.context.id if _is_whole(image, request) else request.session_id
-        key = (whose, image.sha256, str(image.box))
+        self, image: ImageRef, request: ModelRequest, before: Sequence[Message], looks: Meter, send: Send[Delta]
+    ) -> str:
+        whole = _is_whole(image, request)
+        if whole and (known := request.context.described.get(image.sha256)) is not None:
+            return known
+        key = (request.context.id if whole else request.session_id, image.sha256, str(image.box))
         lock = self._asking.setdefault(key, asyncio.Lock())
         async with lock:  # rollouts that start together wait for the first one's question
+            self._forget_past()
             if (kept := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return kept, Usage()
-            words, usage = await self._ask(_look_request(image, request, before), send)
-            self._kept[key] = words
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-            return words, usage
+                return kept[0]
+            try:
+                words = await self._ask(_look_request(image, request, before), looks, send)
+            except MoneySpent:
+                if whole:
+                    raise
+                return _NOT_PAID
+            self._kept[key] = (words, _now() + request.context.remaining_s)
+            if whole:
+                await send(Delta(described=(Description(photo_sha256=image.sha256, text=words),)))
+            return words
 
-    async def _ask(self, request: ModelRequest, send: Send[Delta]) -> tuple[str, Usage]:
+    def _forget_past(self) -> None:
+        """Let go of what belongs to requests whose time is over."""
+        now = _now()
+        self._kept = {key: kept for key, kept in self._kept.items() if kept[1] > now}
+
+    async def _ask(self, request: ModelRequest, looks: Meter, send: Send[Delta]) -> str:
         text: list[str] = []
-        usage = Usage()
         try:
-            async with closing(self._observer.generate(request)) as deltas:
+            async with closing(looks.generate(self._observer, request)) as deltas:
                 async for delta in deltas:
-                    if delta.is_aside:
-                        await send(Delta(sent=delta.sent, spent=delta.spent))
+                    if delta.sent:
+                        await send(Delta(sent=delta.sent))
                     text.append(delta.text)
-                    usage = delta.usage or usage
         except ModelError as failure:
+            await _tell(looks, send)
             raise _of_observer(failure) from failure
+        await _tell(looks, send)
         words = split_thought("".join(text))[1].strip()
         if not words:
             raise ModelError("the observer said nothing")
-        return words, usage + Usage(model_calls=1)
+        return words
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _price_of(model: ModelClient) -> Price | None:
+    return getattr(model, "price", None)
+
+
+async def _tell(looks: Meter, send: Send[Delta]) -> None:
+    if (used := looks.take()) != Usage():
+        await send(Delta(spent=used))
+
+
+def _texts(message: Message) -> tuple[Part, ...]:
+    return tuple(part for part in message.parts if isinstance(part, TextPart))
 
 
 def _of_observer(failure: ModelError) -> ModelError:

@@ -25,6 +25,8 @@ from tts.ports import Delta, ModelRequest
 
 
 class ScriptedCall(Value):
+    """A tool call of a scripted turn."""
+
     name: str
     arguments: dict[str, JsonValue] = {}
 
@@ -54,9 +56,14 @@ class ScriptedModel:
 
     @property
     def name(self) -> str:
+        """Always `scripted`."""
         return "scripted"
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        """Play the next turn of the rollout whose number ends `session_id`, a word at a time.
+
+        Raises ModelError when the tape has no such turn, and after the text of a turn with `error`.
+        """
         asked = asyncio.get_running_loop().time()  # its time runs while others have their turn on this loop, too
         rollout = int(request.session_id.rsplit("/", 1)[-1])
         turn = sum(message.role == "assistant" for message in request.messages)

@@ -45,6 +45,7 @@ class Fetched:
 
     @property
     def content_type(self) -> str:
+        """The media type in lower case, without parameters; empty when the reply names none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     def json(self) -> Any:
@@ -118,6 +119,7 @@ class SafeClient:
         return reply
 
     async def aclose(self) -> None:
+        """Close all connections. A fetch after that opens new ones, to the network."""
         if self._transport is not None:
             await self._transport.aclose()
             self._transport = None

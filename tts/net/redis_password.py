@@ -8,6 +8,7 @@ RUN_STORE, TOOL_CACHE = "GEOTTS_REDIS_PASSWORD", "GEOTTS_TOOLS_REDIS_PASSWORD"
 
 
 def run_store_password(environment: Mapping[str, str]) -> str | None:
+    """The value of GEOTTS_REDIS_PASSWORD; None when it is not set or empty."""
     return environment.get(RUN_STORE) or None
 
 

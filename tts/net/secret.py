@@ -26,6 +26,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
+        """The plain value; it must not come into texts, logs or errors."""
         return self._value
 
     def __repr__(self) -> str:
@@ -63,6 +64,7 @@ class Scrubber(logging.Filter):
             self.learn(secret)
 
     def learn(self, secret: Secret) -> None:
+        """Replace this secret from now on. One of fewer than four characters is passed over."""
         plain = secret.reveal()
         if len(plain) < _SHORTEST:
             return
@@ -82,12 +84,14 @@ class Scrubber(logging.Filter):
             self._needles = [known for known in self._needles if known != needle]
 
     def scrub(self, text: str) -> str:
+        """The text with `***` in place of every known secret."""
         for needle in self._needles:
             if needle in text:
                 text = text.replace(needle, STARS)
         return text
 
     def scrub_bytes(self, data: bytes) -> bytes:
+        """The bytes with `***` in place of every known secret, which is looked for in UTF-8."""
         for needle in self._needles:
             if (raw := needle.encode()) in data:
                 data = data.replace(raw, STARS.encode())

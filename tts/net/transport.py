@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import typing
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 
@@ -19,6 +19,7 @@ import httpx
 
 from tts.errors import FetchError, FetchErrorKind
 from tts.net.addresses import refusal
+from tts.net.closing_backend import ClosingBackend
 from tts.net.policy import FetchPolicy
 from tts.net.secret import Credential
 
@@ -40,21 +41,22 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
     def __init__(self, policy: FetchPolicy, resolve: Resolve) -> None:
         self._policy, self._resolve = policy, resolve
-        self._network = httpcore.AnyIOBackend()
+        self._network = ClosingBackend()
 
     async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+        self, host: str, port: int, *args: typing.Any, **options: typing.Any
     ) -> httpcore.AsyncNetworkStream:
+        """Resolve the name, judge all its addresses, and connect to the first of them that answers; four are tried.
+
+        Raises:
+            FetchError: DNS or REFUSED, before anything is connected.
+            httpcore.ConnectError, httpcore.ConnectTimeout: of the last address that was tried.
+        """
         addresses = await self._checked(host, port)
         last: Exception = httpcore.ConnectError("there is no address")
         for address in addresses[:_MOST_ADDRESSES]:
             try:
-                return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+                return await self._network.connect_tcp(address, port, *args, **options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 last = error
         raise last
@@ -71,9 +73,11 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         return addresses
 
     async def connect_unix_socket(self, *args: typing.Any, **kwargs: typing.Any) -> httpcore.AsyncNetworkStream:
+        """Always raises FetchError REFUSED."""
         raise FetchError("sockets of the file system are not fetched from", kind=FetchErrorKind.REFUSED)
 
     async def sleep(self, seconds: float) -> None:
+        """How httpcore waits."""
         await asyncio.sleep(seconds)
 
 
@@ -96,6 +100,7 @@ class SafeTransport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request that the policy allows, with its key added. The body of the response is still to be read."""
         self._policy.check(str(request.url))
         url, headers = _with_credential(request)
         with _mapped():
@@ -112,6 +117,7 @@ class SafeTransport(httpx.AsyncBaseTransport):
         return httpx.Response(reply.status, headers=reply.headers, stream=_Body(reply.stream))
 
     async def aclose(self) -> None:
+        """Close all connections of the pool."""
         await self._pool.aclose()
 
 

@@ -33,6 +33,7 @@ class LocalPerception:
         self._readings: OrderedDict[_Key, asyncio.Future[Reading]] = OrderedDict()
 
     async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
+        """A reading that is kept or under way is shared, and a caller that is cancelled does not stop it."""
         key = (photo.sha256, box, language)
         if (known := self._readings.get(key)) is None or known.cancelled() or (known.done() and known.exception()):
             known = asyncio.get_running_loop().run_in_executor(self._threads, self._read, photo, box, language)
@@ -54,6 +55,7 @@ class LocalPerception:
         return reader.read(photo, box, language)
 
     def close(self) -> None:
+        """Cancel readings that have not begun; returns at once, those that have begun run to their end."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

@@ -13,9 +13,6 @@ from typing import Any
 import cv2
 import numpy as np
 import numpy.typing as npt
-import rapidocr
-from rapidocr import RapidOCR
-from rapidocr.ch_ppocr_rec import TextRecInput
 
 from tts.errors import DataError
 from tts.perception.denormals import denormals_as_zero
@@ -36,6 +33,9 @@ class PpOcr:
     """Detector and recogniser. Loading takes 0.3 s and 130 MB; not safe for two threads at once."""
 
     def __init__(self) -> None:
+        import rapidocr  # noqa: PLC0415 - takes a second that every process of the service would spend at its start
+        from rapidocr.ch_ppocr_rec import TextRecInput  # noqa: PLC0415
+
         folder = Path(rapidocr.__file__).parent / "models"
         missing = [name for name in _MODELS.values() if not (folder / name).is_file()]
         if missing:
@@ -51,9 +51,10 @@ class PpOcr:
             "Global.log_level": "error",
         }
         logging.getLogger("RapidOCR").propagate = False
-        engine = RapidOCR(params=settings)
+        engine = rapidocr.RapidOCR(params=settings)
         self._detector: Any = engine._load_det_model()  # type: ignore[no-untyped-call]
         self._recogniser: Any = engine._load_rec_model()  # type: ignore[no-untyped-call]
+        self._lines_of: Any = TextRecInput
 
     def detect(self, pixels: Pixels) -> list[Quad]:
         """Text quadrilaterals, (4, 2) pixel corners from the top left clockwise; the largest when there are many."""
@@ -70,7 +71,7 @@ class PpOcr:
         if not crops:
             return []
         with denormals_as_zero():
-            found = self._recogniser(TextRecInput(img=crops))
+            found = self._recogniser(self._lines_of(img=crops))
         return [(text.strip(), float(score)) for text, score in zip(found.txts, found.scores, strict=True)]
 
 

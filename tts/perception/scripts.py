@@ -65,6 +65,7 @@ class ForeignReader:
 
     @property
     def warnings(self) -> tuple[str, ...]:
+        """Which scripts are not read and what to install; empty when no model is missing."""
         return self._tesseract.warnings
 
     def read(self, crops: dict[int, Pixels], *, enlarged: bool = False) -> dict[int, ForeignLine]:

@@ -44,6 +44,7 @@ class Installed:
 
     @property
     def missing(self) -> tuple[str, ...]:
+        """The languages of `SCRIPT_OF` that have no installed model."""
         return tuple(language for language in SCRIPT_OF if language not in self.languages)
 
 
@@ -84,6 +85,7 @@ class Tesseract:
 
     @property
     def reads_vietnamese(self) -> bool:
+        """Whether the Vietnamese model is installed."""
         return VIETNAMESE in self._installed.languages
 
     def kin(self, language: str) -> tuple[str, ...]:
@@ -92,6 +94,7 @@ class Tesseract:
 
     @property
     def warnings(self) -> tuple[str, ...]:
+        """Which scripts are not read and what to install, in one sentence; empty when no model is missing."""
         missing = self._installed.missing
         if not missing:
             return ()

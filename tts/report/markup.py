@@ -50,6 +50,7 @@ def link(url: str | None, text: str) -> Html | str:
 
 
 def data_uri(media_type: str, data: bytes) -> str:
+    """A `data:` URI that holds the bytes in base64."""
     return f"data:{media_type};base64,{base64.b64encode(data).decode()}"
 
 

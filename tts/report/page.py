@@ -18,6 +18,8 @@ from tts.report.markup import Child, Html, data_uri, el, page
 
 _PHOTO_SIDE_PX = 900
 _JPEG_QUALITY = 85
+_PROBABLY = "it is probably inside"
+_CIRCLES = f"firm circle: {_PROBABLY} · dashed circle: very probably"
 
 
 def report_page(run: Run, cartographer: Cartographer, photo: Photo | None = None, *, title: str = "") -> str:
@@ -67,8 +69,8 @@ def _pictures(run: Run, cartographer: Cartographer, photo: Photo | None) -> Chil
 def _circles(answer: Answer) -> str:
     """What the circles on the map are; one wider than a continent is not drawn."""
     if answer.radius_km is not None and (remark := answer.radius_km.remark):
-        return f"circle: {'the radius, estimated' if answer.radius_remark else '50 %'}; {remark}"
-    return "circles: the radius, estimated" if answer.radius_remark else "firm circle: 50 % · dashed circle: 90 %"
+        return f"circle: {'the estimated radius' if answer.radius_remark else _PROBABLY}; {remark}"
+    return "circles: the estimated radius" if answer.radius_remark else _CIRCLES
 
 
 def _figure(picture: Image.Image, caption: str, *, class_: str = "", img_class: str = "map") -> Html:

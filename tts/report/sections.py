@@ -20,21 +20,21 @@ def headline(answer: Answer) -> Html:
     point, radius = answer.point, answer.radius_km
     if point is None or radius is None:
         known = place_name(answer)
-        coarse = f"All that is supported: {known}." if known else "Nothing in it supports a place."
+        coarse = f"The evidence only supports {known}." if known else "Nothing in the photo supports a place."
         title = "It is not known where this is"
         if answer.per_photo:
-            title, coarse = "These photos are not of one place", "Each has an answer of its own below."
+            title, coarse = "These photos are not of the same place", "Each photo has its own answer below."
         elif any(candidate.outside for candidate in answer.candidates):
-            title, coarse = "The photo speaks against the area you gave", "Nothing supports a place within that area."
+            title, coarse = "The photo does not fit the area you gave", "Nothing supports a place inside that area."
         return el("header", el("h1", title), el("p", coarse, class_="where"))
     if answer.radius_remark:
         sure = answer.radius_remark
         wider = f"; {radius.remark}" if radius.remark else f" to {distance(radius.p90)}"
         exact = f"within about {distance(radius.p50)}{wider}"
     else:
-        sure = f"{answer.confidence:.0%} sure to be within {distance(answer.target_radius_km)}"
-        wider = f"90 % within {distance(radius.p90)}"
-        exact = f"50 % within {distance(radius.p50)} · {f'{radius.remark} ({wider})' if radius.remark else wider}"
+        sure = f"{answer.confidence:.0%} sure that the true place is within {distance(answer.target_radius_km)}"
+        wider = radius.remark or f"very probably within {distance(radius.p90)}"
+        exact = f"probably within {distance(radius.p50)} · {wider}"
     return el(
         "header",
         el("h1", title_of(answer)),
@@ -49,8 +49,8 @@ def contradictions(answer: Answer) -> Child:
 
 
 def within(answer: Answer) -> str:
-    """How the wider radius is worded: a likelihood only where it was fitted to the engine that answered."""
-    return "within about" if answer.radius_remark else "90 % within"
+    """How the wider radius is worded: as probable only where it was fitted to the engine that answered."""
+    return "within about" if answer.radius_remark else "very probably within"
 
 
 def per_photo(answer: Answer) -> Child:
@@ -61,7 +61,7 @@ def per_photo(answer: Answer) -> Child:
     columns = ("photo", "place", "point", within(answer), *(["confidence"] if percent else []))
     head = el("tr", [el("th", name) for name in columns])
     return [
-        el("h2", "Each photo by itself"),
+        el("h2", "Each photo alone"),
         el("p", answer.radius_remark, class_="soft") if answer.radius_remark else None,
         el(
             "div",
@@ -86,24 +86,27 @@ def _photo(one: PhotoAnswer, *, percent: bool) -> Html:
 
 
 def warnings(answer: Answer) -> Iterator[Html]:
+    """The warnings of the answer, and the positions in the metadata of the files, which were not used."""
     for warning in answer.warnings:
         yield el("p", warning, class_="warn")
     for claim in answer.file_claims:
         if claim.point is not None:
             away = f", {distance(claim.distance_km)} from this answer" if claim.distance_km is not None else ""
-            yield el("p", f"The file itself claims {claim.point}{away}. That was not used.", class_="warn")
+            yield el("p", f"The metadata of the file says {claim.point}{away}. This was not used.", class_="warn")
 
 
 def evidence(answer: Answer) -> Child:
+    """The evidence in the order of the answer; the word “None.” where there is none."""
     if not answer.evidence:
         return el("p", "None.", class_="soft")
     return [_evidence(item) for item in answer.evidence]
 
 
 def candidates(answer: Answer) -> Child:
+    """A heading and a table, numbered from 1 in the order of the answer; None without candidates."""
     if not answer.candidates:
         return None
-    columns = ("", "place", "point", "support", within(answer), "rollouts", "against")
+    columns = ("", "place", "point", "weight of evidence", within(answer), "rollouts", "against")
     head = el("tr", [el("th", name) for name in columns])
     rows = [_candidate(number, candidate) for number, candidate in enumerate(answer.candidates, start=1)]
     return [el("h2", "Candidates"), el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll")]
@@ -130,10 +133,12 @@ def provenance(answer: Answer) -> Html:
         ("data", ", ".join(f"{name} {version}" for name, version in sorted(known.data_versions.items()))),
         ("seed", str(known.seed)),
         ("version", f"GeoTTS {known.version}"),
+        ("radii", _radii(answer)),
         ("stopped because", answer.stop_reason.value),
         (
             "rollouts",
-            f"{answer.n.asked} asked, {answer.n.planned} planned, {answer.n.run} run, {answer.n.answered} answered",
+            f"{answer.n.asked} requested, {answer.n.planned} planned, "
+            f"{answer.n.run} started, {answer.n.answered} answered",
         ),
         ("cost", _cost(answer)),
         ("depth", f"{answer.route.plan.depth.value}: {answer.route.plan.reason}" if answer.route else ""),
@@ -141,7 +146,14 @@ def provenance(answer: Answer) -> Html:
     return el("dl", [[el("dt", name), el("dd", value)] for name, value in rows if value.strip()])
 
 
+def _radii(answer: Answer) -> str:
+    """Both radii under their names in the JSON."""
+    radius = answer.radius_km
+    return f"p50 {distance(radius.p50)}, p90 {distance(radius.p90)}" if radius is not None else ""
+
+
 def place_name(answer: Answer | Candidate | PhotoAnswer) -> str:
+    """Place, city, region and country as far as they are known, each name once; empty when none is."""
     names = (answer.place, answer.city, answer.region, answer.country)
     return ", ".join(dict.fromkeys(name for name in names if name))
 
@@ -189,7 +201,7 @@ def _candidate(number: int, candidate: Candidate) -> Html:
         el("td", number),
         el("td", place_name(candidate), " (outside the area that was given)" if candidate.outside else None),
         el("td", el("code", f"{candidate.lat:.4f}, {candidate.lon:.4f}")),
-        el("td", f"{candidate.support:.0%}"),
+        el("td", f"{candidate.support:.2f}"),
         el("td", candidate.radius_km.remark or distance(candidate.radius_km.p90)),
         el("td", ", ".join(str(rollout) for rollout in candidate.rollouts)),
         el("td", "; ".join(candidate.dissent)),

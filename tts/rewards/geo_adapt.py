@@ -35,6 +35,7 @@ def needs_depth(reason_km: float, retrieval_km: float) -> bool:
 
 
 def depth_reward(*, chose_deep: bool, label_deep: bool) -> float:
+    """1 when the chosen depth is that of the label ℓ, else 0."""
     return float(chose_deep == label_deep)
 
 

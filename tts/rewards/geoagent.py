@@ -37,6 +37,7 @@ class LengthDamping(Value):
     mu: float = 60.0
 
     def factor(self, length: float) -> float:
+        """From 0 to 1, growing with the length; 0.5 at a length of `mu`."""
         exponent = -self.steepness * (length - self.mu)
         return 1.0 / (1.0 + math.exp(min(700.0, exponent)))
 

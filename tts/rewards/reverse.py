@@ -51,6 +51,7 @@ def place_reward(distance_km: float | None) -> float:
 
 
 def format_reward(form: Format) -> float:
+    """1 for strict, 0.8 for loose, 0 for broken."""
     return _FORMAT[form]
 
 

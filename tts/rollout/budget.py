@@ -31,6 +31,7 @@ class Budget:
     price: Price | None = None
 
     def spend(self, more: Usage) -> Budget:
+        """A budget with this usage added."""
         return replace(self, usage=self.usage + more)
 
     def observe(self, turn: Usage) -> Budget:
@@ -41,6 +42,7 @@ class Budget:
 
     @property
     def calls_left(self) -> int:
+        """Tool calls the rollout may still make."""
         return max(0, self.limits.max_tool_calls - self.usage.tool_calls)
 
     @property
@@ -50,20 +52,29 @@ class Budget:
 
     @property
     def answer_tokens(self) -> int:
+        """Tokens kept back for the final answer: 512, or a quarter of the token limit where that is less."""
         return min(_ANSWER_TOKENS, self.limits.max_tokens // _ANSWER_SHARE)
 
     @property
     def last_turn(self) -> bool:
+        """Whether the turn limit allows no turn after the next one."""
         return self.usage.turns + 1 >= self.limits.max_turns
+
+    @property
+    def money_left_usd(self) -> float | None:
+        """None without a limit."""
+        most = self.limits.max_cost_usd
+        return None if most is None else max(0.0, most - self.usage.cost_usd)
 
     def affordable(self, prompt_tokens: int) -> int:
         """Tokens the next turn may write, money included; `prompt_tokens` is what it will have to read."""
-        money = self.limits.max_cost_usd
+        money = self.money_left_usd
         if money is None or self.price is None:
             return self.tokens_left
-        return min(self.tokens_left, self.price.affordable_tokens(money - self.usage.cost_usd, prompt_tokens))
+        return min(self.tokens_left, self.price.affordable_tokens(money, prompt_tokens))
 
     def spent(self) -> Spent | None:
+        """What ends the rollout now, or None. Tool calls do not count here; a money limit of 0 is never spent."""
         if self.usage.turns >= self.limits.max_turns:
             return "turn budget"
         if self.tokens_left <= 0:

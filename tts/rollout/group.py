@@ -12,16 +12,17 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 
 from tts.aio import Deadline, Send, batches, together
+from tts.domain.description import Description
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.domain.outgoing import Outgoing
 from tts.ports import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.agent import Agent, Brief
 from tts.rollout.loop import roll_out
-from tts.rollout.speech import Sent, told
+from tts.rollout.text_coalescer import RolloutOutput, to_events
 
 _UNFOLLOWED_S = 0.25
-_BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Outgoing)
-_AT_ONCE = (RolloutFinished, Outgoing)
+_BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Outgoing, Description)
+_AT_ONCE = (RolloutFinished, Outgoing, Description)
 
 
 async def run_group(
@@ -34,7 +35,7 @@ async def run_group(
     When nobody follows the request there are fewer batches: each costs every process on its way.
     """
 
-    async def produce(send: Send[Sent]) -> None:
+    async def produce(send: Send[RolloutOutput]) -> None:
         brief = agent.brief(group, await agent.similar(group))
         if prefix_wait_s is not None and len(group.tasks) > 1:
             started = asyncio.Event()
@@ -49,15 +50,20 @@ async def run_group(
     batched = batches(produce, window_s=window_s, urgent=lambda item: isinstance(item, _AT_ONCE))
     async with aclosing(batched) as items:
         async for batch in items:
-            yield told(batch)
+            yield to_events(batch)
 
 
 async def _lead(
-    agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask, send: Send[Sent], started: asyncio.Event
+    agent: Agent,
+    group: GroupRequest,
+    brief: Brief,
+    task: RolloutTask,
+    send: Send[RolloutOutput],
+    started: asyncio.Event,
 ) -> None:
     """Opens the gate at its first token, or when it ends without one."""
 
-    async def notice(item: Sent) -> None:
+    async def notice(item: RolloutOutput) -> None:
         if not isinstance(item, _BEFORE_TOKENS):
             started.set()
         await send(item)
@@ -73,7 +79,7 @@ async def _follow(
     group: GroupRequest,
     brief: Brief,
     task: RolloutTask,
-    send: Send[Sent],
+    send: Send[RolloutOutput],
     started: asyncio.Event,
     wait_s: float,
 ) -> None:

@@ -7,12 +7,10 @@ After every turn it leaves a `Checkpoint`, from which it can be continued in ano
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
-from tts.aio import Deadline, Send, closing, stream
+from tts.aio import Deadline, Send, closing
 from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
 from tts.dialects.declining import declines
 from tts.domain.answer import StopReason
@@ -32,13 +30,12 @@ from tts.domain.messages import Message, ProviderFields, TextPart
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
-from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, ModelError, boundary
+from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, ModelError, MoneySpent, boundary
 from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
 from tts.ports import (
     Checkpoint,
     GroupRequest,
     ModelRequest,
-    RolloutItem,
     RolloutTask,
     ToolOutcome,
 )
@@ -46,7 +43,7 @@ from tts.rollout.agent import Agent, Brief
 from tts.rollout.budget import Budget
 from tts.rollout.first_turn import first_cues
 from tts.rollout.resolve import placed
-from tts.rollout.speech import Sent, Speech, told
+from tts.rollout.text_coalescer import RolloutOutput, TextCoalescer
 from tts.rollout.tool_runner import ToolRunner
 from tts.rollout.usability import problem_of
 from tts.telemetry import span, traceparent
@@ -58,17 +55,11 @@ _FINAL_TURN_SHARE = 0.2
 _FINAL_TURN_MAX_S = 15.0
 
 
-async def roll_out(agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask, send: Send[Sent]) -> None:
+async def roll_out(
+    agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask, send: Send[RolloutOutput]
+) -> None:
     """Send events, checkpoints and attachments of one rollout. Cancelling it aborts the engine and the tools."""
     await _Rollout(agent, group, brief, task).run(send)
-
-
-async def run_rollout(agent: Agent, group: GroupRequest, task: RolloutTask) -> AsyncIterator[RolloutItem]:
-    """`roll_out` as an iterator. Closing it aborts the engine and the tools."""
-    async with aclosing(stream(partial(roll_out, agent, group, agent.brief(group), task))) as items:
-        async for item in items:
-            for event in told([item]):
-                yield event
 
 
 class _Rollout:
@@ -87,14 +78,14 @@ class _Rollout:
         self._messages: list[Message] = []
         self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
 
-    async def run(self, send: Send[Sent]) -> None:
+    async def run(self, send: Send[RolloutOutput]) -> None:
         await self._open(send)
         failure: RolloutFailure | None = None
         with span("rollout", parent=self._group.context.traceparent, rollout_id=self._id):
             try:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
-                        stop = await self._concluded(await self._turns(send), send)
+                        stop = await self._concluding_answer(await self._turns(send), send)
             except (TimeoutError, DeadlineExceeded):
                 stop = StopReason.DEADLINE
             except FatalError:
@@ -112,7 +103,7 @@ class _Rollout:
             )
         )
 
-    async def _open(self, send: Send[Sent]) -> None:
+    async def _open(self, send: Send[RolloutOutput]) -> None:
         saved = self._task.resume_from
         if saved is not None:
             self._messages = list(saved.messages)
@@ -127,16 +118,19 @@ class _Rollout:
         self._messages = list(self._brief.opening)
         await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed))
 
-    async def _turns(self, send: Send[Sent]) -> StopReason:
+    async def _turns(self, send: Send[RolloutOutput]) -> StopReason:
         while True:
             turn = self._budget.usage.turns
             if self._budget.spent() is not None or self._writable() < _LEAST_TOKENS:
                 return StopReason.BUDGET
             final = None if self._dialect.paper_mode else self._final_reason()
             if final is not None and turn > 0:
-                self._ask(self._dialect.final_demand(final))
+                self._append_request(self._dialect.final_demand(final))
             with span("turn", turn=turn, rollout_id=self._id):
-                parsed = await self._think_again(turn, send, final=final is not None)
+                try:
+                    parsed = await self._generate_with_retry(turn, send, final=final is not None)
+                except MoneySpent:  # of a model that the engine asks beside its own
+                    return StopReason.BUDGET
                 cues = (
                     first_cues(self._dialect, parsed, self._messages[-1].text, self._group.photos)
                     if turn == 0
@@ -178,13 +172,13 @@ class _Rollout:
     def _problem(self, parsed: ParsedTurn) -> str:
         return problem_of(parsed, has_tools=bool(self._schemas), released=self._dialect.released)
 
-    async def _concluded(self, stop: StopReason, send: Send[Sent]) -> StopReason:
+    async def _concluding_answer(self, stop: StopReason, send: Send[RolloutOutput]) -> StopReason:
         """Of a released loop: the answer that counts is read when the rollout is over, and only then."""
         if not self._dialect.released:
             return stop
         concluded = self._dialect.conclusion(self._messages)
         if concluded is not None and concluded.answer is not None:
-            await self._state(self._budget.usage.turns - 1, concluded, send)
+            await self._record_hypothesis(self._budget.usage.turns - 1, concluded, send)
             return StopReason.ANSWERED
         if stop is StopReason.ANSWERED:
             raise ModelError("the rollout ended without an answer that its reader finds")
@@ -210,17 +204,17 @@ class _Rollout:
             return self._budget.tokens_left
         return self._budget.affordable(prompt_tokens_about(self._messages, self._schemas))
 
-    async def _think_again(self, turn: int, send: Send[Sent], *, final: bool) -> ParsedTurn:
+    async def _generate_with_retry(self, turn: int, send: Send[RolloutOutput], *, final: bool) -> ParsedTurn:
         """A turn; once more when the engine was lost in the middle of it. What was said of it before is void then."""
         try:
-            return await self._think(turn, send, final=final)
+            return await self._generate(turn, send, final=final)
         except ModelError as lost:
             if not lost.fields.get("transient"):
                 raise
         await send(RolloutResumed(rollout_id=self._id, from_turn=turn - 1))
-        return await self._think(turn, send, final=final)
+        return await self._generate(turn, send, final=final)
 
-    async def _think(self, turn: int, send: Send[Sent], *, final: bool) -> ParsedTurn:
+    async def _generate(self, turn: int, send: Send[RolloutOutput], *, final: bool) -> ParsedTurn:
         """One generation: stream its text, parse it, keep it in the conversation."""
         kept_back = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
         request = ModelRequest(
@@ -242,13 +236,14 @@ class _Rollout:
             readings=self._group.readings,
             within=self._group.within,
             hint=self._group.hint,
+            money_usd=self._budget.money_left_usd,
         )
         text: list[str] = []
         calls: list[ToolCall] = []
         token_ids: list[int] = []
         usage, truncated = Usage(), False
         provider_fields: ProviderFields | None = None
-        speech = Speech(self._id, turn, send)
+        speech = TextCoalescer(self._id, turn, send)
         whole = False
         try:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
@@ -256,6 +251,8 @@ class _Rollout:
                     async for delta in deltas:
                         for sent in delta.sent:
                             await send(sent)
+                        for description in delta.described:
+                            await send(description)
                             speech.pause()
                         if delta.spent is not None:
                             self._budget = self._budget.spend(delta.spent)
@@ -288,9 +285,9 @@ class _Rollout:
         )
         return self._dialect.parse(Completion(written, tuple(calls), truncated), turn=turn)
 
-    async def _act(self, turn: int, parsed: ParsedTurn, send: Send[Sent], *, final: bool) -> StopReason | None:
+    async def _act(self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput], *, final: bool) -> StopReason | None:
         """Do what the turn asks for; returns why the rollout ends, or None when it goes on."""
-        await self._state(turn, parsed, send)
+        await self._record_hypothesis(turn, parsed, send)
         if parsed.answer is not None:
             return StopReason.ANSWERED
         if self._dialect.released:
@@ -304,13 +301,13 @@ class _Rollout:
         self._corrections += 1
         if self._corrections > _MAX_CORRECTIONS or self._dialect.paper_mode:
             if declines(self._messages[-1].text):
-                await self._state(turn, ParsedTurn(answer=Hypothesis(level=Level.NONE)), send)
+                await self._record_hypothesis(turn, ParsedTurn(answer=Hypothesis(level=Level.NONE)), send)
                 return StopReason.ANSWERED
             raise ModelError(f"{self._corrections} turns could not be used: {problem}", mend=_OTHER_DIALECT)
-        self._ask(self._dialect.correction(problem))
+        self._append_request(self._dialect.correction(problem))
         return None
 
-    async def _act_as_released(self, turn: int, parsed: ParsedTurn, send: Send[Sent]) -> StopReason | None:
+    async def _act_as_released(self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput]) -> StopReason | None:
         """The authors' loop: run what it runs, say what it says, stop where it stops."""
         if parsed.kept is not None:
             self._messages[-1] = self._messages[-1].model_copy(update={"parts": (TextPart(text=parsed.kept),)})
@@ -334,7 +331,7 @@ class _Rollout:
         count = getattr(self._agent.model, "count_tokens", tokens_about)
         return bool(count(added) >= self._budget.tokens_left)
 
-    def _ask(self, message: Message) -> None:
+    def _append_request(self, message: Message) -> None:
         """Say something to the model; after a correction it joins that, as some templates want turns to alternate."""
         before = self._messages[-1]
         if self._corrections and before.role == "user" and before.result is None:
@@ -343,7 +340,7 @@ class _Rollout:
         else:
             self._messages.append(message)
 
-    async def _state(self, turn: int, parsed: ParsedTurn, send: Send[Sent]) -> None:
+    async def _record_hypothesis(self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput]) -> None:
         """Tell what the turn states, with what the conversation adds to it; keep it when it is the best so far."""
         stated = parsed.answer or parsed.hypothesis
         if stated is None:
@@ -355,7 +352,7 @@ class _Rollout:
         await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=stated))
 
     async def _located(
-        self, turn: int, stated: Hypothesis, lookups: tuple[ToolCall, ...], send: Send[Sent]
+        self, turn: int, stated: Hypothesis, lookups: tuple[ToolCall, ...], send: Send[RolloutOutput]
     ) -> Hypothesis:
         """An answer that only names its place, with the point of the first lookup that finds it."""
         for call in lookups:
@@ -367,11 +364,11 @@ class _Rollout:
                 return found
         return stated
 
-    async def _observe(self, turn: int, calls: tuple[ToolCall, ...], send: Send[Sent]) -> None:
+    async def _observe(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutOutput]) -> None:
         """Run the calls of a turn; their results enter the conversation in the order of the calls."""
         self._messages += self._dialect.observation(tuple(await self._call_all(turn, calls, send)))
 
-    async def _call_all(self, turn: int, calls: tuple[ToolCall, ...], send: Send[Sent]) -> list[ToolOutcome]:
+    async def _call_all(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutOutput]) -> list[ToolOutcome]:
         """Run calls side by side; those beyond what a turn may have are refused."""
         for call in calls:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from tts.aio import Deadline, closing
 from tts.domain.answer import StopReason
+from tts.domain.description import Description
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.domain.failure import RolloutFailure
 from tts.domain.usage import Usage
@@ -60,6 +61,7 @@ class _Progress:
         self._started: set[int] = set()
         self._saved = {task.rollout_id: task.resume_from for task in group.tasks}
         self._files = dict(group.files)
+        self._described = dict(group.context.described)
 
     def see(self, batch: Sequence[RolloutItem]) -> None:
         for item in batch:
@@ -69,6 +71,8 @@ class _Progress:
                 self._saved[item.rollout_id] = item
             elif isinstance(item, Attachment):
                 self._files[item.sha256] = item.data
+            elif isinstance(item, Description):
+                self._described[item.photo_sha256] = item.text
             elif isinstance(item, RolloutStarted):
                 self._started.add(item.rollout_id)
 
@@ -79,7 +83,8 @@ class _Progress:
     def rest(self, deadline: Deadline) -> GroupRequest:
         """The group without what is finished, each rollout from where it is known to have been."""
         tasks = tuple(replace(task, resume_from=self._saved[i]) for i, task in self._open.items())
-        context = self._group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
+        now = {"remaining_s": deadline.remaining_s(), "described": self._described}
+        context = self._group.context.model_copy(update=now)
         return replace(self._group, context=context, tasks=tasks, files=self._files)
 
     def voided(self) -> list[RolloutItem]:

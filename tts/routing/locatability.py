@@ -14,6 +14,7 @@ from tts.domain.photo import Photo
 from tts.domain.plan import Locatability
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
+from tts.geodata.english_names import script_names
 from tts.ports import Perception, Routing
 from tts.routing.content import CONTENT_FROM, content_of
 from tts.routing.cues import image_cues
@@ -27,6 +28,7 @@ class CuesLocator:
         self._perception, self._predictor = perception, predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        """Read every photo and rate the cues; the predictor, where there is one, refines the rating."""
         looks = [await asyncio.to_thread(_look, photo) for photo in photos]
         readings = await asyncio.gather(*(self._perception.read(photo, None, context) for photo in photos))
         readings = [
@@ -50,6 +52,7 @@ class FixedLocator:
         self._score = score
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        """The configured score, with no readings and nothing sent."""
         return Routing(locatability=Locatability(score=self._score, method="fixed", why="a fixed score is configured"))
 
 
@@ -71,7 +74,7 @@ def rate_cues(readings: Sequence[Reading]) -> Locatability:
         score=round(min(1.0, score), 3),
         method="cues",
         parts={name: round(value, 3) for name, value in parts.items()},
-        why=f"{_read(lines, scripts)}; {_seen(look) if shows >= CONTENT_FROM else 'nothing else to see'}",
+        why=f"{_read(lines, scripts)}; {_seen(look) if shows >= CONTENT_FROM else 'nothing else can be seen'}",
     )
 
 
@@ -80,14 +83,15 @@ _LOOKS = ("sky", "vegetation", "structure", "blur", "indoor")
 
 def _read(lines: int, scripts: set[str]) -> str:
     if not lines:
-        return "no legible text"
-    return f"{lines} legible line{'s' if lines > 1 else ''} in {', '.join(sorted(scripts)) or 'digits only'}"
+        return "no readable text"
+    readable = "one readable line" if lines == 1 else f"{lines} readable lines"
+    return f"{readable} in {script_names(scripts)} script" if scripts else f"{readable}, digits only"
 
 
 def _seen(look: dict[str, float]) -> str:
     if look["indoor"] > 0.5:
-        return "it looks like a room"
+        return "it looks like the inside of a building"
     if look["blur"] > 0.9:
-        return "it is blurred"
-    kind = "built surroundings" if look["structure"] > 0.3 else "little that is built"
-    return f"{kind}, {look['sky']:.0%} sky, {look['vegetation']:.0%} green"
+        return "the photo is blurred"
+    kind = "buildings or roads" if look["structure"] > 0.3 else "few buildings"
+    return f"{kind}, {look['sky']:.0%} sky, {look['vegetation']:.0%} plants"

@@ -56,6 +56,7 @@ class DepthPredictor(Value):
         return rated.model_copy(update={"score": round(l_opt, 3), "parts": parts})
 
     def write(self, path: Path) -> None:
+        """Write YAML that `load_predictor` reads; replaces a file that is there."""
         path.write_text(yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False))
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from tts.aio import closing
 from tts.dialects.base import photo_ref
+from tts.domain.description import Description
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Photo
@@ -35,29 +36,39 @@ class ProbeLocator:
         self._model, self._beside, self._predictor = model, beside, predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        """Ask for at most a tenth of the time left. What the question sent and cost is told even if it failed."""
         routing = await self._beside.rate(photos, context)
         sent: list[Outgoing] = []
+        seen: list[Description] = []
         meter = Meter(context.money_left_usd)
         try:
             async with asyncio.timeout(min(_TIMEOUT_S, 0.1 * context.remaining_s)):
-                reply = await self._ask(photos, context, routing, sent, meter)
+                reply = await self._ask(photos, context, routing, sent, seen, meter)
         except (TimeoutError, GeoTTSError):
             reply = ""
-        routing = replace(routing, sent=(*routing.sent, *sent), usage=routing.usage + meter.usage)
+        used = routing.usage + meter.usage
+        routing = replace(routing, sent=(*routing.sent, *sent), usage=used, described=tuple(seen))
         probed = parse_probe(reply)
         if probed is None:
             return routing
         rating, deep = probed
         other = routing.locatability
         parts = {**other.parts, "probe": rating, "deep": 0.8 if deep else 0.2}
-        said = f"the model rates it {10 * rating:.0f}/10 and would {'search' if deep else 'answer at once'}"
+        wants = "it wants to search" if deep else "it can answer at once"
+        said = f"the model rates how easy the photo is at {10 * rating:.0f} of 10 and says that {wants}"
         rated = Locatability(score=rating, method="probe", parts=parts, why=f"{said}; {other.why}")
         return replace(routing, locatability=self._predictor.refine(rated) if self._predictor else rated)
 
     async def _ask(
-        self, photos: Sequence[Photo], context: RequestContext, routing: Routing, sent: list[Outgoing], meter: Meter
+        self,
+        photos: Sequence[Photo],
+        context: RequestContext,
+        routing: Routing,
+        sent: list[Outgoing],
+        seen: list[Description],
+        meter: Meter,
     ) -> str:
-        """The reply; what went out for it is added to `sent`, also when none comes."""
+        """The reply. What went out for it is added to `sent`, an observer's words to `seen`, also when none comes."""
         request = ModelRequest(
             context=context,
             session_id=f"{context.id}/probe/0",
@@ -78,6 +89,7 @@ class ProbeLocator:
             text = ""
             async for delta in deltas:
                 sent += delta.sent
+                seen += delta.described
                 text += delta.text
         return text
 

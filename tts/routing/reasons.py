@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tts.domain.plan import Limits
 
-SHOWS_NOTHING = "the picture shows nothing to go by: it is blank, one texture or noise"
+SHOWS_NOTHING = "the photo shows nothing that names a place: it is blank, one texture or noise"
 _BUILT_FROM, _GREEN_FROM, _SKY_FROM, _ROOM_FROM = 0.3, 0.25, 0.25, 0.5
 
 
@@ -20,12 +20,12 @@ def to_reason_about(parts: Mapping[str, float]) -> str:
 
 def _surroundings(parts: Mapping[str, float]) -> str:
     if parts.get("indoor", 0.0) > _ROOM_FROM:
-        return "a room"
+        return "an indoor scene"
     if parts.get("structure", 0.0) > _BUILT_FROM:
-        return "built surroundings"
+        return "a built-up scene"
     if parts.get("vegetation", 0.0) > _GREEN_FROM:
         return "vegetation"
-    return "open country" if parts.get("sky", 0.0) > _SKY_FROM else "a scene"
+    return "an open landscape" if parts.get("sky", 0.0) > _SKY_FROM else "a scene"
 
 
 def plan_sentence(n: int, limits: Limits, *, tools: bool | None, reason: str) -> str:

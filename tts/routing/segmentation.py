@@ -49,9 +49,9 @@ def visual_rating(segmentation: npt.NDArray[np.integer[Any]]) -> Locatability:
     terms = area_shares(segmentation) * weights
     largest = [int(i) for i in np.argsort(-terms)[:_NAMED] if terms[i] > 0]
     score = round(float(terms.sum()), 4)
-    told = ", ".join(f"{names[i]} {terms[i]:.2f}" for i in largest) or "nothing that tells"
+    told = ", ".join(f"{names[i]} {terms[i]:.2f}" for i in largest) or "nothing typical of a place"
     parts = {"visual": score, **{f"class_{names[i]}": round(float(terms[i]), 4) for i in largest}}
-    return Locatability(score=min(1.0, score), method="visual", parts=parts, why=f"pictured: {told}")
+    return Locatability(score=min(1.0, score), method="visual", parts=parts, why=f"kinds of surface: {told}")
 
 
 class Segmenter:
@@ -96,6 +96,7 @@ class VisualLocator:
         self._segmenter, self._beside, self._predictor = segmenter, beside, predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        """Takes L_visual from the photo that has most of it. The segmentation runs in a thread."""
         maps = await asyncio.to_thread(self._segmenter.segment, photos)
         visual = max((visual_rating(one) for one in maps), key=lambda rating: rating.score)
         if self._beside is None:

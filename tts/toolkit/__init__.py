@@ -1,0 +1,1 @@
+"""What a tool is, and how calls of tools are run, kept by the broker, recorded and replayed."""

@@ -36,6 +36,7 @@ def check_consent(tool: Tool, context: ToolContext) -> None:
 
 
 def no_consent(name: str) -> ToolError:
+    """NOT_ALLOWED, for a tool that sends parts of the photo; the caller raises or returns it."""
     return ToolError(
         f"{name} sends parts of the photo to a web service, and this request does not consent (allow_region_search)",
         kind=ToolErrorKind.NOT_ALLOWED,
@@ -70,4 +71,5 @@ async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Observat
 
 
 def timed_out(tool: Tool, limit_s: float) -> ToolError:
+    """TIMEOUT, with the limit in seconds; the caller raises it."""
     return ToolError(f"{tool.spec.name} took longer than {limit_s:.0f} s", kind=ToolErrorKind.TIMEOUT)

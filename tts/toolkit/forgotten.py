@@ -16,6 +16,7 @@ class Forgotten:
         self._names: OrderedDict[str, int] = OrderedDict()
 
     def add(self, name: str) -> None:
+        """Note that a name is erased now; the name erased longest ago goes when there are too many."""
         self._number += 1
         self._names.pop(name, None)
         self._names[name] = self._number
@@ -23,6 +24,7 @@ class Forgotten:
             self._names.popitem(last=False)
 
     def mark(self) -> int:
+        """The present moment, for a later call of `since`."""
         return self._number
 
     def since(self, mark: int, names: Iterable[str]) -> bool:

@@ -74,15 +74,23 @@ class Tool(Protocol):
     """One tool. `run` raises `ToolError` for what the model should hear; anything else ends that rollout."""
 
     @property
-    def spec(self) -> ToolSpec: ...
+    def spec(self) -> ToolSpec:
+        """Name, limits and properties; the same for as long as the tool lives."""
+        ...
 
     @property
-    def arguments(self) -> type[Arguments]: ...
+    def arguments(self) -> type[Arguments]:
+        """The pydantic model that checks the arguments of a call, and whose schema a model sees."""
+        ...
 
     @property
-    def splitting(self) -> Splitting[Any] | None: ...
+    def splitting(self) -> Splitting[Any] | None:
+        """How a call is taken apart for the cache; None when it is cached as a whole."""
+        ...
 
-    async def run(self, arguments: Any, context: ToolContext) -> Observation: ...
+    async def run(self, arguments: Any, context: ToolContext) -> Observation:
+        """`arguments` is an instance of the class `arguments`. The caller keeps to the time limit."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,7 @@ class FunctionTool(Generic[ArgsT_contra]):
     splitting: Splitting[Any] | None = None
 
     async def run(self, arguments: ArgsT_contra, context: ToolContext) -> Observation:
+        """Await `function`."""
         return await self.function(arguments, context)
 
 

@@ -21,9 +21,11 @@ class LocalToolbox:
         self._schemas = tuple(map(schema_of, self._tools.values()))
 
     def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools in the order in which they were given."""
         return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        """Check consent and arguments, then run the tool in this process."""
         started = time.perf_counter()
         try:
             tool = tool_named(self._tools, call.name)
@@ -56,9 +58,11 @@ class JoinedToolbox:
         self._schemas = tuple(schemas.values())
 
     def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools of all boxes; of several with one name, the one in the first box."""
         return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        """Pass the call to the box that owns the tool; an unknown name is a failure with the names there are."""
         owner = self._owner.get(call.name)
         if owner is None:  # none of the boxes knows all the names there are
             return failed(call, no_such_tool(call.name, self._owner))
@@ -85,4 +89,5 @@ def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: 
 
 
 def now_rfc3339() -> str:
+    """The time now in UTC to the second, as in `2026-01-31T12:00:00Z`."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

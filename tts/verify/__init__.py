@@ -1,0 +1,1 @@
+"""From trajectories to an answer: evidence, consensus, and the opinion of a model."""

@@ -1,12 +1,12 @@
 // The answer: where, how exactly, how sure, and what a person can check.
 
-import { bar, byId, coordinates, copy, count, cut, distance, download, el, fill, link, percent, placeName } from "./dom.js";
+import { bar, byId, coordinates, copy, count, cut, distance, download, el, fill, link, percent, placeName, sentence } from "./dom.js";
 
 const LEVELS = { none: "", country: "the country", region: "the region", city: "the town", point: "the spot" };
 const STOPS = {
   deadline: "The time was up: this is the best answer so far.",
-  budget: "The budget was spent: this is the best answer so far.",
-  cancelled: "It was stopped: this is the answer so far.",
+  budget: "The budget was used up: this is the best answer so far.",
+  cancelled: "The request was stopped: this is the best answer so far.",
 };
 
 /** Show it. `live` has the pictures and the lanes; `client` gets GeoJSON and erases. */
@@ -32,10 +32,10 @@ export function showAnswer(answer, live, client, photoUrls) {
   section.scrollIntoView({ block: "start" });
 }
 
-const TRANSFERRED = "calibration: transferred, so this is an estimate; geotts accept fits it to this engine";
+const TRANSFERRED = "the radius is an estimate (calibration: transferred); geotts accept fits it to this engine";
 
 const CONTINENT_KM = 2500; // a 90 % radius that is wider tells nobody where to look: words stand for it
-const OPEN = "another continent is not excluded";
+const OPEN = "it may also be on another continent";
 
 /** Whether the 90 % radius is wider than a continent. */
 const isOpen = (radius) => radius.p90 > CONTINENT_KM;
@@ -43,16 +43,18 @@ const isOpen = (radius) => radius.p90 > CONTINENT_KM;
 /** What the circles on the map are; one wider than a continent is not drawn. */
 function circles(answer) {
   const estimated = isTransferred(answer);
-  if (isOpen(answer.radius_km)) return `pin: the answer · circle: ${estimated ? "the radius, estimated" : "50 %"}; ${OPEN}`;
-  return `pin: the answer · ${estimated ? "circles: the radius, estimated" : "firm circle: 50 % · dashed circle: 90 %"}`;
+  if (isOpen(answer.radius_km)) return `pin: the answer · circle: ${estimated ? "the estimated radius" : PROBABLY}; ${OPEN}`;
+  return `pin: the answer · ${estimated ? "circles: the estimated radius" : `firm circle: ${PROBABLY} · dashed circle: very probably`}`;
 }
+
+const PROBABLY = "it is probably inside";
 
 /** Whose data the maps are drawn from; the line on the map itself is too small where the map is. */
 const SOURCES = "map: Natural Earth · GSHHG · GeoNames";
 
-/** How the wider radius is worded: a likelihood only where it was fitted. */
+/** How the wider radius is worded: as probable only where it was fitted. */
 const within = (answer, radius) =>
-  isOpen(radius) ? OPEN : `${isTransferred(answer) ? "within about" : "90 % within"} ${distance(radius.p90)}`;
+  isOpen(radius) ? OPEN : `${isTransferred(answer) ? "within about" : "very probably within"} ${distance(radius.p90)}`;
 
 /** Whether radius and confidence were fitted to other engines than the one that answered. */
 const isTransferred = (answer) => answer.calibration?.state === "transferred";
@@ -61,36 +63,35 @@ function headline(answer) {
   const title = (words) => el("h2", { id: "answer-title", tabindex: "-1", dir: "auto" }, words);
   const name = placeName(answer);
   if ((answer.per_photo ?? []).length) {
-    return el("header", {}, title("These photos are not of one place"), el("p", { class: "lead" }, "Each has an answer of its own."));
+    return el("header", {}, title("These photos are not of the same place"), el("p", { class: "lead" }, "Each photo has its own answer."));
   }
   if (answer.candidates.some((one) => one.outside)) {
-    return el("header", {}, title("The photo speaks against the area you gave"),
-      el("p", { class: "lead" }, "Nothing supports a place within that area. The best place outside it stands under Candidates."));
+    return el("header", {}, title("The photo does not fit the area you gave"),
+      el("p", { class: "lead" }, "Nothing supports a place inside that area. The best place outside it is listed under Candidates."));
   }
   if (answer.abstained) {
     return el("header", {}, title("It is not known where this is"),
-      el("p", { class: "lead" }, name ? `All that is supported: ${name}.` : "Nothing in the photo supports a place, and no guess is sold as an answer."),
-      el("p", { class: "soft" }, "A photo with writing in it, a second photo of the same place or a hint may help."));
+      el("p", { class: "lead" }, name ? `The evidence only supports ${name}.` : "Nothing in the photo supports a place, so there is no answer."),
+      el("p", { class: "soft" }, "A photo with text in it, a second photo of the same place or a hint may help."));
   }
   const told = el("span", { role: "status", class: "soft small" });
   const point = coordinates(answer);
   const button = el("button", { type: "button", class: "small-button", onclick: async () => {
-    told.textContent = (await copy(point)) ? "copied" : "select it and copy by hand";
+    told.textContent = (await copy(point)) ? "copied" : "could not copy: select it and copy it yourself";
   } }, "Copy");
   const radius = answer.radius_km;
   const transferred = isTransferred(answer);
   const exactness = transferred
     ? [fact("Radius", isOpen(radius) ? `${distance(radius.p50)} or more` : `${distance(radius.p50)} to ${distance(radius.p90)}`,
       isOpen(radius) ? `${OPEN}; ${TRANSFERRED}` : TRANSFERRED)]
-    : [fact("50 % radius", distance(radius.p50), "as likely inside as not"),
-      isOpen(radius) ? fact("90 % radius", "not narrowed down", `${OPEN}: nine in ten are within ${distance(radius.p90)}`)
-        : fact("90 % radius", distance(radius.p90), "nine in ten are inside"),
-      fact("Confidence", percent(answer.confidence), `to be within ${distance(answer.target_radius_km)}`,
+    : [fact("Radius", distance(radius.p50), `the true place is probably inside; ${
+      isOpen(radius) ? OPEN : `very probably within ${distance(radius.p90)}`}`),
+      fact("Confidence", percent(answer.confidence), `that the true place is within ${distance(answer.target_radius_km)}`,
         bar(answer.confidence, "Confidence"))];
   return el("header", {}, title(name ? `${isOpen(radius) ? "Perhaps " : ""}${name}` : "An unnamed place"),
     el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", button, " ", told),
     el("dl", { class: "facts" }, exactness,
-      LEVELS[answer.level] ? fact("Known to", knownTo(answer), `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
+      LEVELS[answer.level] ? fact("Precision", knownTo(answer), `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
 }
 
 /** The level in words; a town's centre stands for the town, however small its radius is. */
@@ -113,16 +114,16 @@ function eachPhoto(answer) {
     one.abstained ? "" : el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)),
       ` · ${within(answer, one.radius_km)}`, isTransferred(answer) ? "" : ` · ${percent(one.confidence)} sure`)));
   const remark = isTransferred(answer) ? el("p", { class: "soft small" }, TRANSFERRED) : "";
-  return [el("h3", {}, "Each photo by itself"), remark, el("ol", { class: "candidates each-photo" }, rows)];
+  return [el("h3", {}, "Each photo alone"), remark, el("ol", { class: "candidates each-photo" }, rows)];
 }
 
 function warnings(answer) {
   const told = [...answer.warnings, STOPS[answer.stop_reason] ?? ""];
   for (const claim of answer.file_claims ?? []) {
-    if (claim.point) told.push(`The file itself claims ${coordinates(claim.point)}. That was not used.`);
+    if (claim.point) told.push(`The metadata of the file says ${coordinates(claim.point)}. This was not used.`);
   }
   const shown = (words, kind) => el("p", { class: `note ${kind}`, dir: "auto" }, cut(words, 1000));
-  return [told.filter(Boolean).map((words) => shown(words, "warn")), answer.undone.map((what) => shown(`Left undone: ${what}`, "small"))];
+  return [told.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.map((what) => shown(sentence(what), "small"))];
 }
 
 function pictures(answer, source, photoUrls) {
@@ -160,11 +161,11 @@ function candidates(answer) {
   if (!answer.candidates.length) return [];
   const rows = answer.candidates.map((one, index) => el("li", { class: "candidate" },
     el("div", { class: "bar-row" }, el("b", { dir: "auto" }, placeName(one) || "unnamed"), one.outside ? el("span", { class: "soft small" }, " outside the area you gave") : "",
-      bar(one.support, "Support"), el("span", { class: "number" }, percent(one.support))),
+      bar(one.support, "Weight of evidence"), el("span", { class: "number", title: "Weight of evidence, 0 to 1" }, one.support.toFixed(2))),
     el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · ${within(answer, one.radius_km)} · `,
       `${one.rollouts.length > 1 ? "rollouts" : "rollout"} ${one.rollouts.join(", ")}`),
     one.dissent.length ? el("ul", { class: "dissent" }, one.dissent.map((words) => el("li", { dir: "auto" }, `Against: ${cut(words, 500)}`))) : "",
-    index === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "Nothing else was proposed.") : ""));
+    index === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "There is no other candidate.") : ""));
   return [el("h3", {}, "Candidates"), el("ol", { class: "candidates" }, rows)];
 }
 
@@ -188,7 +189,8 @@ function provenance(answer) {
   const known = answer.provenance;
   const rows = [
     ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "turn")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens${answer.usage.cost_usd ? `, $${answer.usage.cost_usd.toFixed(4)}` : ""}`],
-    ["rollouts", `${answer.n.asked} asked, ${answer.n.planned} planned, ${answer.n.run} run, ${answer.n.answered} answered`],
+    ["rollouts", `${answer.n.asked} requested, ${answer.n.planned} planned, ${answer.n.run} started, ${answer.n.answered} answered`],
+    ["radii", answer.radius_km ? `p50 ${distance(answer.radius_km.p50)}, p90 ${distance(answer.radius_km.p90)}` : ""],
     ["depth", answer.route ? `${answer.route.plan.depth}: ${answer.route.plan.reason}` : ""],
     ["engine", known.model && known.model !== known.engine ? `${known.engine} ${known.model}` : known.engine],
     ["dialect", known.dialect],
@@ -223,7 +225,7 @@ function actions(answer, id, client, section) {
     button("Erase from the service", async () => {
       await client.cancel(id, { erase: true });
       fill(section.querySelector(".actions"),
-        el("p", { role: "status" }, "Erased: the service has forgotten the photo, the answer and everything on the way to it."));
+        el("p", { role: "status" }, "Erased: the service has deleted the photo, the answer and everything in between."));
     }),
     map, told);
 }

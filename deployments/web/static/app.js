@@ -10,7 +10,7 @@ import { forgetConsent, offerRegionSearch } from "./regions.js";
 
 const KEY = "geotts-key";
 const DEPTHS = {
-  auto: "as much thought as the photo needs",
+  auto: "as much work as the photo needs",
   direct: "one look, no tools: fast",
   standard: "a few rollouts, a few turns",
   deep: "every rollout, all tools: slow and thorough",
@@ -91,7 +91,7 @@ async function locate(form) {
     const ended = { answer: null, failure: null };
     const events = client.run(form, {
       signal: current.abort.signal,
-      onCut: () => live.say("The connection was cut; taking it up again …"),
+      onCut: () => live.say("The connection was lost. Connecting again …"),
       onBack: () => live.say("Connected again."),
     });
     for await (const event of events) {
@@ -112,7 +112,7 @@ async function answered(answer, live) {
 }
 
 function failed(problem, live) {
-  live.close("It ended without an answer.");
+  live.close("The request ended without an answer.");
   if (live.lanes.size === 0) byId("run").hidden = true;
   if (problem.status === 401) {
     askForKey();
@@ -164,7 +164,7 @@ async function introduce() {
   offerRegionSearch(index.region_search);
   const hours = index.retention_s / 3600;
   const kept = hours >= 1 ? `${Math.round(hours)} h` : `${Math.round(index.retention_s)} s`;
-  byId("foot").textContent = `GeoTTS ${index.version} · photos and answers are forgotten after ${kept}, or at once when you erase them`;
+  byId("foot").textContent = `GeoTTS ${index.version} · photos and answers are deleted after ${kept}, or at once when you erase them`;
 }
 
 byId("form").addEventListener("submit", (event) => {
@@ -187,4 +187,4 @@ addEventListener("pagehide", () => {
 });
 tellDepth();
 if (byId("key").value) askForKey();
-introduce().catch(() => complain("The service does not answer. Does it still run?"));
+introduce().catch(() => complain("The service does not answer. Is it still running?"));

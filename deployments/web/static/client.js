@@ -73,7 +73,7 @@ export class Client {
       }
       tries += 1;
       if (tries > (id === null ? 2 : TRIES)) {
-        throw unreachable(id === null ? "No connection came about." : "The connection was lost and could not be taken up again.");
+        throw unreachable(id === null ? "No connection could be made." : "The connection was lost and could not be made again.");
       }
       onCut(tries);
       await pause(Math.min(8000, 500 * 2 ** (tries - 1)));

@@ -63,6 +63,9 @@ export function distance(km) {
 
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
+/** The first letter as a capital, with a full stop: a statement as a sentence. */
+export const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
+
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 /** From the smallest to the largest, without repeating a name. */

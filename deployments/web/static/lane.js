@@ -1,13 +1,13 @@
 // One rollout: what it says, what it asks its tools, what they answer, what it believes. Made of text only.
 
-import { clean, coordinates, count, cut, el, fill, percent, placeName } from "./dom.js";
+import { clean, coordinates, count, cut, el, fill, placeName } from "./dom.js";
 
 const ENDS = {
   answered: ["answered", "good"],
-  budget: ["budget spent", "mild"],
+  budget: ["budget used up", "mild"],
   deadline: ["out of time", "mild"],
   cancelled: ["stopped", "mild"],
-  quorum: ["stopped: others agree", "mild"],
+  quorum: ["stopped early: the others already agreed", "mild"],
   failed: ["failed", "bad"],
 };
 
@@ -19,10 +19,6 @@ export function belief(hypothesis) {
   return name || "an unnamed place";
 }
 
-function details(hypothesis) {
-  const sure = hypothesis.confidence === null || hypothesis.confidence === undefined ? "" : `${percent(hypothesis.confidence)} sure`;
-  return [hypothesis.point ? coordinates(hypothesis.point, 3) : "", sure].filter(Boolean).join(" · ");
-}
 
 function written(call) {
   const told = Object.entries(call.arguments ?? {})
@@ -146,7 +142,7 @@ export class Lane {
   }
 
   #believes(hypothesis) {
-    fill(this.belief, el("b", { dir: "auto" }, belief(hypothesis)), el("small", { class: "soft" }, details(hypothesis)));
+    fill(this.belief, el("b", { dir: "auto" }, belief(hypothesis)), el("small", { class: "soft" }, hypothesis.point ? coordinates(hypothesis.point, 3) : ""));
   }
 
   #turned({ turn }) {
@@ -163,7 +159,7 @@ export class Lane {
     if (!isObject(written)) return;
     said.textContent = text.slice(0, start).trim();
     said.after(el("details", { class: "call", "data-turn": said.dataset.turn },
-      el("summary", {}, el("span", { class: "soft" }, "the answer as it was written")), el("pre", { dir: "auto" }, cut(written))));
+      el("summary", {}, el("span", { class: "soft" }, "the answer as JSON")), el("pre", { dir: "auto" }, cut(written))));
     if (!said.textContent) said.remove();
   }
 
@@ -172,7 +168,7 @@ export class Lane {
       if (Number(node.dataset.turn) > fromTurn) node.classList.add("void");
     }
     this.said = null;
-    this.#add(fromTurn, el("p", { class: "note small" }, `Its replica was lost; it goes on ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
+    this.#add(fromTurn, el("p", { class: "note small" }, `Its replica was lost; another one continues ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
   }
 
   #finished({ stop_reason: reason, answer, error, usage }) {

@@ -1,6 +1,6 @@
 // The live view: how far the request is, what was decided, how far the rollouts agree, and a lane for each.
 
-import { bar, byId, clean, count, cut, distance, el, fill, percent } from "./dom.js";
+import { bar, byId, clean, count, cut, distance, el, fill } from "./dom.js";
 import { Lane } from "./lane.js";
 import { Pictures } from "./pictures.js";
 
@@ -53,7 +53,7 @@ export class Live {
     this.say(words);
     byId("run").setAttribute("aria-busy", "false");
     byId("progress").hidden = true;
-    byId("run-title").textContent = "How it got there";
+    byId("run-title").textContent = "How the answer was found";
     for (const lane of this.lanes.values()) lane.close();
   }
 
@@ -73,14 +73,14 @@ export class Live {
     const sentence = plan.summary || `${count(plan.n_planned, "rollout")}, ${DEPTHS[plan.depth] ?? plan.depth}: ${plan.reason}`;
     const seen = locatability.why && !sentence.includes(locatability.why) ? ` In the photo: ${cut(locatability.why, 300)}.` : "";
     this.note([el("b", {}, "Plan: "), cut(sentence, 400), `.${seen}`]);
-    this.say("The rollouts think …");
+    this.say("The rollouts are working …");
     this.#progress();
   }
 
   #ended() {
     this.finished += 1;
     const all = this.finished >= this.planned;
-    this.say(all ? "All rollouts have ended; their evidence is weighed …" : `${this.finished} of ${this.planned} rollouts have ended`);
+    this.say(all ? "All rollouts have ended. The verifier compares their evidence …" : `${this.finished} of ${this.planned} rollouts have ended`);
     this.#progress();
   }
 
@@ -93,11 +93,11 @@ export class Live {
   #agreement({ radius_km: radius, clusters, decided }) {
     const box = byId("agreement");
     box.hidden = clusters.length === 0;
-    fill(box, el("p", { class: "soft small" }, `Who agrees within ${distance(radius)}${decided ? ": enough to stop the others" : ""}`),
+    fill(box, el("p", { class: "soft small" }, `Rollouts that agree within ${distance(radius)}${decided ? ": enough to stop the others" : ""}`),
       clusters.slice(0, 5).map((cluster) => el("div", { class: "bar-row" },
         el("span", {}, `${count(cluster.rollouts.length, "rollout")} at ${cluster.centre.lat.toFixed(2)}, ${cluster.centre.lon.toFixed(2)}`),
-        bar(cluster.support, "Share of the evidence"),
-        el("span", { class: "number" }, percent(cluster.support)))));
+        bar(cluster.support, "Weight of evidence"),
+        el("span", { class: "number", title: "Weight of evidence, 0 to 1" }, cluster.support.toFixed(2)))));
   }
 
   #verifier(text) {
@@ -107,7 +107,7 @@ export class Live {
       byId("notes").append(this.verdict);
     }
     this.verdict.lastChild.appendData(clean(text));
-    this.say("The evidence is weighed …");
+    this.say("The verifier compares the evidence …");
   }
 
   #lane(id) {

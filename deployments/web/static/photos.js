@@ -28,12 +28,12 @@ export class Photos {
   add(files) {
     const refused = [];
     for (const file of files) {
-      if (file.size > this.limits.photo_bytes) refused.push(`${file.name} has ${megabytes(file.size)}; at most ${megabytes(this.limits.photo_bytes)} are taken.`);
-      else if (this.files.length >= this.limits.photos) refused.push(`At most ${this.limits.photos} photos of one place are taken.`);
+      if (file.size > this.limits.photo_bytes) refused.push(`${file.name} has ${megabytes(file.size)}; at most ${megabytes(this.limits.photo_bytes)} are accepted.`);
+      else if (this.files.length >= this.limits.photos) refused.push(`At most ${this.limits.photos} photos of one place are accepted.`);
       else this.files.push(file);
     }
     while (this.files.reduce((sum, file) => sum + file.size, 0) > this.limits.body_bytes * 0.98) {
-      refused.push(`${this.files.pop().name} is too much: together at most ${megabytes(this.limits.body_bytes)}.`);
+      refused.push(`${this.files.pop().name} was left out: all photos together may have at most ${megabytes(this.limits.body_bytes)}.`);
     }
     this.complain([...new Set(refused)].join(" "));
     this.#show();

@@ -19,9 +19,9 @@ function wordsOf({ services, store, blurred }) {
   const who = services.map(({ provider, host }) => `${SEARCHES[provider] ?? provider} (${host})`).join(", or else to ");
   return [
     `If ticked, parts of your photo, up to all of it, may be sent from this service to ${who}, which looks for similar pictures on the web.`,
-    store ? `For the time of a search they lie at ${store}.` : "",
+    store ? `During a search they are stored at ${store}.` : "",
     "They are sent without metadata;",
-    blurred ? "what the operator’s detector finds (faces, plates) is blurred first." : "nothing in them is blurred, faces and number plates neither.",
-    "What such a service keeps of them is up to its own terms. This holds for one request.",
+    blurred ? "what the operator’s detector finds (faces, plates) is blurred first." : "nothing in them is blurred, not even faces and number plates.",
+    "The terms of that service decide what it keeps of them. Your consent is for one request.",
   ].filter(Boolean).join(" ");
 }

@@ -19,6 +19,8 @@ _NOTHING: Final = "Empty search results!! Please Check the availability of the s
 
 
 def search_tool(source: PageSource) -> Tool:
+    """The tool over a page source; failures have the words of the released code."""
+
     async def search(arguments: Written, context: ToolContext) -> Observation:
         if not isinstance(arguments.written, dict):
             raise refused(no_attribute_get(arguments.written))

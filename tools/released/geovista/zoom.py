@@ -27,6 +27,8 @@ Region = tuple[int, int, int, int]
 
 
 def zoom_tool() -> Tool:
+    """The tool on the first photo; failures have the words of the released code."""
+
     async def zoom(arguments: WrittenBox, context: ToolContext) -> Observation:
         if not isinstance(arguments.written, dict):
             raise refused(no_attribute_get(arguments.written))

@@ -56,6 +56,7 @@ def cropped(photo: Photo, box: Sequence[int]) -> tuple[Image.Image, Region]:
 
 
 def as_jpeg(picture: Image.Image) -> bytes:
+    """The picture as JPEG of Pillow's usual quality, 75."""
     out = io.BytesIO()
     picture.save(out, "JPEG")
     return out.getvalue()

@@ -24,17 +24,23 @@ class LensSource(Protocol):
     """Hits with `pos`, `title`, `link` and `source`; `box` in whole thousandths. Raises ToolError where none came."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the service behind it."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether asking goes over the network."""
+        ...
 
     @property
     def sends_photo(self) -> bool:
         """Whether asking it sends the region to somebody else."""
         ...
 
-    async def hits(self, box: Sequence[int], context: ToolContext) -> Hits: ...
+    async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
+        """Hits for a region of the first photo, best first."""
+        ...
 
 
 class LensStandIn:
@@ -47,6 +53,7 @@ class LensStandIn:
         self.name, self.needs_network = provider.name, provider.needs_network
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
+        """At most 15 hits for the region of the first photo, by its hash."""
         photo = context.photo_hashes()[0]
         return _as_hits(
             await self._provider.search_image(photo, _region(box), goal="", limit=_RESULTS, context=context.request)
@@ -64,6 +71,7 @@ class LiveLens:
         self.name = regions.name
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
+        """At most 15 hits, `source` their host; none that tells of the photo where photo hosts are hidden."""
         found = await self._regions.search(context, _region(box), limit=_RESULTS)
         shown = [hit for hit in found if not (context.hide_photo_hosts and tells_of_photo(hit))]
         return _as_hits([hit.model_copy(update={"source": urlsplit(hit.url).hostname or ""}) for hit in shown])

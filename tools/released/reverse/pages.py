@@ -12,7 +12,7 @@ from tools.web import WebProvider
 from tts.domain.request import RequestContext
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Ask, Complaint, Outlet
+from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderRequest
 
 _PAGES: Final = 10
 _BAD_FROM, _SERVER_FROM = 400, 500
@@ -23,12 +23,18 @@ class PageSource(Protocol):
     """Raises ToolError where no reply came (QUOTA: every key is used up); no pages are an empty list."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the service behind it."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether asking goes over the network."""
+        ...
 
-    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages: ...
+    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages:
+        """Pages with `title`, `url` and `content`; none of the `excluded` hosts where the service can exclude."""
+        ...
 
 
 def request_body(query: str, excluded: Sequence[str]) -> dict[str, Any]:
@@ -52,7 +58,8 @@ class TavilyPages:
         self._outlet, self._base = outlet, base_url
 
     async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages:
-        ask = Ask(f"{self._base}/search", method="POST", json=request_body(query, excluded))
+        """At most 10 results as Tavily writes them. A refusal (4xx) is BLOCKED, in the requests library's words."""
+        ask = ProviderRequest(f"{self._base}/search", method="POST", json=request_body(query, excluded))
         fetched = await self._outlet.ask(ask, context, _judge)
         if fetched.status >= _BAD_FROM:
             raise ToolError(_http_error(fetched.status, ask.url), kind=ToolErrorKind.BLOCKED)
@@ -61,12 +68,12 @@ class TavilyPages:
         return [page for page in found or () if isinstance(page, dict)]
 
 
-def _judge(reply: Fetched) -> Complaint | None:
+def _judge(reply: Fetched) -> ProviderFailure | None:
     """Used-up keys and failing servers are the outlet's; other refusals are told as the authors' library tells them."""
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS:
-        return Complaint("quota", "the key is used up")
-    complaint = tavily.judge(reply)
-    return complaint if complaint is None or complaint.trouble == "quota" or reply.status >= _SERVER_FROM else None
+        return ProviderFailure("quota", "the key is used up")
+    failure = tavily.judge(reply)
+    return failure if failure is None or failure.kind == "quota" or reply.status >= _SERVER_FROM else None
 
 
 def _http_error(status: int, url: str) -> str:
@@ -83,5 +90,6 @@ class PagesStandIn:
         self.name, self.needs_network = web.name, web.needs_network
 
     async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages:
+        """At most 10 hits in Tavily's form; `excluded` is ignored."""
         hits = await self._web.search(query, limit=_PAGES, context=context)
         return [{"title": hit.title, "url": hit.url, "content": hit.snippet} for hit in hits]

@@ -35,6 +35,8 @@ Sides = tuple[float, float, float, float]
 
 
 def training_zoom_tool() -> Tool:
+    """`image_zoom_in_tool` of the training, on the first photo. Refusals are in the words of the authors' tool."""
+
     async def zoom(arguments: Written, context: ToolContext) -> Observation:
         box = box_of_four(get_from(arguments.written, "bbox_2d"))
         photo = context.photos[0]

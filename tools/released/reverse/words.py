@@ -23,6 +23,7 @@ def as_call_error() -> Iterator[None]:
 
 
 def call_error(what: str) -> ToolError:
+    """A failure that the model reads as `Tool call error: …`, with `what` as it is."""
     return refused(f"Tool call error: {what}")
 
 

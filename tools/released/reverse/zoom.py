@@ -17,6 +17,8 @@ from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 
 def zoom_tool() -> Tool:
+    """`image_zoom_in_tool` of the evaluation: a JPEG crop of the first photo, or a failure as `call_error` tells it."""
+
     async def zoom(arguments: Written, context: ToolContext) -> Observation:
         photo = context.photos[0]
         with as_call_error():

@@ -15,7 +15,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import as_wgs84, to_gcj02
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Ask, Complaint, Outlet, judge_status
+from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderRequest, judge_status
 
 TIPS: Final = "v3/assistant/inputtips"
 TEXT: Final = "v3/place/text"
@@ -29,12 +29,18 @@ class AmapSource(Protocol):
     """Replies in AMap's form. Raises ToolError where none came."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider that answers, as tool specs name it."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether answers come from another machine."""
+        ...
 
-    async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply: ...
+    async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
+        """The reply of `service`, a path such as `TIPS`, to its parameters, which hold no key."""
+        ...
 
 
 class AmapService:
@@ -48,7 +54,8 @@ class AmapService:
         self._judge = _anything if any_reply else _judge
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
-        ask = Ask(f"{self._base}/{service}", dict(parameters))
+        """Sent through the outlet, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
+        ask = ProviderRequest(f"{self._base}/{service}", dict(parameters))
         return raw_reply(await self._outlet.ask(ask, context, self._judge))
 
 
@@ -61,6 +68,7 @@ class AmapStandIn:
         self.needs_network = places.needs_network
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
+        """Only `keywords` or `id` of the parameters counts. At most 15 places of China, their points in GCJ-02."""
         if service in (DETAIL, DETAIL_V5):
             place = await self._places.detail(parameters["id"], context=context)
             return _answer(pois=[] if place is None else [_poi(place)])
@@ -95,15 +103,15 @@ def _poi(place: PlaceFact) -> dict[str, Any]:
     }
 
 
-def _judge(reply: Fetched) -> Complaint | None:
+def _judge(reply: Fetched) -> ProviderFailure | None:
     """AMap's refusals come with status 200 and a code; keys and quotas are handled by the outlet."""
-    if (complaint := judge_status(reply)) is not None:
-        return complaint
+    if (failure := judge_status(reply)) is not None:
+        return failure
     try:
         return amap.complaint_of(reply.content)
     except ValueError:
-        return Complaint("passing", "the reply cannot be read")
+        return ProviderFailure("passing", "the reply cannot be read")
 
 
-def _anything(_: Fetched) -> Complaint | None:
+def _anything(_: Fetched) -> ProviderFailure | None:
     return None

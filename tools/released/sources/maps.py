@@ -17,7 +17,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import Datum
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
-from tts.toolkit.broker.outlet import Ask, KeyPlace, Outlet
+from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderRequest
 
 SIDE_PX: Final = 500
 ZOOM: Final = 19  # amap_static_map_sync.py:210-212, api_server_redis.py:335
@@ -33,10 +33,14 @@ class MapSource(Protocol):
     """Raises ToolError where no picture came."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider that answers, as tool specs name it."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether answers come from another machine."""
+        ...
 
     @property
     def datum(self) -> Datum:
@@ -45,7 +49,9 @@ class MapSource(Protocol):
 
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
-    ) -> MapPicture: ...
+    ) -> MapPicture:
+        """500x500 pixels with the point in the middle. `lat` and `lon` are what the model wrote, on Earth or not."""
+        ...
 
 
 class AmapMaps:
@@ -61,13 +67,14 @@ class AmapMaps:
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
     ) -> MapPicture:
+        """Street maps at zoom 17 without a marker. `satellite` is left to the other source; ToolError without one."""
         if style == "satellite":
             if self._satellite is None:
                 raise ToolError("no provider has satellite pictures", kind=ToolErrorKind.UNAVAILABLE)
             return await self._satellite.picture(style, lat, lon, marker=marker, context=context)
         parameters = {"location": f"{lon:.6f},{lat:.6f}", "zoom": str(_AMAP_DEEPEST), "size": f"{SIDE_PX}*{SIDE_PX}"}
         types = ("image/", "application/json")
-        ask = Ask(f"{self._base}/v3/staticmap", parameters, content_types=types, max_bytes=_MAX_BYTES)
+        ask = ProviderRequest(f"{self._base}/v3/staticmap", parameters, content_types=types, max_bytes=_MAX_BYTES)
         reply = await self._outlet.ask(ask, context, amap.judge_picture)
         return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(_AMAP_DEEPEST), "")
 
@@ -85,6 +92,7 @@ class GoogleMaps:
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
     ) -> MapPicture:
+        """Zoom 19. `lat` and `lon` are sent with all their digits."""
         centre = f"{lat},{lon}"
         parameters = {
             "center": centre,
@@ -94,7 +102,7 @@ class GoogleMaps:
         }
         if marker == "red_s":
             parameters["markers"] = f"color:red|label:S|{centre}"
-        ask = Ask(
+        ask = ProviderRequest(
             f"{self._base}/maps/api/staticmap",
             parameters,
             content_types=("image/",),
@@ -115,6 +123,7 @@ class NoMaps:
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
+        """Always raises ToolError (UNAVAILABLE)."""
         raise ToolError("no provider has maps", kind=ToolErrorKind.UNAVAILABLE)
 
 
@@ -128,6 +137,10 @@ class StandInMaps:
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
     ) -> MapPicture:
+        """Zoom 19 without a marker. Latitudes are cut at 90 degrees, longitudes are wrapped.
+
+        Raises ToolError for a style that the provider lacks, and for numbers that are not finite.
+        """
         if style not in self._provider.styles:
             raise ToolError(f"{self.name} has no {style} pictures", kind=ToolErrorKind.UNAVAILABLE)
         point = as_wgs84(_nearest(lat, lon), self.datum)

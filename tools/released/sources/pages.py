@@ -11,7 +11,7 @@ from tools.providers import tavily
 from tools.released.sources.reply import raw_reply
 from tools.web import WebProvider
 from tts.domain.request import RequestContext
-from tts.toolkit.broker.outlet import Ask, Outlet
+from tts.toolkit.broker.outlet import Outlet, ProviderRequest
 
 _PAGES: Final = 10
 
@@ -20,12 +20,18 @@ class PageSource(Protocol):
     """Raises ToolError where no reply came; no pages are an empty list."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider that answers, as tool specs name it."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether answers come from another machine."""
+        ...
 
-    async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]: ...
+    async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
+        """At most ten pages, best first. `query` is None where the model gave none."""
+        ...
 
 
 class TavilyPages:
@@ -38,8 +44,11 @@ class TavilyPages:
         self._outlet, self._base = outlet, base_url
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
+        """A query of None is sent as null."""
         body = {"query": query, "max_results": _PAGES, "search_depth": "basic"}
-        reply = raw_reply(await self._outlet.ask(Ask(f"{self._base}/search", method="POST", json=body), context))
+        reply = raw_reply(
+            await self._outlet.ask(ProviderRequest(f"{self._base}/search", method="POST", json=body), context)
+        )
         found = reply.body.get("results") if isinstance(reply.body, dict) else None
         return [_page(hit.get("title"), hit.get("url"), hit.get("content")) for hit in found or ()]
 
@@ -52,6 +61,7 @@ class PagesStandIn:
         self.name, self.needs_network = web.name, web.needs_network
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
+        """`body` is the snippet of a result. A query of None is searched for as an empty text."""
         hits = await self._web.search(query or "", limit=_PAGES, context=context)
         return [_page(hit.title, hit.url, hit.snippet) for hit in hits]
 

@@ -13,7 +13,7 @@ from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Ask, Complaint, Outlet
+from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderRequest
 
 SEARCH: Final = "search"
 MAPS: Final = "maps"
@@ -25,12 +25,18 @@ class SerperSource(Protocol):
     """Replies in Serper's form. Raises ToolError where none came."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The provider that answers, as tool specs name it."""
+        ...
 
     @property
-    def needs_network(self) -> bool: ...
+    def needs_network(self) -> bool:
+        """Whether answers come from another machine."""
+        ...
 
-    async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply: ...
+    async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
+        """The reply of `SEARCH` or `MAPS` to a body in Serper's form, which holds no key."""
+        ...
 
 
 class SerperService:
@@ -44,7 +50,8 @@ class SerperService:
         self._judge = _anything if any_reply else serper.judge
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
-        ask = Ask(f"{self._base}/{service}", method="POST", json=body)
+        """Sent through the outlet, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
+        ask = ProviderRequest(f"{self._base}/{service}", method="POST", json=body)
         return raw_reply(await self._outlet.ask(ask, context, self._judge))
 
 
@@ -57,6 +64,7 @@ class SerperStandIn:
         self.needs_network = places.needs_network or (web is not None and web.needs_network)
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
+        """Only `q` of the body counts. `MAPS` gives at most 20 places in WGS-84, `SEARCH` at most ten pages."""
         query = str(body["q"])
         if service == MAPS:
             found = await self._places.search(query, country=None, limit=_PLACES, context=context)
@@ -83,5 +91,5 @@ def _place(position: int, fact: PlaceFact) -> dict[str, Any]:
     return place | {"types": [fact.place_kind] if fact.place_kind else [], "cid": fact.id}
 
 
-def _anything(_: Fetched) -> Complaint | None:
+def _anything(_: Fetched) -> ProviderFailure | None:
     return None

@@ -18,6 +18,7 @@ from tts.errors import ToolError, ToolErrorKind
 
 
 def failed_as(tool: str, exception: str, message: str, kind: ToolErrorKind = ToolErrorKind.UNAVAILABLE) -> ToolError:
+    """The ToolError that the model reads as the agent reports an exception of a tool."""
     text = f"An error occurred when calling tool `{tool}`:\n{exception}: {message}\nTraceback:\n…"
     return refused(text, kind)
 

@@ -41,6 +41,7 @@ def demo_maps(source: MapSource, *, google: bool, texts: Sequence[ToolSchema] = 
 
 
 def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
+    """The zoom of the notebook. `texts` are the schemas as they are listed to the model: a refusal quotes them."""
     served = demo_tool("image_zoom_in_tool")
     schema = next((text.parameters for text in texts if text.name == served.name), served.schema().parameters)
 

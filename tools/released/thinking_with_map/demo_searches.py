@@ -45,6 +45,8 @@ def demo_amap_searches(source: AmapSource, texts: Texts = ()) -> list[Tool]:
 
 
 def demo_google_searches(source: SerperSource, texts: Texts = ()) -> list[Tool]:
+    """`web_search`, for China and in Chinese, and `google_map_search`. `texts` as in `demo_amap_searches`."""
+
     def search(query: str, context: RequestContext) -> Awaitable[RawReply]:
         return source.ask(serper.SEARCH, {"q": query, "gl": "cn", "hl": "zh-cn"}, context)
 

@@ -10,10 +10,12 @@ _DETAIL: Final = ("id", "name", "location", "address", "business_area", "citynam
 
 
 def tips_text(reply: Any) -> str:
+    """Tips of AMap: id, name, address, typecode and city of each, no point."""
     return _listed(reply.get("tips", []), _TIP)
 
 
 def pois_text(reply: Any) -> str:
+    """Places of a keyword search in AMap: id, name, address and typecode of each, no point."""
     return _listed(reply.get("pois", []), _POI)
 
 

@@ -22,10 +22,12 @@ def answered(text: str) -> str:
 
 
 def no_query() -> ToolError:
+    """The client's refusal of a call without a usable `query`."""
     return refused(_result(_NO_QUERY))
 
 
 def no_point() -> ToolError:
+    """The client's refusal of a call whose latitude or longitude is missing, zero, or no floating-point number."""
     return refused(_result(_NO_POINT))
 
 
@@ -35,6 +37,7 @@ def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
 
 
 def no_picture(kind: ToolErrorKind) -> ToolError:
+    """What the model reads when no picture came, whatever the reason; `kind` keeps the reason."""
     return refused(_result(_NO_PICTURE), kind)
 
 

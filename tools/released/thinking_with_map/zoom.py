@@ -32,6 +32,8 @@ Pixels = tuple[float, float, float, float]
 
 
 def zoom_tool() -> Tool:
+    """`image_zoom_in_tool` of the training loop, on the first photo. Refusals are in the words of the authors' tool."""
+
     async def zoom(arguments: Written, context: ToolContext) -> Observation:
         parameters = object_of(arguments.written)
         box, label = parameters.get("bbox_2d"), parameters.get("label", "")

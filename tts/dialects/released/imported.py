@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from platformdirs import user_config_path
+
+from tts.dialects.released.tool_name import FIRST_PATHS
 
 SYSTEM_FILE: Final = "system.txt"
 TASK_FILE: Final = "task.txt"
@@ -69,6 +74,19 @@ def settings_of(folder: Path) -> dict[str, str]:
         "texts_file": TEXTS_FILE,
     }
     return {setting: str(folder / name) for setting, name in named.items() if (folder / name).is_file()}
+
+
+def user_profiles() -> Path:
+    """Where imported texts are kept: `$GEOTTS_PROFILES`, else in the user's configuration."""
+    named = os.environ.get("GEOTTS_PROFILES")
+    return Path(named).expanduser() if named else user_config_path("geotts") / "profiles"
+
+
+def imported_settings(dialect: str, behaviour: str, path: str | None) -> dict[str, str]:
+    """Dialect settings for what `geotts profile import` wrote for a loop; `path` None is the first one."""
+    named = ((path,) if path else FIRST_PATHS) if behaviour == "released" else ()
+    folder = user_profiles() / dialect
+    return next((found for name in (*named, "") if (found := settings_of(folder / name))), {})
 
 
 def _json(value: Any) -> str:

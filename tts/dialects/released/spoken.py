@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from tts.dialects.base import Completion, ParsedTurn
 from tts.dialects.released.written_call import arguments_of
+from tts.dialects.served.spoken import SpokenDialect
 from tts.dialects.settings import DialectSettings, read_texts
-from tts.dialects.spoken import SpokenDialect
 from tts.domain.messages import Message
 from tts.domain.photo import Photo
 from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
@@ -31,6 +31,7 @@ class ReleasedDialect(SpokenDialect, ABC):
     released: ClassVar[bool] = True
 
     def configured(self, settings: DialectSettings) -> SpokenDialect:
+        """Also with the texts of `texts_file`. Raises ConfigError when a file is missing or wrong."""
         texts = read_texts(settings.texts_file) if settings.texts_file else {}
         return super(ReleasedDialect, replace(self, texts=texts)).configured(settings)
 

@@ -13,6 +13,7 @@ FIRST_PATHS: Final = ("verl", "eval")
 
 
 def released_tool_name(ability: str, system: str, name: str) -> str:
+    """The toolbox name of what `system` calls `name`; `ability` is the tool of ours that does the same."""
     return f"{ability}.{system}.{name}"
 
 

@@ -16,7 +16,7 @@ from tts.eval.figures import measure
 from tts.eval.metrics.names import PlaceNames
 from tts.eval.runs.record import Record
 from tts.eval.runs.report import Table
-from tts.verify.installed import CalibrationKey, calibration_key
+from tts.verify.consensus.installed_calibrations import CalibrationKey, calibration_key
 
 OWN, SAMPLE = "own", "sample"
 

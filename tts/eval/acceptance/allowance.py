@@ -43,4 +43,5 @@ class Allowance:
         return "money" if self._max_cost_usd is not None and self._spent_usd >= self._max_cost_usd else ""
 
     def go_on(self) -> bool:
+        """Whether to begin another photo."""
         return not self.hopeless and not self.spent

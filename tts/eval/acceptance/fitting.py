@@ -13,10 +13,10 @@ from tts.domain.reading import Reading
 from tts.domain.value import Value
 from tts.eval.calibrating import Case, Held, held_out, judged, mean_of, thinned
 from tts.eval.runs.record import Record
-from tts.verify.calibration_in_use import calibration_in_use
-from tts.verify.fitting import MIN_RUNS, fit
-from tts.verify.installed import install, installed
-from tts.verify.world import World
+from tts.verify.consensus.calibration_in_use import calibration_in_use
+from tts.verify.consensus.fitting import MIN_RUNS, fit
+from tts.verify.consensus.installed_calibrations import install, installed
+from tts.verify.evidence.world import World
 
 _SPLITS = 20
 
@@ -42,6 +42,7 @@ class Fitted(Value):
 
     @property
     def installed(self) -> bool:
+        """Whether a calibration was written; it is not in use where `overruled_by` names another."""
         return bool(self.file)
 
 

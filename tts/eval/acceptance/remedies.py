@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.domain.value import Value
-from tts.inference.endpoint.advice import longer_context
+from tts.inference.openai.endpoint.advice import longer_context
 
 
 class Remedy(Value):

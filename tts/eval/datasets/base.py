@@ -112,6 +112,7 @@ def find_table(folder: Path, patterns: Sequence[str], needs: str) -> Path:
 
 
 def pictures_in(folder: Path) -> list[Path]:
+    """The pictures in a folder and the folders below it, by the ends of their names; sorted."""
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
 
 

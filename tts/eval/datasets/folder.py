@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.domain.exif import file_claim
+from tts.domain.exif_claims import file_claim
 from tts.eval.datasets.base import Dataset, RowReader, find_table, pictures_in
 from tts.eval.fields import lowered
 from tts.eval.rows import Row, read_rows

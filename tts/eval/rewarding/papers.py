@@ -28,6 +28,7 @@ _FORMS: Mapping[float, reverse.Format] = {1.0: "strict", 0.8: "loose"}
 
 
 def thinking_with_map_paper(case: Case, supplied: Supplied) -> Made:
+    """The staircase over the distance, 0 to 1 (`tts.rewards.thinking_with_map`)."""
     away_km, missing = distance_km(case, "paper")
     return thinking_with_map.distance_reward(away_km), {"km": away_km}, missing
 
@@ -48,6 +49,7 @@ def reverse_paper(case: Case, supplied: Supplied) -> Made:
 
 
 def geoagent_paper(case: Case, supplied: Supplied) -> Made:
+    """The total of `tts.rewards.geoagent`, 0 to 3. A part that was not supplied counts 0 and is named as missing."""
     missing: list[str] = []
     stages = chain.read_chain(case.text)
     similarity = _similarity(case, supplied, missing)

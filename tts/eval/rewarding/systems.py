@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from tts.dialects.geo_adapt import depth_flag
+from tts.dialects.served.geo_adapt import depth_flag
 from tts.domain.value import Value
 from tts.eval.parsers import PARSERS
 from tts.eval.rewarding.case import Case

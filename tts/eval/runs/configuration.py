@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from tts.config import AppArgs
 from tts.errors import DataError
-from tts.verify.installed import installed_file
+from tts.verify.consensus.installed_calibrations import installed_file
 
 _DECISIVE = {
     "engine", "observer", "dialect", "dialect_settings", "limits", "routing", "tools", "verifier",

@@ -26,6 +26,7 @@ class OneSystem:
         self._differs = ""
 
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
+        """Raises DataError when this answer or an earlier one differs. A run without an answer passes."""
         self._refuse()
         run = await self._solve(request_id, photo, options)
         if run.answer is not None:

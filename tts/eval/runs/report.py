@@ -25,6 +25,8 @@ class TableRow(Value):
 
 
 class Table(Value):
+    """This run, in the last row, below the published rows of a benchmark that have the same thresholds."""
+
     benchmark: str
     thresholds_km: tuple[float, ...]
     rows: tuple[TableRow, ...]

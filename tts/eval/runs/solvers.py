@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from tts.aio import closing
 from tts.api.client import Client
-from tts.domain.photo import load_photo
+from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.errors import Overloaded
@@ -25,6 +25,7 @@ class LocalSolver:
         self._ports, self._deadline_s = ports, deadline_s
 
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
+        """Raises PhotoError for bytes that are no photo. A deadline in the options wins over the solver's."""
         clean = await asyncio.to_thread(load_photo, photo)
         request = LocateRequest(id=request_id, photos=(clean,), options=options)
         deadline_s = options.deadline_s or self._deadline_s
@@ -40,6 +41,7 @@ class RemoteSolver:
         self._client = client
 
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
+        """Five tries while the server is busy; the last one raises Overloaded. `request_id` is not sent."""
         for attempt in range(1, _TRIES):
             try:
                 return await self._run(photo, options)

@@ -27,6 +27,7 @@ _NOT_MONEY = re.compile(r"[\d\s.,٫٬\u200e\u200f\u0660-\u0669\u06f0-\u06f9\u096
 
 
 def everywhere() -> Codes:
+    """The ISO codes of all countries."""
     return frozenset(Countries().codes)
 
 

@@ -95,6 +95,7 @@ def postcode(locale: SceneLocale) -> str | None:
 
 
 def web_address(locale: SceneLocale, rng: random.Random) -> str:
+    """A made-up address under the top-level domain of the country."""
     name = "".join(rng.sample(_SYLLABLES, 3))
     return f"www.{name}{_tld(locale.country)}"
 
@@ -105,6 +106,7 @@ def brand(rng: random.Random) -> str:
 
 
 def plate(locale: SceneLocale, rng: random.Random) -> str | None:
+    """A made-up number plate in the form of the country; None for a country that is not in the table."""
     form = _PLATES.get(locale.country)
     if form is None:
         return None

@@ -102,6 +102,7 @@ class FontShelf:
 
     @property
     def drawable(self) -> tuple[str, ...]:
+        """The scripts that can be drawn here, as ISO 15924 codes."""
         return tuple(script for script in SCRIPTS if script not in self.missing)
 
     def pick(self, rng: random.Random, script: str, text: str) -> Face | None:

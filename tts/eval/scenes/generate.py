@@ -58,6 +58,7 @@ class Scene:
 
     @property
     def tags(self) -> tuple[str, ...]:
+        """Split, script, language, clue, template, how many signs are farther away, and whether it is determined."""
         parts = ("script", self.locale.script), ("language", self.locale.language), ("clue", self.clue)
         told = "determined" if self.determined else "undetermined"
         drawn = f"template:{self.template}", f"farther:{len(self.farther)}"
@@ -92,6 +93,7 @@ class SceneMaker:
 
     @property
     def languages(self) -> tuple[str, ...]:
+        """The languages whose script can be drawn here and for which there are towns."""
         return tuple(self._locales)
 
     def plan(self, number: int) -> Scene:

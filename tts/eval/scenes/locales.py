@@ -19,6 +19,7 @@ class SceneLocale:
 
     @property
     def babel(self) -> str:
+        """The CLDR locale, such as `de_AT`."""
         return f"{self.language}_{self.country}"
 
 

@@ -54,6 +54,7 @@ class Setting:
 
     @property
     def wording(self) -> frozenset[str]:
+        """Countries on whose signs this language is written."""
         return written_in(self.locale.language)
 
     @property
@@ -63,6 +64,7 @@ class Setting:
 
 
 def shop_front(s: Setting) -> Panel | None:
+    """A shop, sometimes with a brand. Sometimes with street and postcode, and then the clue is the postcode."""
     lines = [Line(s.rng.choice(s.words.shop), 1.6)]
     if s.rng.random() < 0.5:
         lines.append(Line(details.brand(s.rng), 0.8))
@@ -73,6 +75,7 @@ def shop_front(s: Setting) -> Panel | None:
 
 
 def shop_with_phone(s: Setting) -> Panel | None:
+    """A shop and its telephone number. None where no number can be made for the country."""
     number = details.phone(s.locale, s.rng, international=s.rng.random() < 0.6)
     if number is None:
         return None
@@ -81,6 +84,7 @@ def shop_with_phone(s: Setting) -> Panel | None:
 
 
 def station_board(s: Setting) -> Panel | None:
+    """The name of the town, sometimes in Latin letters too, and a word such as a station has."""
     lines = [Line(s.town.name, 1.6)]
     if s.town.latin != s.town.name and s.rng.random() < 0.5:
         lines.append(Line(s.town.latin, 0.7))
@@ -89,6 +93,7 @@ def station_board(s: Setting) -> Panel | None:
 
 
 def town_limit(s: Setting) -> Panel | None:
+    """The name of the town alone, sometimes in Latin letters too."""
     lines = [Line(s.town.name, 1.5)]
     if s.town.latin != s.town.name and s.rng.random() < 0.4:
         lines.append(Line(s.town.latin, 0.8))
@@ -96,6 +101,7 @@ def town_limit(s: Setting) -> Panel | None:
 
 
 def notice(s: Setting) -> Panel | None:
+    """A notice, sometimes with a second one; the language is the only clue."""
     lines = [Line(s.rng.choice(s.words.notice), 1.2)]
     if s.rng.random() < 0.5:
         lines.append(Line(s.rng.choice(s.words.public[1:] or s.words.public), 0.6, 0.4))
@@ -103,6 +109,7 @@ def notice(s: Setting) -> Panel | None:
 
 
 def price_list(s: Setting) -> Panel | None:
+    """A shop and its goods, each with a price. None where the locale has no form for prices."""
     lines, goods = [Line(s.rng.choice(s.words.shop), 0.9)], list(s.words.goods)
     s.rng.shuffle(goods)
     facts = [s.wording]
@@ -115,6 +122,7 @@ def price_list(s: Setting) -> Panel | None:
 
 
 def opening_hours(s: Setting) -> Panel | None:
+    """Hours and a web address. None where CLDR has no names of days, or the words have no heading."""
     said = details.hours(s.locale, s.rng)
     if not said or not s.words.hours:
         return None
@@ -123,6 +131,7 @@ def opening_hours(s: Setting) -> Panel | None:
 
 
 def number_plate(s: Setting) -> Panel | None:
+    """A plate alone. None where the form of the country is not known."""
     said = details.plate(s.locale, s.rng)
     if said is None:
         return None
@@ -130,12 +139,14 @@ def number_plate(s: Setting) -> Panel | None:
 
 
 def direction_sign(s: Setting) -> Panel | None:
+    """The town and its two nearest neighbours, each with a distance in km."""
     near = [(s.town, s.rng.choice((1.0, 2.0))), *neighbours(s.town, s.locale, count=2)]
     lines = [Line(f"{town.name}   {max(1, round(km))}", 1.0, 0.2 * bool(i)) for i, (town, km) in enumerate(near)]
     return Panel(tuple(lines), "road", "town", tuple(_named(town) for town, _ in near), 1.9)
 
 
 def rent_poster(s: Setting) -> Panel | None:
+    """A poster for a flat with a telephone number, sometimes with the rent. None without its words or a number."""
     number = details.phone(s.locale, s.rng, international=s.rng.random() < 0.5)
     if not s.words.rent or number is None:
         return None
@@ -146,11 +157,13 @@ def rent_poster(s: Setting) -> Panel | None:
 
 
 def van_lettering(s: Setting) -> Panel | None:
+    """A brand, its trade and a web address."""
     lines = (Line(details.brand(s.rng), 1.4), Line(s.rng.choice(s.words.shop), 0.9, 0.2))
     return Panel((*lines, Line(details.web_address(s.locale, s.rng), 0.7, 0.3)), "van", "domain", (s.home,), 1.8)
 
 
 def street_name(s: Setting) -> Panel | None:
+    """The name of a street. Sometimes with a postcode, and then the clue is the postcode."""
     lines = [Line(s.rng.choice(s.words.street), 1.2)]
     if (code := details.postcode(s.locale)) is not None and s.rng.random() < 0.4:
         lines.append(Line(code, 0.6, 0.2))

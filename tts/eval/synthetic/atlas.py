@@ -90,6 +90,7 @@ class Atlas:
         return str(examples[0]) if examples else None
 
     def domain(self, code: str) -> str | None:
+        """A made-up web address under a country's top-level domain; None where that has not exactly two letters."""
         country = self.countries.get(code)
         return f"www.hotel-central{country.tld}" if country is not None and len(country.tld) == 3 else None
 

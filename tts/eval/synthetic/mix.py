@@ -27,4 +27,6 @@ class Cast:
 class Family(Protocol):
     """Makes one cast. In an `easy` one the right rollouts are not outnumbered, so that contrariness does not pay."""
 
-    def __call__(self, atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast: ...
+    def __call__(self, atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
+        """Draw everything with `rng`: the same state of it gives the same cast."""
+        ...

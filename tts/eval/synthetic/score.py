@@ -9,9 +9,9 @@ from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
 from tts.eval.synthetic.scenario import RIGHT_KM, Scenario
-from tts.verify.consensus import judge, weigh
-from tts.verify.ledger import RolloutLedger
-from tts.verify.world import World
+from tts.verify.evidence.ledger import RolloutLedger
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import judge, weigh
 
 _MOVED_KM = 1.0
 

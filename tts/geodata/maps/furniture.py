@@ -57,6 +57,7 @@ def pin_boxes(view: View, pins: Sequence[Pin]) -> list[Rect]:
 
 
 def draw_rings(canvas: Pixels, view: View, rings: Sequence[Ring]) -> None:
+    """Draw circles into `canvas`, which is changed in place."""
     for ring in rings:
         outline = _outline(view, ring)
         stamp(canvas, filled(view, [outline]), 0, 0, RED, 0.13 if ring.firm else 0.08)

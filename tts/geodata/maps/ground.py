@@ -55,6 +55,7 @@ def traced(view: View, paths: Iterable[Path], width_px: int) -> Pixels:
 
 
 def fixed_point(path: Path) -> npt.NDArray[np.int32]:
+    """Pixels of a path as the integers with `_SHIFT` fractional bits that OpenCV draws from."""
     return np.round(path * (1 << _SHIFT)).astype(np.int32)
 
 

@@ -26,6 +26,7 @@ class Rect:
     bottom: int
 
     def touches(self, other: Rect) -> bool:
+        """Whether the two have a pixel in common; rectangles that lie edge to edge have none."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
@@ -44,6 +45,8 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
+    """A name and the pixels that its text takes."""
+
     name: Name
     box: Rect
 

@@ -46,15 +46,18 @@ class GlyphRun:
 
     @property
     def width(self) -> int:
+        """Width of the text in pixels, without the padding."""
         return int(self.ink.shape[1]) - 2 * PAD
 
     @property
     def height(self) -> int:
+        """Height of the text in pixels, without the padding."""
         return int(self.ink.shape[0]) - 2 * PAD
 
 
 @lru_cache(maxsize=64)
 def font(size_px: int, weight: Weight) -> ImageFont.FreeTypeFont:
+    """A font that ships with the project, opened once for each size and weight."""
     data = importlib.resources.files("tts").joinpath(f"data/maps/{weight}.ttf").read_bytes()
     return ImageFont.truetype(io.BytesIO(data), size_px)
 

@@ -21,6 +21,8 @@ _SPECK_PX = 0.6  # smaller paths leave no mark
 
 
 class Layer(StrEnum):
+    """What is drawn as lines or areas. The value begins the names of the layer's files."""
+
     LAND = "land"
     LAKES = "lakes"
     COAST = "coast"
@@ -39,6 +41,7 @@ class Detail(StrEnum):
 
 
 def detail_for(zoom: float) -> Detail:
+    """The level of detail that is drawn at a zoom."""
     return Detail.COARSE if zoom < 4 else Detail.MEDIUM if zoom < 7 else Detail.FINE
 
 

@@ -43,6 +43,7 @@ class View:
 
     @cached_property
     def top(self) -> float:
+        """World pixel of the top edge, moved into the world; negative where the whole world is lower than the view."""
         at = float(mercator_y(np.array([self.centre.lat]))[0] * self.world_px - self.height / 2)
         if self.world_px <= self.height:
             return (self.world_px - self.height) / 2
@@ -62,6 +63,7 @@ class View:
         return x, mercator_y(lat) * self.world_px - self.top
 
     def pixel(self, point: LatLon) -> tuple[float, float]:
+        """Pixel (x, y) of a point, y downwards; outside the frame where the point is."""
         x, y = self.xy(np.array([point.lat]), np.array([point.lon]))
         return float(x[0]), float(y[0])
 

@@ -19,6 +19,8 @@ class BreakerConfig(Value):
 
 
 class Breaker:
+    """The breaker of one provider. `now` is a clock in seconds; `opened` counts how often it has opened."""
+
     def __init__(
         self, config: BreakerConfig, now: Callable[[], float], draw: Callable[[], float] = random.random
     ) -> None:
@@ -31,6 +33,7 @@ class Breaker:
 
     @property
     def state(self) -> Literal["closed", "open", "trial"]:
+        """`closed`: calls pass. `open`: none does, or a trial is under way. `trial`: the next call is the trial."""
         if self._failures < self._config.failures:
             return "closed"
         return "open" if self._trying or self._now() < self._until else "trial"
@@ -48,11 +51,13 @@ class Breaker:
         self._trying = state == "trial"
 
     def succeeded(self) -> None:
+        """The provider answered: close, and forget the failures before."""
         self._failures = 0
         self._cool_s = self._config.cool_s
         self._trying = False
 
     def failed(self) -> None:
+        """The provider failed. Opens at the configured number in a row, and again, for longer, after a failed trial."""
         self._failures += 1
         if self._trying:
             self._cool_s = min(2 * self._cool_s, self._config.longest_s)

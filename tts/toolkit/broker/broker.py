@@ -85,9 +85,11 @@ class Broker:
         self._store_errors = 0
 
     def schemas(self) -> tuple[ToolSchema, ...]:
+        """The broker's tools in the order in which they were given."""
         return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        """Check consent, then answer from the cache, from a call under way, or from the tool."""
         started = time.perf_counter()
         counter = self._counters.get(call.name)
         try:
@@ -131,6 +133,7 @@ class Broker:
         await self._near.purge()
 
     def snapshot(self) -> BrokerSnapshot:
+        """Counts of this process since its start."""
         return BrokerSnapshot(
             tools={name: counter.figures() for name, counter in self._counters.items()},
             providers=dict(self._providers()),
@@ -138,6 +141,7 @@ class Broker:
         )
 
     async def aclose(self) -> None:
+        """Close the store. A store that fails is counted and no error."""
         await self._guarded(self._store.aclose(), None)
 
     async def _observe(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Seen:

@@ -41,6 +41,7 @@ class Entry:
     photos: tuple[str, ...] = ()
 
     def fresh(self, now: float) -> bool:
+        """Whether it answers a call as it is. `now` is seconds since the epoch."""
         return now < self.stored_at + self.ttl_s
 
     def usable(self, now: float) -> bool:
@@ -67,6 +68,7 @@ class Entry:
         raise ToolError(detail, kind=kind, **({"verbatim": True} if self.verbatim else {}))
 
     def encode(self) -> bytes:
+        """The bytes that `decode` reads."""
         seen = self.observation
         head: dict[str, Any] = {
             "v": SCHEMA_VERSION,

@@ -22,6 +22,8 @@ class _Flight(Generic[T]):
 
 
 class Flights(Generic[T]):
+    """Calls under way by key, at most one for each; `len` counts them."""
+
     def __init__(self) -> None:
         self._open: dict[str, _Flight[T]] = {}
 

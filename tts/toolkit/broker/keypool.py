@@ -13,6 +13,8 @@ _log = logging.getLogger(__name__)
 
 
 class KeyPool:
+    """Hands out keys in turn. `now` is a clock in seconds."""
+
     def __init__(self, keys: Sequence[Secret], now: Callable[[], float]) -> None:
         self._free_at = dict.fromkeys(keys, 0.0)
         self._order = list(self._free_at)

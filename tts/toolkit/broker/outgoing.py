@@ -40,6 +40,7 @@ class OutgoingLog:
         self._sweep = _Sweep()
 
     def __call__(self, sent: Outgoing) -> None:
+        """Remember it and write it, unless its request was erased. A file that cannot be written is only logged."""
         if not self._forgotten.since(0, [sent.request_id]):
             self._latest.append(sent)
             self.write([sent])

@@ -28,7 +28,7 @@ from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore, Rate, StoreError
 
 
-class Manners(Value):
+class ProviderPolicy(Value):
     """How one provider is treated. `quota_rest_s` is how long a key without quota is left alone."""
 
     per_s: Annotated[float, Field(gt=0)] = 10.0
@@ -42,15 +42,15 @@ class Manners(Value):
     breaker: BreakerConfig = BreakerConfig()
 
 
-Trouble = Literal["rate", "quota", "key", "passing", "late", "refused", "not_found"]
+FailureKind = Literal["rate", "quota", "key", "passing", "late", "refused", "not_found"]
 _FAULTS = ("passing", "late")  # the provider's: they count for the breaker and are worth another try
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class ProviderFailure:
     """What a reply says went wrong. `detail` is for the model; `retry_after_s` where the provider names a time."""
 
-    trouble: Trouble
+    kind: FailureKind
     detail: str = ""
     retry_after_s: float | None = None
 
@@ -64,11 +64,11 @@ class Reply(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def _content(_: Any) -> Complaint | None:
+def _content(_: Any) -> ProviderFailure | None:
     return None
 
 
-Judge = Callable[[Fetched], Complaint | None]
+Judge = Callable[[Fetched], ProviderFailure | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class KeyPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ProviderRequest:
     """One request to a provider. `idempotent` ones may be sent again."""
 
     url: str
@@ -96,23 +96,23 @@ class Ask:
     key_place: KeyPlace | None = None  # where this service of the provider wants it, if not where the others do
 
 
-def judge_status(reply: Fetched) -> Complaint | None:
+def judge_status(reply: Fetched) -> ProviderFailure | None:
     """What an HTTP status alone tells; providers add what their bodies say."""
     status = reply.status
     if status < 400:
         return None
     after = retry_after_s(reply.headers.get("retry-after", ""))
     if status == 429:
-        return Complaint("rate", "the service asks to slow down", after)
+        return ProviderFailure("rate", "the service asks to slow down", after)
     if status in (401, 403):
-        return Complaint("key", "the service refuses the key")
+        return ProviderFailure("key", "the service refuses the key")
     if status == 402:
-        return Complaint("quota", "the quota is used up")
+        return ProviderFailure("quota", "the quota is used up")
     if status == 404:
-        return Complaint("not_found", "the service knows nothing of it")
+        return ProviderFailure("not_found", "the service knows nothing of it")
     if status >= 500 or status == 408:
-        return Complaint("passing", f"the service failed with {status}", after)
-    return Complaint("refused", f"the service refused the request with {status}")
+        return ProviderFailure("passing", f"the service failed with {status}", after)
+    return ProviderFailure("refused", f"the service refused the request with {status}")
 
 
 class Outlet:
@@ -123,7 +123,7 @@ class Outlet:
         name: str,
         client: SafeClient,
         store: CacheStore,
-        manners: Manners,
+        policy: ProviderPolicy,
         *,
         keys: Sequence[Secret] = (),
         key_place: KeyPlace | None = None,
@@ -132,54 +132,59 @@ class Outlet:
         draw: Callable[[], float] = random.random,
     ) -> None:
         self.name = name
-        self._client, self._store, self._manners = client, store, manners
+        self._client, self._store, self._policy = client, store, policy
         self._keys = KeyPool(keys, now) if key_place is not None else None
         self._key_place = key_place
         self._judge = judge or judge_status
-        self._slots = FairLimiter(manners.max_running, manners.max_queued)
-        self._breaker = Breaker(manners.breaker, now, draw)
+        self._slots = FairLimiter(policy.max_running, policy.max_queued)
+        self._breaker = Breaker(policy.breaker, now, draw)
         self._now, self._draw = now, draw
         self._paused_until = 0.0
         self._requests = self._retried = 0
         for key in keys:
             client.scrubber.learn(key)
 
-    async def ask(self, ask: Ask, context: RequestContext, judge: Judge | None = None) -> Fetched:
-        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `manners`."""
-        tries = self._manners.retries if ask.idempotent else 0
+    async def ask(self, ask: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> Fetched:
+        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `policy`."""
+        tries = self._policy.retries if ask.idempotent else 0
         async with self._slots.slot(context.id):
             while True:
                 outcome = await self._attempt(ask, context, judge or self._judge)
                 if isinstance(outcome, Fetched):
                     return outcome
-                if outcome.trouble in ("quota", "key") and self._keys is not None and self._keys.left:
+                if outcome.kind in ("quota", "key") and self._keys is not None and self._keys.left:
                     continue  # ends: every round has taken a key out of the pool
-                tried = self._manners.retries - tries
+                tried = self._policy.retries - tries
                 if tries == 0 or not await self._worth_another(outcome, tried, context):
                     raise self._error(outcome)
                 tries -= 1
                 self._retried += 1
 
     async def read(
-        self, ask: Ask, context: RequestContext, shape: type[M], complain: Callable[[M], Complaint | None] = _content
+        self,
+        ask: ProviderRequest,
+        context: RequestContext,
+        shape: type[M],
+        complain: Callable[[M], ProviderFailure | None] = _content,
     ) -> M:
         """The JSON reply in the given shape. One that does not fit counts as a fault of the provider."""
         made: list[M] = []
 
-        def judge(reply: Fetched) -> Complaint | None:
-            complaint = self._judge(reply)
-            if complaint is not None:
-                return complaint
+        def judge(reply: Fetched) -> ProviderFailure | None:
+            failure = self._judge(reply)
+            if failure is not None:
+                return failure
             try:
                 made[:] = [shape.model_validate_json(reply.content)]
             except ValidationError:
-                return Complaint("passing", "the reply cannot be read")
+                return ProviderFailure("passing", "the reply cannot be read")
             return complain(made[0])
 
         await self.ask(ask, context, judge)
         return made[0]
 
     def figures(self) -> ProviderFigures:
+        """Counts since the start; slots, breaker and keys as they are now. `keys_left`: None when no key is used."""
         return ProviderFigures(
             requests=self._requests,
             retries=self._retried,
@@ -190,7 +195,7 @@ class Outlet:
             keys_left=None if self._keys is None else self._keys.left,
         )
 
-    async def _attempt(self, ask: Ask, context: RequestContext, judge: Judge) -> Fetched | Complaint:
+    async def _attempt(self, ask: ProviderRequest, context: RequestContext, judge: Judge) -> Fetched | ProviderFailure:
         if self._breaker.state == "open":
             self._breaker.enter()  # raises before anything is waited for
         await self._rate(context)
@@ -203,18 +208,20 @@ class Outlet:
         finally:
             if not told:
                 self._breaker.left()
-        if isinstance(outcome, Complaint) and outcome.trouble in _FAULTS:
+        if isinstance(outcome, ProviderFailure) and outcome.kind in _FAULTS:
             self._breaker.failed()
         else:
             self._breaker.succeeded()
-        if isinstance(outcome, Complaint) and key is not None and self._keys is not None:
-            if outcome.trouble == "quota":
-                self._keys.set_aside(key, outcome.retry_after_s or self._manners.quota_rest_s)
-            elif outcome.trouble == "key":
+        if isinstance(outcome, ProviderFailure) and key is not None and self._keys is not None:
+            if outcome.kind == "quota":
+                self._keys.set_aside(key, outcome.retry_after_s or self._policy.quota_rest_s)
+            elif outcome.kind == "key":
                 self._keys.drop(key)
         return outcome
 
-    async def _send(self, ask: Ask, context: RequestContext, key: Secret | None, judge: Judge) -> Fetched | Complaint:
+    async def _send(
+        self, ask: ProviderRequest, context: RequestContext, key: Secret | None, judge: Judge
+    ) -> Fetched | ProviderFailure:
         self._requests += 1
         try:
             reply = await self._client.fetch(
@@ -227,13 +234,13 @@ class Outlet:
                 credential=self._credential(key, ask.key_place),
                 content_types=ask.content_types,
                 max_bytes=ask.max_bytes,
-                timeout_s=self._manners.timeout_s,
+                timeout_s=self._policy.timeout_s,
                 any_status=True,
                 request_id=context.id,
             )
             return judge(reply) or reply
         except FetchError as error:
-            return _complaint(error)
+            return _failure_of(error)
 
     def _credential(self, key: Secret | None, place: KeyPlace | None) -> Credential | None:
         place = place or self._key_place
@@ -245,29 +252,29 @@ class Outlet:
             if pause_s > context.remaining_s:
                 raise _too_often(pause_s)
             await asyncio.sleep(pause_s)
-        rate = Rate(per_s=self._manners.per_s, burst=self._manners.burst)
+        rate = Rate(per_s=self._policy.per_s, burst=self._policy.burst)
         try:
             wait_s = await self._store.take(self.name, rate, max_wait_s=context.remaining_s)
         except StoreError:
-            wait_s = 1.0 / self._manners.per_s  # without the shared count: no burst
+            wait_s = 1.0 / self._policy.per_s  # without the shared count: no burst
         if wait_s < 0:
             raise _too_often(-wait_s)
         if wait_s:
             await asyncio.sleep(wait_s)
 
-    async def _worth_another(self, complaint: Complaint, tried: int, context: RequestContext) -> bool:
-        """Whether to try again, after waiting as the complaint demands."""
-        if complaint.trouble == "rate":
-            wait_s = complaint.retry_after_s or self._manners.backoff_s * 2.0**tried
+    async def _worth_another(self, failure: ProviderFailure, tried: int, context: RequestContext) -> bool:
+        """Whether to try again, after waiting as the failure demands."""
+        if failure.kind == "rate":
+            wait_s = failure.retry_after_s or self._policy.backoff_s * 2.0**tried
             self._paused_until = max(self._paused_until, self._now() + wait_s)
             return wait_s <= context.remaining_s
-        if complaint.trouble not in _FAULTS or self._breaker.state == "open":
+        if failure.kind not in _FAULTS or self._breaker.state == "open":
             return False
-        backoff_s = self._manners.backoff_s * 2.0**tried * (0.5 + self._draw())
-        await asyncio.sleep(max(backoff_s, complaint.retry_after_s or 0.0))
+        backoff_s = self._policy.backoff_s * 2.0**tried * (0.5 + self._draw())
+        await asyncio.sleep(max(backoff_s, failure.retry_after_s or 0.0))
         return True
 
-    def _error(self, complaint: Complaint) -> ToolError:
+    def _error(self, failure: ProviderFailure) -> ToolError:
         kind = {
             "rate": ToolErrorKind.RATE_LIMITED,
             "quota": ToolErrorKind.QUOTA,
@@ -276,11 +283,11 @@ class Outlet:
             "late": ToolErrorKind.TIMEOUT,
             "refused": ToolErrorKind.BLOCKED,
             "not_found": ToolErrorKind.NOT_FOUND,
-        }[complaint.trouble]
-        if complaint.trouble == "key" and self._keys is None:
+        }[failure.kind]
+        if failure.kind == "key" and self._keys is None:
             kind = ToolErrorKind.BLOCKED
-        detail = self._client.scrubber.scrub(f"{self.name}: {complaint.detail}")
-        return ToolError(detail, kind=kind, retry_after_s=complaint.retry_after_s)
+        detail = self._client.scrubber.scrub(f"{self.name}: {failure.detail}")
+        return ToolError(detail, kind=kind, retry_after_s=failure.retry_after_s)
 
 
 def _too_often(wait_s: float) -> ToolError:
@@ -291,8 +298,8 @@ def _too_often(wait_s: float) -> ToolError:
 _OUR_FAULT = frozenset({FetchErrorKind.BAD_URL, FetchErrorKind.REFUSED, FetchErrorKind.REDIRECTS})
 
 
-def _complaint(error: FetchError) -> Complaint:
-    trouble: Trouble = "late" if error.kind is FetchErrorKind.TIMEOUT else "passing"
+def _failure_of(error: FetchError) -> ProviderFailure:
+    kind: FailureKind = "late" if error.kind is FetchErrorKind.TIMEOUT else "passing"
     if error.kind in _OUR_FAULT:
-        trouble = "refused"
-    return Complaint(trouble, error.detail, error.retry_after_s)
+        kind = "refused"
+    return ProviderFailure(kind, error.detail, error.retry_after_s)

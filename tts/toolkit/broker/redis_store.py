@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Awaitable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import redis.asyncio as redis
 from redis.exceptions import RedisError
@@ -32,9 +32,17 @@ local ends = arrival + interval
 redis.call('SET', KEYS[1], string.format('%.6f', ends), 'PX', math.ceil((ends - now) * 1000) + 1000)
 return string.format('%.6f', wait)
 """
+_FORGET = """
+local gone = 0
+for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do gone = gone + redis.call('DEL', ARGV[1] .. key) end
+redis.call('DEL', KEYS[1])
+return gone
+"""
 
 
 class RedisStore:
+    """The `CacheStore` over Redis. `prefix` begins the name of every key; the password comes from the environment."""
+
     def __init__(self, url: str, *, prefix: str = "geotts:tools:1:") -> None:
         self._prefix = prefix
         self._redis = redis.Redis.from_url(
@@ -47,47 +55,55 @@ class RedisStore:
         )
         self._release = self._redis.register_script(_RELEASE)
         self._take = self._redis.register_script(_TAKE)
+        self._forget = self._redis.register_script(_FORGET)
 
     async def get(self, key: str) -> Entry | None:
+        """None also for an entry that another version of the schema wrote."""
         with _mapped():
             data = await self._redis.get(self._name("c", key))
         return Entry.decode(data) if isinstance(data, bytes) else None
 
     async def put(self, key: str, entry: Entry) -> None:
+        """One transaction writes the entry and its key into the index of each of its photos."""
         with _mapped():
             async with self._redis.pipeline(transaction=True) as pipe:
                 pipe.set(self._name("c", key), entry.encode(), px=max(1, int(entry.kept_s * 1000)))
                 for photo in entry.photos:
                     pipe.sadd(self._name("p", photo), key)
-                    pipe.pexpire(self._name("p", photo), max(1, int(entry.kept_s * 1000)))
+                    kept_ms = max(1, int(entry.kept_s * 1000))  # the index lives as long as the longest of its results
+                    pipe.pexpire(self._name("p", photo), kept_ms, nx=True)
+                    pipe.pexpire(self._name("p", photo), kept_ms, gt=True)
                 await pipe.execute()
 
     async def lease(self, key: str, ttl_s: float) -> str | None:
+        """The lease is a key with a random token, written only where there is none."""
         token = secrets.token_hex(8)
         with _mapped():
             took = await self._redis.set(self._name("l", key), token, nx=True, px=max(1, int(ttl_s * 1000)))
         return token if took else None
 
     async def release(self, key: str, token: str) -> None:
+        """Delete the lease if it still holds this token."""
         with _mapped():
             await self._release(keys=[self._name("l", key)], args=[token])
 
     async def take(self, bucket: str, rate: Rate, *, max_wait_s: float) -> float:
+        """Book by the server's clock, in one script."""
         with _mapped():
             return float(await self._take(keys=[self._name("b", bucket)], args=[rate.per_s, rate.burst, max_wait_s]))
 
     async def forget(self, photo_sha256: str) -> int:
+        """Delete the entries that the index of the photo names, then the index."""
         index = self._name("p", photo_sha256)
         with _mapped():
-            keys = await cast(Awaitable[set[bytes]], self._redis.smembers(index))
-            gone = await self._redis.delete(*(self._name("c", key.decode()) for key in keys)) if keys else 0
-            await self._redis.delete(index)
-        return int(gone)
+            return int(await self._forget(keys=[index], args=[self._name("c", "")]))
 
     async def purge(self) -> None:
+        """Does nothing: Redis drops keys when they expire."""
         return
 
     async def aclose(self) -> None:
+        """Close all connections to Redis."""
         await self._redis.aclose()
 
     def _name(self, kind: str, key: str) -> str:

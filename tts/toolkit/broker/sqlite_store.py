@@ -34,6 +34,8 @@ _SWEEP_EVERY = 500  # writes
 
 
 class SqliteStore:
+    """The `CacheStore` over one file, which only its owner may read. Raises StoreError when it cannot be opened."""
+
     def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._writes = 0
@@ -45,32 +47,40 @@ class SqliteStore:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tool-cache")
 
     async def get(self, key: str) -> Entry | None:
+        """Reads in the calling thread; None also for an entry past its time or of another version of the schema."""
         with _mapped():
             row = self._reader.execute("SELECT data, until FROM entries WHERE key = ?", (key,)).fetchone()
         return None if row is None or row[1] <= self._now() else Entry.decode(row[0])
 
     async def put(self, key: str, entry: Entry) -> None:
+        """Replaces an entry of the same key. Some of the writes also remove what is past its time."""
         await self._write(self._put, key, entry)
 
     async def lease(self, key: str, ttl_s: float) -> str | None:
+        """A lease whose time is over is taken from its holder."""
         return await self._write(self._lease, key, ttl_s)
 
     async def release(self, key: str, token: str) -> None:
+        """Delete the lease if it still holds this token."""
         await self._write(self._execute, "DELETE FROM leases WHERE key = ? AND token = ?", (key, token))
 
     async def take(self, bucket: str, rate: Rate, *, max_wait_s: float) -> float:
+        """Book in one transaction, so that the processes of the machine share the rate."""
         return await self._write(self._take, bucket, rate, max_wait_s)
 
     async def forget(self, photo_sha256: str) -> int:
+        """Delete the entries, and empty the write-ahead log, so that no file holds them any more."""
         gone = await self._write(self._forget, photo_sha256)
         await self._cut()
         return gone
 
     async def purge(self) -> None:
+        """Delete entries and leases past their time; if entries went, empty the write-ahead log."""
         if await self._write(self._sweep):
             await self._cut()
 
     async def aclose(self) -> None:
+        """Close both connections and end the thread that writes."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._writer.close)
         self._thread.shutdown(wait=False)
         self._reader.close()

@@ -43,6 +43,8 @@ class ProviderFigures(Value):
 
 
 class BrokerSnapshot(Value):
+    """Figures of one broker by tool and by provider; `store_errors` counts failures of the cache store."""
+
     tools: dict[str, ToolFigures] = {}
     providers: dict[str, ProviderFigures] = {}
     store_errors: int = 0
@@ -59,17 +61,21 @@ class ToolCounter:
     calls: int = 0
 
     def took(self, elapsed_s: float) -> None:
+        """Count a call that has ended, well or not, and its time."""
         self.calls += 1
         self.latency[bisect_left(BUCKETS_S, elapsed_s)] += 1
         self.latency_sum_s += elapsed_s
 
     def came_from(self, source: Source) -> None:
+        """Count where a result came from: the cache, a call under way, an older result, or the tool."""
         self.sources[source] = self.sources.get(source, 0) + 1
 
     def failed(self, kind: ToolErrorKind) -> None:
+        """Count a failure by its kind."""
         self.failures[kind.value] = self.failures.get(kind.value, 0) + 1
 
     def figures(self) -> ToolFigures:
+        """The counts so far, as a value that does not change."""
         return ToolFigures(
             calls=self.calls,
             hits=self.sources.get("hit", 0),

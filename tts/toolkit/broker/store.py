@@ -45,7 +45,9 @@ class CacheStore(Protocol):
         """A token when nobody else holds the lease of `key`, for at most `ttl_s`."""
         ...
 
-    async def release(self, key: str, token: str) -> None: ...
+    async def release(self, key: str, token: str) -> None:
+        """End a lease before its time. Does nothing when another holder has it by now."""
+        ...
 
     async def take(self, bucket: str, rate: Rate, *, max_wait_s: float) -> float:
         """Seconds to wait before going ahead. Negative when that is more than `max_wait_s`: nothing was booked."""
@@ -59,7 +61,9 @@ class CacheStore(Protocol):
         """Remove what is past its time. Stores that forget by themselves do nothing."""
         ...
 
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Let go of connections and files."""
+        ...
 
 
 class MemoryStore:
@@ -88,6 +92,7 @@ class MemoryStore:
             self._drop(next(iter(self._entries)))
 
     async def get(self, key: str) -> Entry | None:
+        """Drops an entry that is past its time and returns None for it."""
         entry = self.peek(key)
         if entry is not None and self._now() >= entry.stored_at + entry.kept_s:
             self._drop(key)
@@ -95,9 +100,11 @@ class MemoryStore:
         return entry
 
     async def put(self, key: str, entry: Entry) -> None:
+        """The entries used longest ago go when there are too many bytes. Nothing outlives the process."""
         self.keep(key, entry)
 
     async def lease(self, key: str, ttl_s: float) -> str | None:
+        """Only calls in this process compete for it."""
         held = self._leases.get(key)
         if held is not None and held[1] > self._now():
             return None
@@ -106,10 +113,12 @@ class MemoryStore:
         return token
 
     async def release(self, key: str, token: str) -> None:
+        """Delete the lease if it still has this token."""
         if self._leases.get(key, ("", 0.0))[0] == token:
             del self._leases[key]
 
     async def take(self, bucket: str, rate: Rate, *, max_wait_s: float) -> float:
+        """The rate is shared within this process only."""
         wait, booked = booking(self._buckets.get(bucket, 0.0), self._now(), rate)
         if wait > max_wait_s:
             return -wait
@@ -117,18 +126,21 @@ class MemoryStore:
         return wait
 
     async def forget(self, photo_sha256: str) -> int:
+        """Looks through all entries."""
         doomed = [key for key, entry in self._entries.items() if photo_sha256 in entry.photos]
         for key in doomed:
             self._drop(key)
         return len(doomed)
 
     async def purge(self) -> None:
+        """Drops entries and leases that are past their time."""
         now = self._now()
         for key in [key for key, entry in self._entries.items() if now >= entry.stored_at + entry.kept_s]:
             self._drop(key)
         self._leases = {key: held for key, held in self._leases.items() if held[1] > now}
 
     async def aclose(self) -> None:
+        """Drop all entries. The store may be used again."""
         self._entries.clear()
         self._bytes = 0
 

@@ -35,17 +35,21 @@ class EvaluationCache:
         return self.texts.get(text_key(query))
 
     def picture(self, path: str, box: Sequence[float]) -> Hits | None:
+        """The results for a box of a photo; None when it was not recorded."""
         found = self.pictures.get(picture_key(path, box))
         return None if found is None else found[2]
 
     def keep_text(self, query: str, hits: Hits) -> None:
+        """Add the results of a query; replaces those of a query with the same key."""
         self.texts[text_key(query)] = (query, hits)
 
     def keep_picture(self, path: str, box: Sequence[float], hits: Hits) -> None:
+        """Add the results for a box of a photo; replaces those with the same key."""
         self.pictures[picture_key(path, box)] = (path, box_text(box), hits)
 
 
 def has_files(folder: Path) -> bool:
+    """Whether at least one of the three files is in the folder."""
     return any((folder / name).is_file() for name in (TEXT_FILE, *_IMAGE_FILES))
 
 
@@ -78,14 +82,17 @@ def write_files(cache: EvaluationCache, folder: Path) -> None:
 
 
 def text_key(query: str) -> str:
+    """The key of a query: SHA-256, in hex, of the query without outer blanks and in lower case."""
     return hashlib.sha256(query.strip().lower().encode()).hexdigest()
 
 
 def picture_key(path: str, box: Sequence[float]) -> str:
+    """The key of a picture: SHA-256, in hex, of the path and the text of the box."""
     return hashlib.sha256(f"{path}|{box_text(box)}".encode()).hexdigest()
 
 
 def box_text(box: Sequence[float]) -> str:
+    """The sides of a box to one decimal, with commas between them."""
     return ",".join(f"{side:.1f}" for side in box)
 
 

@@ -21,6 +21,7 @@ _Call = TypeVar("_Call", PictureCall, TextCall)
 
 
 def has_tables(folder: Path) -> bool:
+    """Whether at least one of the two tables is in the folder."""
     return (folder / IMAGES).is_file() or (folder / TEXTS).is_file()
 
 

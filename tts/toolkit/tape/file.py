@@ -16,6 +16,8 @@ from tts.toolkit.tape.row import TAPE_VERSION, TapeHead, TapeRow
 
 @dataclass(frozen=True, slots=True)
 class Tape:
+    """A whole tape in memory, its rows in the order in which they were recorded."""
+
     head: TapeHead
     rows: tuple[TapeRow, ...]
 

@@ -36,6 +36,7 @@ def import_reverse(folder: Path, *, iou: float = 0.7, jaccard: float = 0.7) -> S
 
 
 def export_reverse(tape: SearchTape, folder: Path) -> None:
+    """Write both tables into a folder, which is made when it is not there. Needs the extra `parquet`."""
     import pyarrow  # noqa: PLC0415  an extra
     from pyarrow import parquet  # noqa: PLC0415
 

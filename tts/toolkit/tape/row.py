@@ -35,6 +35,7 @@ class TapeRow(Value):
 
     @classmethod
     def of(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
+        """The row to record for a call; the id of the call is left out, as a replay has others."""
         return cls(
             key=row_key(call, context),
             name=call.name,

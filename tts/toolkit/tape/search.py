@@ -22,6 +22,8 @@ Hits = tuple[WebFact, ...]
 
 @dataclass(slots=True)
 class SearchTape:
+    """Results by normalised query, boxes with results by SHA-256 of the photo, and the two thresholds."""
+
     texts: dict[str, Hits] = field(default_factory=dict)
     pictures: dict[str, list[tuple[Box, Hits]]] = field(default_factory=lambda: defaultdict(list))
     iou: float = 0.7
@@ -41,9 +43,11 @@ class SearchTape:
         return tape
 
     def add_text(self, query: str, hits: Sequence[WebFact]) -> None:
+        """Record the hits of a query. Of two queries with the same normal text the first stays."""
         self.texts.setdefault(normal_text(query), tuple(hits))
 
     def add_picture(self, photo_sha256: str, box: Box, hits: Sequence[WebFact]) -> None:
+        """Record the hits for a box of a photo, after those that are there."""
         self.pictures[photo_sha256].append((box, tuple(hits)))
 
     def find_text(self, query: str) -> Hits | None:
@@ -69,6 +73,7 @@ def _best(scored: list[tuple[float, Hits]], least: float) -> Hits | None:
 
 
 def tokens(text: str) -> frozenset[str]:
+    """The different words of a text, case as it is."""
     return frozenset(_WORD.findall(text))
 
 

@@ -35,9 +35,11 @@ class RecordingToolbox:
         self._begin()
 
     def schemas(self) -> tuple[ToolSchema, ...]:
+        """Those of `inner`."""
         return self._inner.schemas()
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        """Answer from the tape, or ask `inner` and write that down. The same call waits while one is under way."""
         key = row_key(call, context)
         async with self._busy[key]:
             row = self._rows.get(key)
@@ -90,9 +92,11 @@ class ReplayToolbox:
         self.hits = self.missed = 0
 
     def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools as they were when the tape was recorded; those of `misses` are not among them."""
         return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        """Counts `hits` and `missed`. A call that neither the tape nor `misses` has fails with NOT_FOUND."""
         row = self._rows.get(row_key(call, context))
         if row is not None:
             self.hits += 1

@@ -33,4 +33,5 @@ def kept_text(text: str) -> str:
 
 
 def call_text(call: JsonValue) -> str:
+    """A call between its tags, as the loop writes one: JSON indented by two."""
     return f"<tool_call>{json.dumps(call, ensure_ascii=False, indent=2)}</tool_call>"

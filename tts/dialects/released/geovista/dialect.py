@@ -21,7 +21,7 @@ from tts.dialects.released.geovista.tool_texts import SYSTEM, error_text, too_of
 from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import WrittenCall, arguments_of, written_call
-from tts.dialects.served_tool import ServedTool, unchanged
+from tts.dialects.served.served_tool import ServedTool, unchanged
 from tts.dialects.settings import Coords, SamplingSettings
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, Part, TextPart
@@ -93,6 +93,7 @@ class ReleasedGeoVista(ReleasedDialect):
         )
 
     def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
+        """Arguments as written. A zoom gets `scale` too: pixels of the photo for each pixel that was shown."""
         tool = self._tool(call.name)
         if tool is None:
             return call
@@ -103,6 +104,7 @@ class ReleasedGeoVista(ReleasedDialect):
         return ToolCall(id=call.id, name=tool.target, arguments=arguments)
 
     def go_on(self, turn: FinishedTurn) -> Continuation:
+        """The results, and what the loop adds in this round, in one user message; ends where there is neither."""
         parts: list[Part] = []
         result: ToolResult | None = None
         for call, outcome in zip(turn.parsed.calls, turn.outcomes, strict=False):
@@ -143,6 +145,7 @@ class ReleasedGeoVista(ReleasedDialect):
         return (TextPart(text=f"<tool_response>{seen}"), *images, TextPart(text="</tool_response>"))
 
     def result_text(self, outcome: ToolOutcome) -> str:
+        """The tool's text; for a failure the error and traceback that the evaluation shows."""
         result = outcome.result
         if result.failure is None:
             return result.text

@@ -27,10 +27,12 @@ _SEARCH: Final = (
 
 
 def no_attribute_get(written: Any) -> str:
+    """Python's message for arguments that are no object."""
     return f"'{type(written).__name__}' object has no attribute 'get'"
 
 
 def too_often(tool: str, limit: int) -> str:
+    """The error of a zoom or search beyond the `limit` of its tool."""
     what = "crop" if tool == "image_zoom_in_tool" else "search"
     return f"Maximum {what} tool calls ({limit}) exceeded"
 

@@ -65,6 +65,7 @@ def returned(tree: ast.AST, name: str, path: Path) -> str:
 
 
 def function(tree: ast.AST, name: str, path: Path) -> ast.FunctionDef:
+    """The first function of this name, methods included. Raises ConfigError when there is none."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node

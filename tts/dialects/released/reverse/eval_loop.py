@@ -17,7 +17,7 @@ from tts.dialects.released.reverse.marks import marked_claims
 from tts.dialects.released.reverse.point import point_of
 from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools
 from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
-from tts.dialects.served_tool import ServedTool
+from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
@@ -62,10 +62,12 @@ class ReleasedReverse(ReleasedDialect):
         return drawn.model_copy(update={"stop": ("</tool_call>",)})
 
     def written(self, text: str, *, turn: int) -> ParsedTurn:
+        """All calls of the message; if there are any, it stays in the conversation with its last call closed."""
         calls = calls_written(text, turn=turn)
         return ParsedTurn(calls=calls, kept=kept_message(text) if calls else None)
 
     def go_on(self, turn: FinishedTurn) -> Continuation:
+        """Results after calls; else the end, or the reminder where a thought has no answer and turns are left."""
         if turn.parsed.calls:
             return Continuation(self.observation(turn.outcomes))
         said = turn.messages[-1].text
@@ -74,6 +76,7 @@ class ReleasedReverse(ReleasedDialect):
         return Continuation((text_message("user", self.text("nudge", _REMINDER)),))
 
     def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]:
+        """A user message for each result; those of unknown tools are left out."""
         return tuple(self._observed(outcome) for outcome in outcomes if not _unknown(outcome.result))
 
     def _observed(self, outcome: ToolOutcome) -> Message:
@@ -83,6 +86,7 @@ class ReleasedReverse(ReleasedDialect):
         return Message(role="user", parts=(*images, text), result=outcome.result)
 
     def result_text(self, outcome: ToolOutcome) -> str:
+        """The tool's text; other failures as the evaluation tells them."""
         result = outcome.result
         if result.failure is None:
             return result.text

@@ -17,7 +17,7 @@ from tts.dialects.released.reverse.served import RL_SYSTEM, served_tools
 from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
 from tts.dialects.released.thinking_with_map.calls import calls_found
 from tts.dialects.released.thinking_with_map.transcript import response_text
-from tts.dialects.served_tool import ServedTool
+from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
@@ -50,9 +50,11 @@ class ReverseTraining(ReleasedDialect):
     counts_observations: ClassVar[bool] = True
 
     def written(self, text: str, *, turn: int) -> ParsedTurn:
+        """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
 
     def go_on(self, turn: FinishedTurn) -> Continuation:
+        """The results; ends after a message without a call."""
         if not turn.outcomes:
             return Continuation(ends=True)
         return Continuation(self.observation(turn.outcomes))
@@ -62,6 +64,7 @@ class ReverseTraining(ReleasedDialect):
         return Message(role="tool", parts=(*images, TextPart(text=self.result_text(outcome))), result=outcome.result)
 
     def result_text(self, outcome: ToolOutcome) -> str:
+        """The tool's text, without its middle above 4,000 characters; other failures as the loop has them."""
         result = outcome.result
         if said_by_tool(result):
             return result.text if len(result.text) <= _TEXT_CHARS else _without_middle(result.text)
@@ -76,6 +79,7 @@ class ReverseTraining(ReleasedDialect):
         return super().settle(stated.model_copy(update={"claims": claims}), messages)
 
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        """The position that the reward reads, without names; None when it reads none."""
         point = point_of(read_for_reward(response_text(messages)))
         return None if point is None else ParsedTurn(answer=Hypothesis(point=point, level=Level.POINT))
 

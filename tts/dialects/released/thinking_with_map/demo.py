@@ -17,9 +17,9 @@ from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.transcript import response_text
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import written_call
-from tts.dialects.served_tool import ServedTool, unchanged
+from tts.dialects.served.served_tool import ServedTool, unchanged
+from tts.dialects.served.spoken import SpokenDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
-from tts.dialects.spoken import SpokenDialect
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.plan import Limits
@@ -100,6 +100,7 @@ class ThinkingWithMapDemo(ReleasedDialect):
     calls_per_turn: ClassVar[int] = 64
 
     def configured(self, settings: DialectSettings) -> SpokenDialect:
+        """Also with the set of tools that the settings name, else amap. Raises ConfigError for an unknown set."""
         chosen = settings.tool_set or "amap"
         if chosen not in DEMO_SETS:
             raise ConfigError(f"the demo has no tool_set {chosen!r}; there are: {', '.join(DEMO_SETS)}")
@@ -107,9 +108,11 @@ class ThinkingWithMapDemo(ReleasedDialect):
 
     @property
     def served(self) -> tuple[ServedTool, ...]:  # type: ignore[override]
+        """The tools of the chosen set."""
         return DEMO_SETS[self.tool_set]
 
     def known_tools(self) -> frozenset[str]:
+        """Those of both sets: one file of schemas may describe them all."""
         return frozenset(tool.name for tools in DEMO_SETS.values() for tool in tools)
 
     def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
@@ -119,20 +122,24 @@ class ThinkingWithMapDemo(ReleasedDialect):
 
     @property
     def datum(self) -> Datum:
+        """The datum of the settings, else that of the set: GCJ-02 with amap, WGS-84 with google."""
         return self.settings.datum or ("GCJ-02" if self.tool_set == "amap" else "WGS-84")
 
     def written(self, text: str, *, turn: int) -> ParsedTurn:
+        """All calls outside the thought; the message stays as the agent writes it again."""
         pieces = taken_apart(text)
         called = [piece for piece in pieces if isinstance(piece, Called)]
         calls = tuple(written_call(f"call_{turn}_{i}", call.name, call.arguments) for i, call in enumerate(called))
         return ParsedTurn(calls=calls, kept=written_again(pieces))
 
     def go_on(self, turn: FinishedTurn) -> Continuation:
+        """The results; ends after a message without a call."""
         if not turn.outcomes:
             return Continuation(ends=True)
         return Continuation(self.observation(turn.outcomes))
 
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        """The answer in the first JSON object of the whole response that has the keys of one; None without it."""
         value = first_object(response_text(messages))
         answer = hypothesis_from(value) if value is not None else None
         return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
@@ -144,6 +151,7 @@ class ThinkingWithMapDemo(ReleasedDialect):
         return Message(role="tool", parts=images or (TextPart(text=text),), result=outcome.result)
 
     def result_text(self, outcome: ToolOutcome) -> str:
+        """The tool's text; a lost tool server and an unknown tool as the agent reports them."""
         result = outcome.result
         if said_by_tool(result):
             return result.text

@@ -17,9 +17,9 @@ from tts.dialects.released.thinking_with_map.calls import calls_found
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.tool_sets import BY_PLACE, TOOL_SETS
 from tts.dialects.released.thinking_with_map.transcript import response_text
-from tts.dialects.served_tool import ServedTool
+from tts.dialects.served.served_tool import ServedTool
+from tts.dialects.served.spoken import SpokenDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
-from tts.dialects.spoken import SpokenDialect
 from tts.domain.geo import BBox, Circle, Countries, LatLon
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart
@@ -56,6 +56,7 @@ class ReleasedThinkingWithMap(ReleasedDialect):
     counts_observations: ClassVar[bool] = True
 
     def configured(self, settings: DialectSettings) -> SpokenDialect:
+        """Also with the set of tools that the settings name, else by place. Raises ConfigError for an unknown set."""
         chosen = settings.tool_set or BY_PLACE
         if chosen != BY_PLACE and chosen not in TOOL_SETS:
             raise ConfigError(f"thinking_with_map has no tool_set {chosen!r}; there are: {', '.join(TOOL_SETS)}, place")
@@ -71,6 +72,7 @@ class ReleasedThinkingWithMap(ReleasedDialect):
 
     @property
     def served(self) -> tuple[ServedTool, ...]:  # type: ignore[override]
+        """The tools of the chosen set."""
         return TOOL_SETS[self.tool_set]
 
     @property
@@ -79,6 +81,7 @@ class ReleasedThinkingWithMap(ReleasedDialect):
         return self.settings.datum or ("GCJ-02" if self.tool_set == "amap" else "WGS-84")
 
     def known_tools(self) -> frozenset[str]:
+        """Those of all sets: one file of schemas may describe them all."""
         return frozenset(tool.name for tools in TOOL_SETS.values() for tool in tools)
 
     def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
@@ -88,14 +91,17 @@ class ReleasedThinkingWithMap(ReleasedDialect):
         return tuple(sorted(listed, key=lambda schema: order.index(schema.name)))
 
     def written(self, text: str, *, turn: int) -> ParsedTurn:
+        """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
 
     def go_on(self, turn: FinishedTurn) -> Continuation:
+        """The results; ends after a message without a call."""
         if not turn.outcomes:
             return Continuation(ends=True)
         return Continuation(self.observation(turn.outcomes))
 
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
+        """The answer in the first JSON object of the whole response that has the keys of one; None without it."""
         value = first_object(response_text(messages))
         answer = hypothesis_from(value) if value is not None else None
         return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
@@ -107,6 +113,7 @@ class ReleasedThinkingWithMap(ReleasedDialect):
         return Message(role="tool", parts=(*images, text), result=outcome.result)
 
     def result_text(self, outcome: ToolOutcome) -> str:
+        """The first 1,024 characters of the tool's text; what else fails as the authors' client reports it."""
         result = outcome.result
         if not said_by_tool(result):
             return _lost(result)

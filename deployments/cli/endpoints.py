@@ -1,0 +1,82 @@
+"""`geotts endpoints`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import httpx
+
+from tts.errors import ConfigError, RequestError
+
+_PATIENCE_S = 30.0
+_WAYS = [
+    click.option(
+        "--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True,
+        help="The service; GEOTTS_URL does the same.",
+    ),
+    click.option("--api-key", envvar="GEOTTS_API_KEY", help="An operator's key; better set GEOTTS_API_KEY."),
+]  # fmt: skip
+
+
+def _of_a_service(command: Any) -> Any:
+    for option in _WAYS:
+        command = option(command)
+    return command
+
+
+@click.group()
+def command() -> None:
+    """See the endpoints behind a running service; take one out of use and back."""
+
+
+@command.command("list")
+@_of_a_service
+def show(url: str, api_key: str | None) -> None:
+    """What each endpoint is for, where it is, and how it is."""
+    _print(_ask("GET", url, api_key))
+
+
+@command.command()
+@click.argument("endpoint")
+@_of_a_service
+def drain(endpoint: str, url: str, api_key: str | None) -> None:
+    """No new conversation goes to ENDPOINT (its address, up to and including /v1); those on it go on to their end."""
+    _print(_ask("POST", url, api_key, {"url": endpoint, "draining": True}))
+
+
+@command.command()
+@click.argument("endpoint")
+@_of_a_service
+def undrain(endpoint: str, url: str, api_key: str | None) -> None:
+    """ENDPOINT gets new conversations again."""
+    _print(_ask("POST", url, api_key, {"url": endpoint, "draining": False}))
+
+
+def _ask(method: str, url: str, key: str | None, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        reply = httpx.request(
+            method, f"{url.rstrip('/')}/endpoints", json=body, headers=headers, timeout=_PATIENCE_S, trust_env=False
+        )
+        told: dict[str, Any] = reply.json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise ConfigError(f"{url} is no service of GeoTTS that answers: {type(error).__name__}") from error
+    if reply.is_error:
+        raise RequestError(str(told.get("detail") or f"{url} answered {reply.status_code}"))
+    return told
+
+
+def _print(told: dict[str, Any]) -> None:
+    for one in told["endpoints"]:
+        click.echo(f"{one['role']}  {one['url']}  {_state(one)}")
+    drained = [one for one in told["endpoints"] if one["draining"]]
+    if drained and len(drained) == len(told["endpoints"]):
+        click.echo("all are drained, so all are used", err=True)
+    if not told.get("heard", True):
+        click.echo("some replicas did not answer: they learn it within seconds", err=True)
+
+
+def _state(one: dict[str, str]) -> str:
+    by = {"operator": "draining", "file": "draining, by the deployed file", "": ""}[one["draining"]]
+    return ", ".join(part for part in (by, one["state"] if one["state"] != "ok" or not by else "") if part)

@@ -1,0 +1,171 @@
+"""What is installed, what is missing, and what that costs. Pure look-ups: nothing is changed, started or downloaded."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import psutil
+
+from deployments.doctor.context_finding import context_finding
+from deployments.doctor.profile import endpoint_finding, vllm_finding
+from deployments.doctor.template_finding import template_finding
+from deployments.endpoints.terms import terms_findings
+from deployments.endpoints.watch import drained_findings, endpoints_of
+from deployments.finding import BUILD, Finding
+from deployments.serve.ray_env import why_not_bound
+from deployments.sizing.found_gpus import found_gpus
+from deployments.wiring.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
+from deployments.wiring.parts import make_dialect
+from tts.config import AppArgs, OpenAIEngine, VllmEngine
+from tts.errors import ConfigError
+from tts.geodata.store import DataStore
+from tts.net.url_secrets import masked
+from tts.perception.alphabets import lettering
+from tts.perception.tesseract import installed_models
+
+_PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "rapidocr", "pillow", "opentelemetry-sdk")
+_MIN_FREE_GB = 2.0
+
+
+def examine(args: AppArgs) -> list[Finding]:
+    """All findings, in the order a person would ask."""
+    checks: tuple[Callable[[AppArgs], Iterator[Finding]], ...] = (
+        _python, _packages, _optional, _tesseract, _data, _machine, _ports, _engine, _tools,
+    )  # fmt: skip
+    return [replace(found, detail=masked(found.detail)) for check in checks for found in check(args)]
+
+
+def _python(args: AppArgs) -> Iterator[Finding]:
+    fits = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    yield Finding(
+        "Python",
+        "ok" if fits else "problem",
+        platform.python_version(),
+        "untested",
+        "use Python 3.11" if not fits else "",
+    )
+
+
+def _packages(args: AppArgs) -> Iterator[Finding]:
+    found = {name: _version(name) for name in _PACKAGES}
+    missing = [name for name, version in found.items() if version is None]
+    detail = ", ".join(f"{name} {version}" for name, version in found.items() if version)
+    if missing:
+        yield Finding("packages", "problem", ", ".join(missing), "the service does not start", "run `make setup`")
+    else:
+        yield Finding("packages", "ok", detail)
+
+
+def _optional(args: AppArgs) -> Iterator[Finding]:
+    for module, what, cost, extra in (
+        ("vllm", "vLLM", "no models in this process; an OpenAI-compatible endpoint still works", "vllm"),
+        ("torch", "PyTorch", "no visual locatability score; cues are used", "segmentation"),
+        ("pyarrow", "pyarrow", "no Parquet files", "parquet"),
+        ("redis", "redis client", "one gateway and one node only", "redis"),
+    ):
+        if importlib.util.find_spec(module):
+            yield Finding(what, "ok", _version(module) or "")
+        else:
+            yield Finding(what, "off", "not installed", cost, f"pip install 'geotts[{extra}]'")
+
+
+def _tesseract(args: AppArgs) -> Iterator[Finding]:
+    models = installed_models()
+    if models.missing:
+        packages = " ".join(f"tesseract-ocr-{code}" for code in models.missing)
+        cost = "text in these scripts is not read, or is read badly"
+        yield Finding("Tesseract models", "missing", lettering(models.missing), cost, f"apt-get install {packages}")
+    else:
+        yield Finding("Tesseract models", "ok", f"{len(models.languages)} in {models.folder}")
+
+
+def _data(args: AppArgs) -> Iterator[Finding]:
+    store = DataStore(args.data_dir)
+    for status in store.status():
+        if status.state == "ready":
+            yield Finding(status.name, "ok", f"{status.size_bytes / 1e6:.0f} MB in {status.path}")
+        else:
+            yield Finding(status.name, "missing", status.state, "nothing can be looked up until it is built", BUILD)
+    target = next(path for path in (store.root, *store.root.parents) if path.exists())
+    free = shutil.disk_usage(target).free / 1e9
+    if free < _MIN_FREE_GB:
+        yield Finding(
+            "disk", "problem", f"{free:.1f} GB free at {target}", "builds and logs may fail", "free some space"
+        )
+
+
+def _machine(args: AppArgs) -> Iterator[Finding]:
+    memory = psutil.virtual_memory().available / 2**30
+    detail = f"{os.cpu_count()} cores, {memory:.1f} GiB of memory free"
+    short = memory < 3
+    yield Finding(
+        "machine", "problem" if short else "ok", detail, "the service may be killed: it needs 2 GiB" if short else ""
+    )
+    if (gpus := found_gpus()) is not None:
+        yield Finding("GPU", "ok", f"{gpus.count} x {gpus.memory_gb:g} GB")
+    else:
+        yield Finding(
+            "GPU",
+            "off",
+            "none seen",
+            "no model runs on this machine with vLLM; the embedded engine and remote endpoints need none",
+        )
+
+
+def _ports(args: AppArgs) -> Iterator[Finding]:
+    what = f"port {args.gateway.port}"
+    yield from drained_findings(f"http://{args.gateway.host}:{args.gateway.port}")
+    if reason := why_not_bound(args.gateway.host, args.gateway.port):
+        yield Finding(
+            what, "problem", reason, "the service cannot listen", "stop the program that uses it, or use --port"
+        )
+    else:
+        yield Finding(what, "ok", "free, for the service")
+
+
+def _engine(args: AppArgs) -> Iterator[Finding]:
+    for role, endpoint in endpoints_of(args).items():
+        answers = endpoint_finding(endpoint, role)
+        yield answers
+        if answers.state == "ok" and (context := context_finding(endpoint, args)) is not None:
+            yield context
+        if (lossy := template_finding(endpoint)) is not None:
+            yield lossy
+    yield from terms_findings(args)
+    name = args.engine.name
+    if isinstance(args.engine, OpenAIEngine):
+        return
+    if name == "clues":
+        yield Finding("engine", "ok", "clues: embedded, needs no model")
+        return
+    if isinstance(args.engine, VllmEngine):
+        yield vllm_finding(args.engine)
+        return
+    try:
+        detail = f"{name}: {args.engine.model_dump_json(exclude_defaults=True)}"
+    except ConfigError as error:
+        yield Finding("engine", "problem", error.detail)
+        return
+    yield Finding("engine", "ok", detail)
+
+
+def _tools(args: AppArgs) -> Iterator[Finding]:
+    for note in tools_note(args, make_dialect(args.dialect, args)):
+        yield Finding("tools", "missing", note, "the model looks things up in a gazetteer of towns", "set --providers")
+    yield from providers_without_keys(args, os.environ)
+    yield from unused_keys(args, os.environ)
+    yield from region_search_findings(args)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,62 @@
+"""Whether the chat template of an endpoint keeps the system text and the tools: it is rendered there and looked at.
+
+What the engine then does about it is said, too (`tts/inference/openai/endpoint/template_probe.py`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import httpx
+
+from deployments.finding import Finding
+from tts.config import OpenAIEngine
+from tts.inference.chat_template import TemplateTraits
+from tts.inference.openai.endpoint.question import Question
+from tts.inference.openai.endpoint.template_probe import RENDERING, look, losses
+from tts.inference.openai.endpoint.traits import ServerKind
+
+_PATIENCE_S = 3.0
+
+
+def template_finding(engine: OpenAIEngine, what: str = "chat template of the endpoint") -> Finding | None:
+    """None where the template is whole or the server does not show it."""
+    key = os.environ.get(engine.api_key_env, "")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    root = engine.base_url.rstrip("/").removesuffix("/v1")
+    try:
+        with httpx.Client(base_url=root, headers=headers, timeout=_PATIENCE_S, trust_env=False) as client:
+            found = (_seen(client, kind, engine.model) for kind in RENDERING)
+            seen = next((traits for traits in found if traits is not None), None)
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return None
+    lost = () if seen is None else losses(seen)
+    if not lost:
+        return None
+    return Finding(
+        what,
+        "missing",
+        f"{engine.base_url} loses {', '.join(lost)}",
+        "they are sent in the system text or the first user message instead, not as the model was trained",
+        "serve it with --chat-template FILE, a template that keeps them",
+    )
+
+
+def _seen(client: httpx.Client, kind: ServerKind, model: str) -> TemplateTraits | None:
+    looking = look(kind, model)
+    question = next(looking)
+    while True:
+        try:
+            question = looking.send(_answer(client, question))
+        except StopIteration as end:
+            seen: TemplateTraits | None = end.value
+            return seen
+
+
+def _answer(client: httpx.Client, question: Question) -> Any:
+    reply = client.request(question.method, question.path, json=question.body)
+    try:
+        return reply.json() if reply.is_success else None
+    except ValueError:
+        return None

@@ -1,0 +1,117 @@
+"""What is let in: so many requests at once, so many photos decoded at once. What is over is told when to come back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+
+from deployments.gateway.auth import Caller, TooManyRequests
+from deployments.gateway.photos.process import PhotoProcess
+from tts.aio import Limiter, Turnstile
+from tts.config import GatewayConfig
+from tts.domain.photo import Photo
+from tts.domain.photo_cleaning import load_photo, load_small_photo, may_be_small
+from tts.errors import Overloaded
+
+_TYPICAL_S = 4.0
+_LONGEST_WAIT_S = 30.0
+_TO_THE_ENGINE = 8  # turns of the loop from a photo to what the rollouts ask
+_CROWD = 3  # wait already
+
+
+class Admission:
+    """Counts requests from the first byte of their body until their work has ended. Without `process` every small photo
+    is decoded on the loop.
+    """
+
+    def __init__(self, config: GatewayConfig, process: PhotoProcess | None = None) -> None:
+        self._config, self._process = config, process
+        self._decoding = Limiter(config.max_decoding, max_queued=config.max_in_flight * 8)
+        # of their own: in the threads that everything shares, photos would wait for what is none
+        self._threads = ThreadPoolExecutor(config.max_decoding, thread_name_prefix="decode")
+        self._reading_by: Counter[str] = Counter()
+        self._fetches: dict[str, Limiter] = {}
+        self._small = Turnstile(head_start=_TO_THE_ENGINE)
+        self._mean_s = _TYPICAL_S
+        self.reading = 0
+        self.working = 0
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that are being read or at work."""
+        return self.reading + self.working
+
+    @contextmanager
+    def entered(self, caller: Caller) -> Iterator[None]:
+        """Around reading a request.
+
+        Raises:
+            Overloaded: there is no room.
+            TooManyRequests: the caller sends as many at once as it may have at work, or half of all that are taken.
+        """
+        if self.in_flight >= self._config.max_in_flight:
+            # by the time the next of them is expected to end
+            wait = self._mean_s / max(1, self.in_flight)
+            raise Overloaded(
+                f"{self.in_flight} requests are in flight", retry_after_s=min(_LONGEST_WAIT_S, max(1.0, wait))
+            )
+        most = caller.max_concurrent or (max(1, self._config.max_in_flight // 2) if caller.name else None)
+        if most is not None and self._reading_by[caller.name] >= most:
+            raise TooManyRequests(f"{most} requests of this key are being read", retry_after_s=2.0)
+        self.reading += 1
+        self._reading_by[caller.name] += 1
+        try:
+            yield
+        finally:
+            self.reading -= 1
+            self._reading_by[caller.name] -= 1
+            if not self._reading_by[caller.name]:
+                del self._reading_by[caller.name]
+
+    @asynccontextmanager
+    async def fetching(self, caller: Caller) -> AsyncIterator[None]:
+        """Around getting one photo from a URL; waits while the caller's other requests get `max_fetches`."""
+        limiter = self._fetches.setdefault(
+            caller.name, Limiter(self._config.max_fetches, max_queued=self._config.max_in_flight)
+        )
+        try:
+            async with limiter.slot():
+                yield
+        finally:
+            if not limiter.running and not limiter.queued:
+                self._fetches.pop(caller.name, None)
+
+    def started(self) -> None:
+        """Count a request as at work until `ended` is called for it."""
+        self.working += 1
+
+    def ended(self, seconds: float) -> None:
+        """Count the end of a request's work. `seconds` it took change the mean behind `Overloaded.retry_after_s`."""
+        self.working -= 1
+        self._mean_s += 0.1 * (seconds - self._mean_s)
+
+    async def photos(self, raw_photos: Sequence[bytes]) -> tuple[Photo, ...]:
+        """Decode and clean. Raises PhotoError."""
+        return tuple([await self._photo(raw) for raw in raw_photos])
+
+    async def _photo(self, raw: bytes) -> Photo:
+        if may_be_small(raw) and (small := await self._small_photo(raw)) is not None:
+            return small
+        async with self._decoding.slot():
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, load_photo, raw, self._config.photo)
+
+    async def _small_photo(self, raw: bytes) -> Photo | None:
+        """A few are served on the loop, which is quickest for them (ADR 0014). The photos of a crowd are decoded in the
+        process, while the loop works for those before (ADR 0015).
+        """
+        crowded = self._small.waiting >= _CROWD
+        if not (crowded and self._process is not None and self._process.ready()):
+            async with self._small:
+                return load_small_photo(raw, self._config.photo)
+        photo = await self._process.clean(raw)
+        async with self._small:
+            return photo

@@ -1,0 +1,53 @@
+"""A request on its way in. It has its id before its body is read, so what goes out to get its photos goes under it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from deployments.gateway.auth import Caller
+from tts.domain.outgoing import Outgoing
+from tts.domain.request import new_request_id
+
+Fetch = Callable[[str], Awaitable[bytes]]
+
+
+class PhotoSource(Protocol):
+    """Gets a photo from a URL. Raises FetchError."""
+
+    async def __call__(self, url: str, *, request_id: str, record: Callable[[Outgoing], None]) -> bytes:
+        """`record` is told of each request as it goes out, of redirects too."""
+        ...
+
+
+@dataclass(slots=True)
+class Arrival:
+    """`request_id` becomes that of an earlier request when this one turns out to repeat it. Once it is `launched`, what
+    was sent is told with all else that it sends.
+    """
+
+    caller: Caller = field(default_factory=Caller)
+    request_id: str = field(default_factory=new_request_id)
+    fetched: list[Outgoing] = field(default_factory=list)
+    launched: bool = False
+    fetch_slot: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+
+    def fetching(self, source: PhotoSource | None) -> Fetch | None:
+        """`source`, recorded; None where nothing is fetched."""
+        if source is None:
+            return None
+
+        async def fetch(url: str) -> bytes:
+            async with self.fetch_slot():
+                return await source(url, request_id=self.request_id, record=self._note)
+
+        return fetch
+
+    def _note(self, sent: Outgoing) -> None:
+        self.fetched.append(sent.without_query())
+
+    def sent(self) -> tuple[Outgoing, ...]:
+        """What went out, under the request it belongs to."""
+        return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self.fetched)

@@ -1,0 +1,328 @@
+"""The gateway: takes requests in, hands their event logs to readers, and cancels what nobody waits for.
+
+The work itself is the `Runner`'s; the log is in the run store, so readers may follow it here or in any other gateway
+that shares the store. A reader that goes away cancels its request unless the caller asked for a grace time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+from contextvars import Context
+from dataclasses import dataclass
+from functools import partial
+
+from deployments.gateway.admission import Admission
+from deployments.gateway.arrival import Arrival
+from deployments.gateway.auth import Caller, TooManyRequests
+from deployments.gateway.photos.process import PhotoProcess
+from deployments.gateway.readers import Readers
+from deployments.gateway.runner import Runner
+from deployments.observability.observer import Observer, Observers
+from deployments.runstore import Claim, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
+from deployments.runstore.reading import event_of
+from deployments.runstore.write_probe import StoreProbe
+from deployments.wiring.brokers import Brokers
+from tts.aio import closing, spawn
+from tts.config import AppArgs
+from tts.domain.answer import StopReason
+from tts.domain.events import Done, Event, Failed
+from tts.domain.exif_claims import file_claim
+from tts.domain.photo import Photo
+from tts.domain.request import LocateOptions, LocateRequest
+from tts.domain.trajectory import Run, fold
+from tts.errors import NotFound, RequestError, boundary
+from tts.ports import Ports, close_each
+from tts.toolkit.toolbox import now_rfc3339
+
+_log = logging.getLogger("geotts.gateway")
+_STOP_PATIENCE_S = 3.0
+_END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
+_OPENING_S = 1.0  # from claiming a key to the log of its request, at most
+
+
+class KeyReused(RequestError):
+    """The same Idempotency-Key came with another request."""
+
+    code = "idempotency-key-reused"
+    status = 422
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """`replayed`: the same request was sent before under the same key; this is its id."""
+
+    request_id: str
+    replayed: bool = False
+
+
+class Gateway:
+    """One per gateway replica. `in_flight` counts requests that are being read or whose work has not ended."""
+
+    def __init__(
+        self,
+        args: AppArgs,
+        ports: Ports,
+        *,
+        store: RunStore | None = None,
+        brokers: Brokers | None = None,
+        observers: Sequence[Observer] = (),
+        photo_process: PhotoProcess | None = None,
+    ) -> None:
+        self._config, self._defaults = args.gateway, args.request_defaults
+        self._ports = ports
+        self.brokers = brokers
+        self._observers = Observers(observers)
+        self.store: RunStore = store or open_store(args.gateway.run_store, args.gateway.retention_s)
+        self.store_probe = StoreProbe(self.store)
+        self._photo_process = photo_process
+        self.admission = Admission(args.gateway, photo_process)
+        self._runner = Runner(args.gateway, ports, self.store, self._observers, self.admission, brokers)
+        self._readers = Readers(self._runner, self.store)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that are being read or whose work has not ended."""
+        return self.admission.in_flight
+
+    @property
+    def ports(self) -> Ports:
+        """The parts that requests run on here."""
+        return self._ports
+
+    @asynccontextmanager
+    async def arriving(self, caller: Caller) -> AsyncIterator[Arrival]:
+        """Around reading and starting a request: what goes out to get its photos is told, whatever becomes of it."""
+        with self.admission.entered(caller):
+            arrival = Arrival(caller, fetch_slot=partial(self.admission.fetching, caller))
+            try:
+                yield arrival
+            finally:
+                if arrival.fetched and not arrival.launched:
+                    sent = arrival.sent()
+                    await self._runner.record_refusal(
+                        RunMeta(request_id=arrival.request_id, tenant=caller.name, fetched=sent)
+                    )
+
+    async def start(
+        self,
+        raw_photos: Sequence[bytes],
+        options: LocateOptions,
+        *,
+        arrival: Arrival | None = None,
+        key: str | None = None,
+        attended: bool = True,
+        followed: bool = True,
+        traceparent: str | None = None,
+    ) -> Started:
+        """Check and clean the photos, start the work. Unless `attended`, it goes on without readers.
+
+        `arrival`: whose request it is, and what went out for it already.
+        `followed`: its events will be read as they come, not only when it has ended.
+
+        Raises:
+            PhotoError: for bytes that are not an acceptable photo.
+            KeyReused: `key` stands for another request.
+            TooManyRequests: the caller has too many requests at work.
+            StoreUnavailable: the run store does not answer.
+        """
+        arrival = arrival or Arrival()
+        caller = arrival.caller
+        options = _within_means(self._defaults.fill(options), caller)
+        photos = await self.admission.photos(raw_photos)
+        file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
+        request = LocateRequest(
+            arrival.request_id, photos, options, traceparent=traceparent, file_claims=file_claims, followed=followed
+        )
+        meta = RunMeta(
+            request_id=request.id,
+            tenant=caller.name,
+            include=options.include,
+            grace_s=options.resume_grace_s if attended else 0.0,
+            photos=tuple(photo.sha256 for photo in photos),
+            claim=f"{caller.name}\n{key}" if key else "",  # no name and no key has a line break
+            started_at=now_rfc3339(),
+            fetched=arrival.sent(),
+        )
+        settled = False
+        try:
+            if meta.claim and (earlier := await self._earlier(meta, _claim(request.id, photos, options))) is not None:
+                arrival.request_id, settled = earlier, True
+                return Started(earlier, replayed=True)
+            if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
+                raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
+            self._runner.launch(request, meta)
+            settled = True
+        finally:
+            if not settled:  # whoever waits for us may be gone: what is there of the request goes by itself
+                spawn(self._withdraw(meta), name=f"withdraw {request.id}", context=Context())
+        arrival.launched = True
+        return Started(request.id)
+
+    async def _earlier(self, meta: RunMeta, mine: Claim) -> str | None:
+        """The id of the request that has the idempotency key already; None when it is this one's now.
+
+        A request that never came to be, because its gateway was lost between claim and log, has no right to the key.
+        """
+        give_up = asyncio.get_running_loop().time() + _OPENING_S
+        while (held := await self.store.claim(meta.claim, mine)) is not None:
+            if await self.store.meta(held.request_id) is not None:
+                if held.fingerprint != mine.fingerprint:
+                    raise KeyReused("this Idempotency-Key was used for another request; use a new one")
+                return held.request_id
+            if asyncio.get_running_loop().time() > give_up:
+                await self.store.release(meta.claim, held.request_id)
+            else:
+                await asyncio.sleep(_OPENING_S / 20)
+        return None
+
+    async def _withdraw(self, meta: RunMeta) -> None:
+        """Leave nothing of a request that was not launched."""
+        try:
+            if meta.claim:
+                await self.store.release(meta.claim, meta.request_id)
+            await self.store.erase(meta.request_id)
+        except StoreUnavailable as error:
+            _log.warning("a request that was not launched left traces: %s", error.detail)
+
+    async def cancel(self, request_id: str) -> bool:
+        """Stop the work of a request, wherever it is, and wait until it has stopped. False when none was at work."""
+        if self._runner.is_running(request_id):
+            await self._runner.cancel_and_wait(request_id)
+            return True
+        if not await self.store.is_open(request_id):
+            return False
+        await self.store.ask_cancel(request_id)
+        try:
+            async with asyncio.timeout(_STOP_PATIENCE_S):
+                while await self.store.is_open(request_id):
+                    await self._runner.end_orphan(request_id, at_once=True)
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            _log.warning("a request did not stop in time", extra={"request_id": request_id})
+        return True
+
+    async def erase(self, request_id: str) -> bool:
+        """Stop the work of a request and remove every trace of it. False when there was none.
+
+        Raises:
+            NotErased: the tools could not erase their part. The request is still there: ask again.
+        """
+        meta = await self.store.meta(request_id)
+        await self.cancel(request_id)
+        if meta is not None and self.brokers is not None:
+            await self.brokers.forget(request_id, meta.photos)
+        if meta is None or not await self.store.erase(request_id):
+            return False
+        self._observers.erased(meta)
+        return True
+
+    async def meta(self, request_id: str, caller: Caller) -> RunMeta:
+        """Raises NotFound for requests that are unknown, erased, or of another key."""
+        meta = await self.store.meta(request_id)
+        if meta is None or meta.tenant != caller.name:
+            raise _not_found(request_id)
+        return meta
+
+    def attended(self, request_id: str, grace_s: float, *, joins: bool = False) -> AbstractContextManager[None]:
+        """While a reader is inside, the work goes on; when the last leaves early, it is cancelled after `grace_s`.
+
+        `joins`: a reader of a request that another began; it keeps the work alive, but the work may not be its own to
+        end.
+        """
+        return self._readers.attended(request_id, grace_s, joins=joins)
+
+    async def follow(self, request_id: str, *, after: int = 0) -> AsyncIterator[LogEntry | None]:
+        """The log from `after` on; None is a heartbeat. Whatever becomes of the log, the last entry is `done`."""
+        last_seq, ended = after, False
+        try:
+            with boundary(StoreUnavailable, "reading the log"):
+                async with closing(self._entries(request_id, after)) as entries:
+                    async for entry in entries:
+                        if entry is not None:
+                            last_seq, ended = entry.seq, entry.kind == "done"
+                        elif ended:  # closing it takes the store a while
+                            break
+                        yield entry
+            if ended or (last_seq and last_seq == after and await self.store.meta(request_id) is not None):
+                return
+            lost: StoreUnavailable = LogLost()
+        except StoreUnavailable as error:
+            if ended:
+                return
+            lost = error
+        failed = Failed(code=lost.code, status=lost.status, detail=lost.detail)
+        ends: tuple[Event, ...] = (failed, Done(stop_reason=StopReason.FAILED))
+        for seq, event in enumerate(ends, last_seq + 1):
+            yield LogEntry(seq, event.type, event.model_copy(update={"seq": seq}).json_bytes())
+
+    async def _entries(self, request_id: str, after: int) -> AsyncIterator[LogEntry | None]:
+        """What the store has, and an end for a request whose gateway was lost."""
+        idle_s = min(self._config.heartbeat_s, self._config.lease_s)
+        failures = 0
+        async with closing(self.store.read(request_id, after=after, idle_s=idle_s)) as entries:
+            async for entry in entries:
+                try:
+                    if entry is None:
+                        await self._runner.end_orphan(request_id)
+                    failures = 0
+                except StoreUnavailable:
+                    failures += 1
+                    if failures > _END_FAILURES or self._runner.is_broken(request_id):
+                        raise
+                yield entry
+
+    async def is_past(self, request_id: str, seq: int) -> bool:
+        """Whether the log is closed and has nothing above `seq`."""
+        async with closing(self.store.read(request_id, after=seq, idle_s=0.0)) as entries:
+            async for _ in entries:
+                return False
+        return True
+
+    async def result(self, request_id: str) -> Run:
+        """The fold of the log, when the request is done."""
+        if (run := await self._runner.wait(request_id)) is not None:
+            return run
+        async with closing(self.follow(request_id)) as entries:
+            found = [event_of(entry) async for entry in entries if entry is not None]
+        return fold([event for event in found if event is not None])
+
+    async def so_far(self, request_id: str) -> Run:
+        """The fold of what there is now. Raises NotFound for a request that was erased meanwhile."""
+        await self._runner.end_orphan(request_id)
+        events = []
+        async with closing(self.store.read(request_id, idle_s=0.0)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    break
+                if (event := event_of(entry)) is not None:
+                    events.append(event)
+        if not events and await self.store.meta(request_id) is None:
+            raise _not_found(request_id)
+        return fold(events)
+
+    async def aclose(self) -> None:
+        """Cancel what runs and let go of the store."""
+        await self._runner.aclose()
+        await close_each(self._ports.rollouts, self._ports.verifier)
+        await self.store.aclose()
+        if self._photo_process is not None:
+            await self._photo_process.aclose()
+
+
+def _not_found(request_id: str) -> NotFound:
+    return NotFound(f"there is no request {request_id[:40]}: it never was, or it was erased")
+
+
+def _claim(request_id: str, photos: Sequence[Photo], options: LocateOptions) -> Claim:
+    content = "\n".join([*(photo.source_sha256 for photo in photos), options.model_dump_json()])
+    return Claim(request_id=request_id, fingerprint=hashlib.sha256(content.encode()).hexdigest())
+
+
+def _within_means(options: LocateOptions, caller: Caller) -> LocateOptions:
+    """A request may not cost more than its key allows."""
+    bounds = [usd for usd in (options.max_cost_usd, caller.max_cost_usd) if usd is not None]
+    return options.model_copy(update={"max_cost_usd": min(bounds)}) if bounds else options

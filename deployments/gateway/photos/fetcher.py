@@ -1,0 +1,34 @@
+"""Photos by URL. Everything that makes fetching for strangers safe is `SafeClient`'s; here are only the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tts.config import GatewayConfig
+from tts.domain.outgoing import Outgoing
+from tts.net.client import SafeClient
+from tts.net.policy import FetchPolicy
+
+_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
+
+
+class PhotoFetcher:
+    """Fetches one photo at a time per call; `aclose()` when done."""
+
+    def __init__(self, config: GatewayConfig) -> None:
+        self._client = SafeClient(
+            FetchPolicy(
+                max_bytes=config.photo.max_bytes,
+                timeout_s=min(15.0, config.fetch_timeout_s),
+                allow_hosts=frozenset(config.fetch_hosts),
+            )
+        )
+
+    async def fetch(self, url: str, *, request_id: str, record: Callable[[Outgoing], None]) -> bytes:
+        """The bytes behind a public http or https URL: a `PhotoSource`. Raises FetchError."""
+        found = await self._client.fetch(url, content_types=_TYPES, request_id=request_id, record=record)
+        return found.content
+
+    async def aclose(self) -> None:
+        """Close the connections of the HTTP client."""
+        await self._client.aclose()

@@ -1,0 +1,54 @@
+"""The program that decodes small photos for a gateway: `python -m deployments.gateway.photos.worker FD LIMITS`.
+
+It reads photos from the socket that it inherits as FD and answers them one after the other, until the other end closes.
+On the wire: a photo is its length and its bytes; an answer is two lengths, then JSON (what a `Photo` says of itself,
+what is wrong with it, or null when it is not small) and the clean copy. The first answer, to nothing, says that it is
+ready.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Mapping
+
+import orjson
+
+from tts.domain.photo import PhotoLimits
+from tts.domain.photo_cleaning import load_small_photo
+from tts.errors import PhotoError
+
+QUESTION = struct.Struct("<I")
+ANSWER = struct.Struct("<II")
+
+
+def main() -> None:
+    """Serve the socket until its other end closes; LIMITS are `PhotoLimits` as JSON."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the gateway says when it is over
+    limits = PhotoLimits.model_validate_json(sys.argv[2])
+    with socket.socket(fileno=int(sys.argv[1])) as wire, wire.makefile("rb") as questions:
+        wire.sendall(_framed(None))
+        while length := questions.read(QUESTION.size):
+            wire.sendall(_answer(questions.read(QUESTION.unpack(length)[0]), limits))
+
+
+def _answer(raw: bytes, limits: PhotoLimits) -> bytes:
+    try:
+        photo = load_small_photo(raw, limits)
+    except PhotoError as error:
+        return _framed({"reason": error.fields["reason"], "detail": error.detail, "status": error.status})
+    if photo is None:
+        return _framed(None)
+    said = {name: getattr(photo, name) for name in ("sha256", "source_sha256", "width", "height")}
+    return _framed(said, photo.data)
+
+
+def _framed(said: Mapping[str, object] | None, data: bytes = b"") -> bytes:
+    told = orjson.dumps(said)
+    return ANSWER.pack(len(told), len(data)) + told + data
+
+
+if __name__ == "__main__":
+    main()

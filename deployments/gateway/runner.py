@@ -1,0 +1,335 @@
+"""The requests this gateway works on: one task each, from the first event to the closed log.
+
+Whatever happens to a request, its log ends with `done` and is closed: here when it answers, fails or is cancelled,
+and by whichever gateway looks next when this one dies (`end_orphan`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextvars import Context
+from dataclasses import dataclass, field
+
+from deployments.gateway.admission import Admission
+from deployments.observability.observer import Observers
+from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
+from deployments.wiring.brokers import Brokers
+from tts.aio import batches, cancel_and_wait, closing, spawn
+from tts.config import GatewayConfig
+from tts.domain.answer import StopReason
+from tts.domain.events import Done, Event, Failed, LeftMachine
+from tts.domain.request import LocateRequest
+from tts.domain.trajectory import Run
+from tts.domain.usage import Usage
+from tts.egress_log import EgressLog, write_down
+from tts.errors import FatalError, GeoTTSError, boundary
+from tts.pipeline import Solution
+from tts.ports import Attachment, Ports
+
+_log = logging.getLogger("geotts.gateway")
+_UNFOLLOWED_S = 0.05
+_MOST_BROKEN = 1000
+ATTENDED_S = 3.0  # a reader says twice in this time that it is there
+
+
+@dataclass(slots=True)
+class _Job:
+    """`last_seq` is set before an entry is written: after a cancelled write nobody knows how far it came."""
+
+    request: LocateRequest
+    meta: RunMeta
+    egress: EgressLog
+    last_seq: int = 0
+    began: bool = False
+    solution: Solution | None = None
+    run: Run | None = None  # all that the log says, once that came to its own end
+    started: float = field(default_factory=time.perf_counter)
+    task: asyncio.Task[None] | None = None
+
+
+class Runner:
+    """Works on requests, and says to the store that it still does."""
+
+    def __init__(
+        self,
+        config: GatewayConfig,
+        ports: Ports,
+        store: RunStore,
+        observers: Observers,
+        admission: Admission,
+        brokers: Brokers | None = None,
+    ) -> None:
+        self._config, self._ports, self._store, self._brokers = config, ports, store, brokers
+        self._observers, self._admission = observers, admission
+        self._jobs: dict[str, _Job] = {}
+        self._duties: list[asyncio.Task[None]] = []
+        self._broken: dict[str, StoreUnavailable] = {}  # ended here, and the store could not be told
+        self._suspects: dict[str, asyncio.Task[None]] = {}
+
+    def launch(self, request: LocateRequest, meta: RunMeta) -> None:
+        """Start the work of a request whose log is open.
+
+        In a context of its own: Serve cancels what was called in the context of an HTTP request when its client goes
+        away, but whether the work ends then is ours to say.
+        """
+        self._ensure_duties()
+        self._observers.accepted(meta)  # it may refuse
+        self._admission.started()
+        job = self._jobs[request.id] = _Job(request, meta, EgressLog(self._ports, request.id, meta.fetched))
+        job.task = spawn(self._work(job), name=f"solve {request.id}", context=Context())
+        job.task.add_done_callback(lambda _: self._on_done(job))
+
+    async def record_refusal(self, meta: RunMeta) -> None:
+        """Tell what went out for a request that was never launched."""
+        self._ensure_duties()
+        self._observers.saw(meta, LeftMachine(sent=meta.fetched))
+        await write_down(self._brokers, meta.fetched)
+
+    def is_running(self, request_id: str) -> bool:
+        """Whether this gateway works on the request."""
+        return request_id in self._jobs
+
+    async def wait(self, request_id: str) -> Run | None:
+        """Wait until a request has come to its end; what its log says, None when it did not end well, or not here.
+
+        Raises:
+            StoreUnavailable: it did not end well, and the log cannot be told.
+        """
+        job = self._jobs.get(request_id)
+        if job is None or job.task is None:
+            return None
+        await asyncio.wait([job.task])
+        if (broken := self._broken.get(request_id)) is not None:
+            raise broken
+        return job.run
+
+    def is_broken(self, request_id: str) -> bool:
+        """Whether a request ended here, and the run store could not be told."""
+        return request_id in self._broken
+
+    def cancel(self, request_id: str) -> None:
+        """Cancel without waiting; nothing when it does not run here."""
+        job = self._jobs.get(request_id)
+        if job is not None and job.task is not None:
+            job.task.cancel()
+
+    async def cancel_and_wait(self, request_id: str) -> None:
+        """Cancel and wait until everything has stopped and the log is closed."""
+        job = self._jobs.get(request_id)
+        if job is not None and job.task is not None:
+            await cancel_and_wait(job.task)
+            if not job.began:
+                await self._write_closing_events(job.meta, job.egress, [Done(stop_reason=StopReason.CANCELLED)], 0)
+
+    def _on_done(self, job: _Job) -> None:
+        del self._jobs[job.meta.request_id]
+        seconds = time.perf_counter() - job.started
+        self._admission.ended(seconds)
+        self._observers.ended(job.meta, seconds, Usage() if job.solution is None else job.solution.used)
+        if not job.began:  # cancelled before its first step: its own handlers never ran
+            ends = [Done(stop_reason=StopReason.CANCELLED)]
+            spawn(self._write_closing_events(job.meta, job.egress, ends, 0), name="end unstarted")
+
+    async def _work(self, job: _Job) -> None:
+        job.began = True
+        request, meta = job.request, job.meta
+        watcher = spawn(self._watch(meta), name=f"watch {request.id}") if meta.grace_s > 0 else None
+        try:
+            with boundary(FatalError, f"request {request.id}"):
+                await self._solve(job)
+        except GeoTTSError as error:
+            _log.error("request failed: %s", error.detail, extra={"request_id": request.id})
+            told = error if isinstance(error, StoreUnavailable) else FatalError("the request failed unexpectedly")
+            code = "internal" if isinstance(told, FatalError) else told.code
+            failed = Failed(code=code, status=told.status, detail=told.detail)
+            await self._end_job(job, [failed, Done(stop_reason=StopReason.FAILED)])
+        except asyncio.CancelledError:
+            await self._end_job(job, [Done(stop_reason=StopReason.CANCELLED)])
+            raise
+        else:
+            await self._close(meta, failed=job.run is not None and job.run.failure is not None)
+        finally:
+            if watcher is not None:
+                watcher.cancel()
+
+    async def _solve(self, job: _Job) -> None:
+        for photo in job.request.photos:
+            await self._store.attach(
+                job.request.id, Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
+            )
+        wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
+        deadline_s = min(wanted_s, self._config.max_deadline_s)
+        solution = job.solution = Solution(job.request, self._ports, deadline_s, job.egress)
+        # the way to the engine, and from it to the reply, is free of the log when nobody follows it
+        followed = job.request.followed
+        batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
+        async with closing(batched) as recorded:
+            async for batch in recorded:
+                await self._record(job, batch)
+        job.run = solution.so_far
+
+    async def _record(self, job: _Job, batch: Sequence[Event | Attachment]) -> None:
+        events: list[Event] = []
+        for item in batch:
+            if isinstance(item, Attachment):
+                await self._store.attach(job.request.id, item)
+            else:
+                events.append(item)
+        if events:
+            job.last_seq = events[-1].seq
+            await self._write(job.meta, events)
+
+    async def _write(self, meta: RunMeta, events: Sequence[Event]) -> None:
+        await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in events])
+        for event in events:
+            self._observers.saw(meta, event)
+
+    async def _end_job(self, job: _Job, ends: Sequence[Event]) -> None:
+        """Without a store that can be written, a reader ends the log later: it has no lease any more."""
+        try:
+            await self._write_closing_events(job.meta, job.egress, ends, job.last_seq)
+        except StoreUnavailable as error:
+            _log.error("the end of a request was not recorded: %s", error.detail, extra={"request_id": job.request.id})
+            if len(self._broken) >= _MOST_BROKEN:
+                self._broken.pop(next(iter(self._broken)))
+            self._broken[job.request.id] = error
+
+    async def _close(self, meta: RunMeta, *, failed: bool) -> None:
+        """Of a log that has its own end already: nobody misses more if the store fails now. A request that `failed` may
+        be tried again under its key.
+        """
+        try:
+            await self._store.close(meta)
+            if meta.claim and failed:
+                await self._store.release(meta.claim, meta.request_id)
+        except StoreUnavailable as error:
+            _log.warning("a log was not closed: %s", error.detail, extra={"request_id": meta.request_id})
+
+    async def _write_closing_events(
+        self, meta: RunMeta, egress: EgressLog, ends: Sequence[Event], last_seq: int
+    ) -> None:
+        """Close a log that did not come to its own end. Its key is given back: the same request may be tried again."""
+        left = await egress.to_event()
+        ends = [*([left] if left is not None else []), *ends]
+        await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
+        await self._store.close(meta)
+        if meta.claim:
+            await self._store.release(meta.claim, meta.request_id)
+
+    async def end_orphan(self, request_id: str, *, at_once: bool = False) -> None:
+        """End a request whose gateway was lost; nothing for any other.
+
+        A gateway that lives may be late with its lease, after an outage of the store for one: unless `at_once`, it gets
+        the time in which it would renew it twice.
+        """
+        if request_id in self._jobs or await self._store.orphaned(request_id) is None:
+            return
+        if at_once or not self._store.shared or request_id in self._broken:
+            await self._end_lost(request_id)
+        elif request_id not in self._suspects:
+            suspect = spawn(self._end_suspect(request_id), name=f"suspect {request_id}", context=Context())
+            self._suspects[request_id] = suspect
+            suspect.add_done_callback(lambda _: self._suspects.pop(request_id, None))
+
+    async def _end_suspect(self, request_id: str) -> None:
+        await asyncio.sleep(self._config.lease_s / 2)
+        try:
+            await self._end_lost(request_id)
+        except StoreUnavailable as error:
+            _log.warning("a request whose gateway was lost was not ended: %s", error.detail)
+
+    async def _end_lost(self, request_id: str) -> None:
+        last_seq = await self._store.orphaned(request_id)
+        meta = await self._store.meta(request_id)
+        if last_seq is None or meta is None:
+            return
+        if await self._has_end(request_id, last_seq):
+            await self._store.close(meta)
+        else:
+            lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
+            egress = EgressLog(self._ports, request_id, meta.fetched, complete=False)
+            await self._write_closing_events(meta, egress, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
+            self._broken.pop(request_id, None)
+
+    async def _has_end(self, request_id: str, last_seq: int) -> bool:
+        async with closing(self._store.read(request_id, after=last_seq - 1, idle_s=0.0)) as entries:
+            async for entry in entries:
+                return entry is not None and entry.kind == "done"
+        return False
+
+    async def stop_unattended(self, request_id: str) -> None:
+        """Stop the work, unless a reader at another gateway joined it: then as soon as that one has left, too."""
+        job = self._jobs.get(request_id)
+        if job is None:
+            return
+        try:
+            attended_s = await self._store.attended_s(request_id)
+        except StoreUnavailable:
+            attended_s = 0.0
+        while attended_s > 0 and request_id in self._jobs:
+            await asyncio.sleep(attended_s)
+            attended_s = await self._attended_s(request_id)
+        self.cancel(request_id)
+
+    async def _attended_s(self, request_id: str) -> float:
+        try:
+            return await self._store.attended_s(request_id)
+        except StoreUnavailable:
+            return ATTENDED_S  # readers cannot say now that they are there
+
+    async def _watch(self, meta: RunMeta) -> None:
+        """Stop the work once nobody has read for its grace time."""
+        await self._store.attend(meta.request_id, meta.grace_s + ATTENDED_S)
+        left_s = meta.grace_s
+        while left_s > 0:
+            await asyncio.sleep(left_s)
+            left_s = await self._attended_s(meta.request_id)
+        self.cancel(meta.request_id)
+
+    def _ensure_duties(self) -> None:
+        if not self._duties or any(task.done() for task in self._duties):
+            for task in self._duties:
+                task.cancel()
+            duties = (self._hear_cancels(), self._renew_leases(), self._purge())
+            self._duties = [spawn(duty, name="gateway duty") for duty in duties]
+
+    async def _hear_cancels(self) -> None:
+        async with closing(self._store.cancels()) as asked:
+            async for request_id in asked:
+                self.cancel(request_id)
+
+    async def _renew_leases(self) -> None:
+        pause_s, late = self._config.lease_s / 4, False
+        while True:
+            await asyncio.sleep(pause_s)
+            pause_s = self._config.lease_s / 4
+            metas = [job.meta for job in self._jobs.values()]
+            try:
+                for request_id in await self._store.renew(metas, lease_s=self._config.lease_s):
+                    self.cancel(request_id)
+            except StoreUnavailable as error:
+                if not late:
+                    _log.warning("leases are not renewed: %s", error.detail)
+                late = True
+                pause_s /= 4
+            else:
+                late = False
+
+    async def _purge(self) -> None:
+        while True:
+            for purge in (self._store.purge, *((self._brokers.purge,) if self._brokers is not None else ())):
+                try:
+                    await purge()
+                except GeoTTSError as error:
+                    _log.warning("not everything was purged: %s", error.detail)
+            await asyncio.sleep(min(60.0, max(1.0, self._config.retention_s / 4)))
+
+    async def aclose(self) -> None:
+        """Stop everything."""
+        for request_id in list(self._jobs):
+            await self.cancel_and_wait(request_id)
+        for duty in (*self._duties, *self._suspects.values()):
+            await cancel_and_wait(duty)

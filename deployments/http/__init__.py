@@ -1,0 +1,1 @@
+"""The HTTP face: routes, what they read and write, problems, and the OpenAPI schema."""

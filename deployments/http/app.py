@@ -1,0 +1,106 @@
+"""The HTTP face of the gateway: a FastAPI application over a `Gateway`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware.errors import ServerErrorMiddleware
+
+from deployments.endpoints.watch import EndpointWatch
+from deployments.gateway.arrival import PhotoSource
+from deployments.gateway.auth import Keyring
+from deployments.gateway.gateway import Gateway
+from deployments.gateway.photos.fetcher import PhotoFetcher
+from deployments.http.answer_maps import AnswerMaps
+from deployments.http.middleware.access_log import AccessLog
+from deployments.http.middleware.cors import Cors
+from deployments.http.middleware.head import HeadAsGet
+from deployments.http.openapi import install_openapi
+from deployments.http.problems import install_errors, unexpected
+from deployments.http.routes.endpoints import add_endpoints
+from deployments.http.routes.locate import add_locate
+from deployments.http.routes.map import add_map
+from deployments.http.routes.openai import add_openai
+from deployments.http.routes.operations import add_operations
+from deployments.http.routes.regions import add_regions
+from deployments.http.routes.runs import add_runs
+from deployments.http.routes.web import add_web
+from deployments.http.service import Check, Service, Spread
+from deployments.observability.metrics import Metrics
+from tts.config import AppArgs
+
+_ASKED = ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer", "X-Api-Key", "traceparent"]
+_SHOWN = ["X-Request-Id", "Location", "Retry-After", "Idempotency-Replayed", "Preference-Applied"]
+
+
+def create_app(
+    gateway: Gateway,
+    args: AppArgs,
+    *,
+    metrics: Metrics | None = None,
+    checks: Mapping[str, Check] | None = None,
+    fetch: PhotoSource | None = None,
+    spread: Spread | None = None,
+) -> FastAPI:
+    """Every route. `metrics` should also be among the gateway's observers; `checks` are what readiness asks;
+    `fetch` replaces the client that gets photos by URL; `spread` brings orders of operators to other replicas.
+
+    Raises:
+        ConfigError: access needs keys and there are none, or they cannot be read.
+    """
+    metrics = metrics or Metrics()
+    metrics.watch_queue(lambda: gateway.admission.reading, lambda: gateway.admission.working)
+    photos = PhotoFetcher(args.gateway) if args.gateway.fetch_urls else None
+    fetch = fetch or (photos.fetch if photos is not None else None)
+    endpoints = EndpointWatch(args, spread=spread)
+    service = Service(gateway, args, Keyring(args.gateway), metrics, endpoints, checks or {}, fetch, spread)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        endpoints.start()
+        yield
+        await endpoints.aclose()
+        await gateway.aclose()
+        if photos is not None:
+            await photos.aclose()
+
+    app = FastAPI(
+        title="GeoTTS",
+        version=gateway.ports.identity.version,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        # its own spans would be a second trace beside the request's, and one more for every scrape
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    install_errors(app)
+    add_locate(app, service)
+    add_runs(app, service)
+    add_map(app, service, AnswerMaps(args.data_dir))
+    add_openai(app, service)
+    add_operations(app, service)
+    add_endpoints(app, service)
+    if args.tools.serves_regions:
+        add_regions(app, service)
+    add_web(app, service)
+    install_openapi(app, keys=args.gateway.access.mode == "keys")
+    _add_middleware(app, args, metrics)
+    return app
+
+
+def _add_middleware(app: FastAPI, args: AppArgs, metrics: Metrics) -> None:
+    """From the inside out: also a reply to what nobody foresaw is readable for pages, has an id and is logged."""
+    app.add_middleware(ServerErrorMiddleware, handler=unexpected)
+    app.add_middleware(HeadAsGet)
+    if args.gateway.cors_origins:
+        app.add_middleware(
+            Cors,
+            allow_origins=list(args.gateway.cors_origins),
+            allow_methods=["GET", "HEAD", "POST", "DELETE"],
+            allow_headers=_ASKED,
+            expose_headers=_SHOWN,
+            max_age=3600,
+        )
+    app.add_middleware(AccessLog, metrics=metrics)

@@ -1,0 +1,1 @@
+"""What stands around every route: the access log, CORS, `HEAD`, and headers that are not for Ray."""

@@ -1,0 +1,23 @@
+"""Pages of other sites: what a browser asks before it calls (a preflight), and what it may read of a reply."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+
+from deployments.http.problems import problem
+
+_OF_THE_BODY = ("content-length", "content-type")
+
+
+class Cors(CORSMiddleware):
+    """Refuses a preflight with a problem, like everything else here."""
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        """Starlette's reply; a refusal becomes the problem `cors-refused` with the same status."""
+        told = super().preflight_response(request_headers)
+        if told.status_code < 400:
+            return told
+        headers = {name: value for name, value in told.headers.items() if name not in _OF_THE_BODY}
+        return problem("cors-refused", told.status_code, bytes(told.body).decode(), headers=headers)

@@ -1,0 +1,309 @@
+"""From an HTTP request to options and raw photo bytes: multipart or JSON, bounded in size, time and number of parts."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import math
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import BaseModel, ValidationError
+from starlette.datastructures import Headers, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect, Request
+
+from deployments.gateway.arrival import Fetch
+from tools.names import TOOL_NAMES
+from tts.config import GatewayConfig
+from tts.dialects import DIALECTS
+from tts.domain import geo
+from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.errors import PhotoError, RequestError
+from tts.geodata.areas import area_in_words
+from tts.geodata.countries import Countries
+from tts.wrong_fields import in_words
+
+T = TypeVar("T")
+_IMAGE_FIELD = "image"
+_MAX_FIELDS = 32
+_MAX_FIELD_BYTES = 64 * 1024
+_MOST_VALUES = 20_000  # commas of a JSON body; photos have none
+_LONGEST_AREA = 2000  # characters of an area in words
+_STRUCTURED = ("tools", "within")  # JSON inside a form field
+_COUNTRIES = Countries()
+_FILE_NAME = re.compile(r"[\w ./\\:~()+-]{0,240}\.[A-Za-z0-9]{2,5}")
+_CHARSET = re.compile(r""";\s*charset[*\d]*\s*=\s*("[^"]*"|[^;]*)""", re.IGNORECASE)
+
+
+class UnsupportedMediaType(RequestError):
+    """The body is neither multipart/form-data nor JSON."""
+
+    code = "unsupported-media-type"
+    status = 415
+
+
+class BodyTooLarge(RequestError):
+    """The body has more bytes than `gateway.max_body_bytes`."""
+
+    code = "too-large"
+    status = 413
+
+
+class BodyTimeout(RequestError):
+    """The body, or a photo that it names by URL, did not arrive in time."""
+
+    code = "body-timeout"
+    status = 408
+
+
+class Malformed(RequestError):
+    """The body or a header is not in the form that it should have, or the body ended early."""
+
+    code = "malformed"
+    status = 400
+
+
+async def read_request(
+    request: Request, config: GatewayConfig, fetch: Fetch | None = None
+) -> tuple[LocateOptions, list[bytes]]:
+    """Options and the bytes of one to eight photos; `fetch` gets those that are sent as a URL.
+
+    Raises:
+        RequestError: any of its kinds, with what to change.
+    """
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        return await _from_form(request, config)
+    if kind == "application/json":
+        return await _from_json(request, config, fetch)
+    raise UnsupportedMediaType("send multipart/form-data with a field `image`, or application/json")
+
+
+async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOptions, list[bytes]]:
+    limit = config.photo.max_bytes
+    parser = MultiPartParser(
+        _without_charset(request.headers),
+        _bounded(request, config),
+        max_files=MAX_PHOTOS,
+        max_fields=_MAX_FIELDS,
+        max_part_size=_MAX_FIELD_BYTES,
+    )
+    parser.spool_max_size = limit + 2**20  # photos stay in memory: nothing is spooled to disk
+    try:
+        form = await parser.parse()
+    except (MultiPartException, HTTPException, UnicodeDecodeError, ValueError, KeyError, AssertionError) as error:
+        if parser._current_files > MAX_PHOTOS:
+            raise _too_many(f"more than {MAX_PHOTOS}") from error
+        detail = getattr(error, "message", None) or getattr(error, "detail", None) or "the multipart body is malformed"
+        raise Malformed(f"multipart: {detail}") from error
+    fields: dict[str, Any] = {}
+    photos: list[bytes] = []
+    try:
+        for name, value in form.multi_items():
+            if name == _IMAGE_FIELD:
+                photos.append(await value.read() if isinstance(value, UploadFile) else _picture_in(value))
+            elif isinstance(value, UploadFile):
+                raise _wrong(name, "is a file; only `image` may be one")
+            elif name in fields:
+                raise _wrong(name, "was given twice")
+            else:
+                fields[name] = await _structured(name, value)
+    finally:
+        for file in parser._files_to_close_on_error:  # a body that ends inside a file leaves it out of the form, open
+            file.close()
+    return options_from(fields), _checked(photos)
+
+
+def _picture_in(text: str) -> bytes:
+    """The bytes of an `image` that came as a plain field. Raises RequestError for the name of a file."""
+    if _FILE_NAME.fullmatch(text):
+        raise _wrong(_IMAGE_FIELD, "is the name of a file, not its bytes: with curl, write -F image=@photo.jpg")
+    return text.encode()
+
+
+def _without_charset(headers: Headers) -> Headers:
+    """The content type as RFC 7578 defines it, without a charset: names and texts are UTF-8 whatever else is said."""
+    return Headers({"content-type": _CHARSET.sub("", headers.get("content-type", ""))})
+
+
+async def _from_json(request: Request, config: GatewayConfig, fetch: Fetch | None) -> tuple[LocateOptions, list[bytes]]:
+    fields = await read_json(request, config)
+    images = fields.pop(_IMAGE_FIELD, None)
+    if isinstance(within := fields.get("within"), str):
+        fields["within"] = await _structured("within", within)
+    options = options_from(fields)
+    sources = _checked(images if isinstance(images, list) else [images] if images else [])
+    return options, await photos_from(sources, fetch, config)
+
+
+async def read_json(request: Request, config: GatewayConfig) -> dict[str, Any]:
+    """The body as a JSON object, bounded in size. Raises RequestError."""
+    body = b"".join([chunk async for chunk in _bounded(request, config)])
+    if body.count(b",") > _MOST_VALUES:  # reading and refusing each of them would keep the loop for seconds
+        raise Malformed(f"the body has more than {_MOST_VALUES:,} values")
+    try:
+        fields = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Malformed(f"the body is not JSON: {error.msg} at character {error.pos}") from error
+    if not isinstance(fields, dict):
+        raise Malformed("the body must be a JSON object")
+    return fields
+
+
+async def _bounded(request: Request, config: GatewayConfig) -> AsyncGenerator[bytes, None]:
+    """The body in chunks, refused as soon as it is too long or too slow."""
+    limit = config.max_body_bytes
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limit:
+        raise BodyTooLarge(f"the body is announced with {int(declared):,} bytes; at most {limit:,} are read")
+    seen = 0
+    async for chunk in _in_pace(request, config):
+        seen += len(chunk)
+        if seen > limit:
+            raise BodyTooLarge(f"the body is longer than {limit:,} bytes")
+        yield chunk
+
+
+async def _in_pace(request: Request, config: GatewayConfig) -> AsyncGenerator[bytes, None]:
+    """The body in chunks. Who sends slowly but goes on is waited for; who sends next to nothing holds no place.
+
+    Raises:
+        BodyTimeout: `min_body_bytes_per_s` were not kept for `body_window_s`, or the whole took `body_timeout_s`.
+        Malformed: the caller left in the middle of the body.
+    """
+    now, window_s = asyncio.get_running_loop().time, config.body_window_s
+    enough = math.ceil(config.min_body_bytes_per_s * window_s)
+    stream = request.stream()
+    last, until, seen = now() + config.body_timeout_s, now() + window_s, 0
+    while True:
+        try:
+            async with asyncio.timeout_at(min(last, until)):
+                chunk = await anext(stream, None)
+        except TimeoutError:
+            if last <= until:
+                raise BodyTimeout(f"the body did not arrive within {config.body_timeout_s:g} s") from None
+            raise BodyTimeout(
+                f"{seen:,} bytes of the body came in {window_s:g} s; at least {enough:,} have to, or its end"
+            ) from None
+        except ClientDisconnect:
+            raise Malformed("the body ended early") from None
+        if chunk is None:
+            return
+        seen += len(chunk)
+        if seen >= enough:
+            until, seen = now() + window_s, 0
+        yield chunk
+
+
+async def photos_from(images: Sequence[Any], fetch: Fetch | None, config: GatewayConfig) -> list[bytes]:
+    """As `photo_from`, for all of a request within `gateway.fetch_timeout_s`. Raises RequestError."""
+    try:
+        async with asyncio.timeout(config.fetch_timeout_s):
+            return [await photo_from(image, fetch) for image in images]
+    except TimeoutError:
+        raise BodyTimeout(f"the photos did not arrive within {config.fetch_timeout_s:g} s") from None
+
+
+async def photo_from(image: Any, fetch: Fetch | None) -> bytes:
+    """The bytes behind `{"base64": "…"}` or `{"url": "…"}`; a data URL is read, not fetched. Raises RequestError."""
+    if not isinstance(image, dict) or len(image) != 1:
+        raise _wrong(_IMAGE_FIELD, 'must be {"base64": "…"} or {"url": "…"}')
+    (kind, text), *_ = image.items()
+    if kind not in ("base64", "url") or not isinstance(text, str):
+        raise _wrong(_IMAGE_FIELD, 'must be {"base64": "…"} or {"url": "…"}')
+    if text[:5].lower() == "data:":
+        return _decode(text.partition(",")[2])
+    if kind == "base64":
+        return _decode(text)
+    if fetch is None:
+        raise _wrong(_IMAGE_FIELD, "is a URL; this service fetches none (gateway.fetch_urls): send the bytes")
+    return await fetch(text)
+
+
+def _decode(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise _wrong(_IMAGE_FIELD, "is not valid base64") from error
+
+
+async def _structured(name: str, value: str) -> Any:
+    """Form fields that hold JSON; `tools` may also be a comma-separated list, and `within` an area in words."""
+    if name not in _STRUCTURED or not value:
+        return value
+    if name == "within" and not value.lstrip().startswith(("{", "[")):
+        if len(value) > _LONGEST_AREA:
+            raise _wrong(name, f"has {len(value):,} characters; an area in words has at most {_LONGEST_AREA:,}")
+        try:
+            return await asyncio.to_thread(area_in_words, value, _COUNTRIES)  # the names are read at the first call
+        except ValueError as error:
+            raise _wrong(name, str(error)) from error
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        if name == "tools":
+            return [tool.strip() for tool in value.split(",") if tool.strip()]
+        raise _wrong(name, "must hold JSON") from error
+
+
+def options_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = None) -> LocateOptions:
+    """Raises RequestError with every wrong field; empty fields count as absent.
+
+    `sent_as`: what the caller calls an option, where that is not its own name.
+    """
+    names = sent_as or {}
+    try:
+        options = LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
+    except ValidationError as error:
+        raise refused(error, LocateOptions, names) from error
+    for name, problem in _unknown(options):
+        raise _wrong(names.get(name, name), problem)
+    return options
+
+
+def _unknown(options: LocateOptions) -> Iterator[tuple[str, str]]:
+    """Options that name something of which there is none, and what there is."""
+    if options.dialect is not None and options.dialect not in DIALECTS:
+        yield "dialect", f"there is none of this name; there are: {', '.join(sorted(DIALECTS))}"
+    if strange := [tool for tool in options.tools or () if tool not in TOOL_NAMES]:
+        there = f"there are, as far as they are configured here: {', '.join(TOOL_NAMES)}"
+        yield "tools", f"there is no tool {', '.join(map(repr, strange[:5]))}; {there}"
+    if isinstance(options.within, geo.Countries):
+        codes = [code for code in options.within.codes if _COUNTRIES.get(code) is None]
+        if codes:
+            yield "within", f"no country has the code {', '.join(codes[:5])} (ISO 3166-1 alpha-2, such as FR)"
+
+
+def refused(error: ValidationError, model: type[BaseModel], sent_as: Mapping[str, str] | None = None) -> RequestError:
+    """Every wrong field of a `model` by the name that the caller knows, in words for the caller."""
+    errors = tuple(
+        {"field": _field(e["loc"], sent_as or {})[:100], "problem": in_words(e, model)[:300]} for e in error.errors()
+    )
+    summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
+    return RequestError(f"the request is not valid: {summary}", errors=errors)
+
+
+def _field(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
+    return ".".join(sent_as.get(str(part), str(part)) if place == 0 else str(part) for place, part in enumerate(path))
+
+
+def _too_many(photos: str) -> RequestError:
+    return RequestError(f"{photos} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+
+
+def _checked(photos: list[T]) -> list[T]:
+    if not photos:
+        raise PhotoError.because("missing", "there is no photo: send it in the field `image`")
+    if len(photos) > MAX_PHOTOS:
+        raise _too_many(str(len(photos)))
+    return photos
+
+
+def _wrong(name: str, what: str) -> RequestError:
+    error = {"field": name[:100], "problem": what}
+    return RequestError(f"{name[:100]}: {what}", errors=(error,))

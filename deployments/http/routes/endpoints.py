@@ -1,0 +1,66 @@
+"""What operators see and change of the endpoints behind a running service; `geotts endpoints` asks here.
+
+Not part of the interface for callers: it is in no OpenAPI document, and wants an operator's key where access wants
+keys.
+"""
+
+from __future__ import annotations
+
+import time
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import JSONResponse, Response
+
+from deployments.http.replies import NO_STORE
+from deployments.http.service import Service
+from tts.domain.value import Value
+from tts.errors import NotFound, RequestError
+from tts.inference.openai.endpoint.orders import Orders
+from tts.inference.openai.endpoint.states import STATES, same_address
+from tts.net.url_secrets import bare_url
+
+
+class DrainedByFile(RequestError):
+    """Only the file that drains an endpoint can end that."""
+
+    code = "drained-by-file"
+    status = 409
+
+
+class Change(Value):
+    """`url` as the service was given it; keys and slashes in it do not matter."""
+
+    url: str
+    draining: bool
+
+
+def add_endpoints(app: FastAPI, service: Service) -> None:
+    """Add `GET /endpoints` and `POST /endpoints` to `app`; both require an operator."""
+    router = APIRouter(prefix="/endpoints", include_in_schema=False)
+
+    async def listed(**more: bool) -> Response:
+        return JSONResponse({"endpoints": await service.endpoints.described(), **more}, headers=NO_STORE)
+
+    @router.get("")
+    async def endpoints(request: Request) -> Response:
+        """Every endpoint: what it is for, its address, its state, and who drains it."""
+        service.keyring.operator(request.headers)
+        return await listed()
+
+    @router.post("")
+    async def change(request: Request, change: Change) -> Response:
+        """Drain an endpoint, or take it into use again. `heard`: every replica that runs knows it already."""
+        service.keyring.operator(request.headers)
+        known = service.endpoints.addresses
+        if not any(same_address(change.url, one) for one in known):
+            there = ", ".join(map(bare_url, known)) or "none"
+            raise NotFound(f"{bare_url(change.url)} is no endpoint of this service; there are: {there}")
+        if not change.draining and STATES.is_drained_by_file(change.url):
+            raise DrainedByFile("the deployed file drains it: take it out of user_config and `serve deploy`")
+        others = [one for one in STATES.orders.draining if not same_address(one, change.url)]
+        now = max(time.time(), STATES.orders.at + 1e-3)
+        orders = Orders(at=now, draining=(*others, bare_url(change.url)) if change.draining else tuple(others))
+        STATES.obey(orders)
+        return await listed(heard=service.spread is None or await service.spread(orders))
+
+    app.include_router(router)

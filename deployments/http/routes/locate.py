@@ -1,0 +1,84 @@
+"""`POST /locate`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from deployments.http.accept import preferred
+from deployments.http.disconnect import while_connected
+from deployments.http.idempotency import idempotency_key
+from deployments.http.middleware.access_log import name_in_log
+from deployments.http.openapi import LOCATE, NOTHING_WORKED, PROBLEMS
+from deployments.http.replies import ANSWERS, JSON, STREAMS, event_stream, reply
+from deployments.http.request_body import read_request
+from deployments.http.service import Service
+from tts.api.schema import Accepted202, LocateResponse
+
+
+def add_locate(app: FastAPI, service: Service) -> None:
+    """Add `POST /locate` to `app`, and a handler for clients that disconnect before a reply."""
+    router = APIRouter(tags=["locate"], responses=PROBLEMS)
+    gateway = service.gateway
+
+    @router.post(
+        "/locate",
+        response_model=LocateResponse,
+        responses=NOTHING_WORKED,
+        openapi_extra=LOCATE,
+        operation_id="locate",
+    )
+    async def locate(request: Request) -> Response:
+        """Where was this photo taken?
+
+        The answer as JSON or GeoJSON, or everything on the way to it as SSE or NDJSON: `Accept` chooses. With
+        `Prefer: respond-async` the reply is a 202 at once and the work goes on without you. The same `Idempotency-
+        Key` with the same request never runs twice.
+        """
+        caller = await service.worker(request)
+        key = idempotency_key(request)
+        media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))
+        alone = "respond-async" in preferences(request)
+        async with gateway.arriving(caller) as arrival:
+            name_in_log(request.scope, arrival.request_id)
+            options, photos = await read_request(request, service.args.gateway, arrival.fetching(service.fetch))
+            started = await gateway.start(
+                photos,
+                options,
+                arrival=arrival,
+                key=key,
+                attended=not alone,
+                followed=alone or media_type in STREAMS or options.resume_grace_s > 0,
+                traceparent=request.headers.get("traceparent"),
+            )
+        id_ = started.request_id
+        headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
+        if alone:
+            return _accepted(id_, headers)
+        attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
+        if media_type in STREAMS:
+            return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
+        with attended:
+            run = await while_connected(request, gateway.result(id_))
+        return reply(id_, run, options.include, media_type, headers)
+
+    async def gone(request: Request, error: Exception) -> Response:
+        return Response(status_code=499)  # nobody reads it; the access log does
+
+    app.add_exception_handler(ClientDisconnect, gone)
+    app.include_router(router)
+
+
+def preferences(request: Request) -> dict[str, str]:
+    """`Prefer` (RFC 7240 section 2) as name → value, without parameters; of a name said twice the first counts."""
+    said = ",".join(request.headers.getlist("prefer")).split(",")
+    words = [word.partition(";")[0].strip().partition("=") for word in said]
+    return {name.strip().lower(): value.strip().strip('"') for name, _, value in reversed(words) if name}
+
+
+def _accepted(request_id: str, headers: dict[str, str]) -> Response:
+    location = f"/locate/{request_id}"
+    told = Accepted202(request_id=request_id, location=location, events=f"{location}/events")
+    headers |= {"Location": location, "Preference-Applied": "respond-async", "Retry-After": "1"}
+    return Response(told.json_bytes(), 202, media_type=JSON, headers=headers)

@@ -1,0 +1,41 @@
+"""The answer's map: a picture that is drawn for those who look."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Query, Request
+from starlette.responses import Response
+
+from deployments.http.answer_maps import MEDIA_TYPE, AnswerMaps, MapView
+from deployments.http.openapi import FILE, PROBLEMS
+from deployments.http.routes.runs import PICTURE_HEADERS, RequestId
+from deployments.http.service import Service
+from tts.errors import NotFound
+
+_MAP: dict[str, Any] = {
+    "responses": {**FILE["responses"], "204": {"description": "`world`: the answer's own map shows it already"}}
+}
+
+
+def add_map(app: FastAPI, service: Service, maps: AnswerMaps) -> None:
+    """Add `GET /locate/{request_id}/map` to `app`; `maps` draws the pictures."""
+    router = APIRouter(prefix="/locate/{request_id}", tags=["runs"], responses=PROBLEMS)
+    gateway = service.gateway
+
+    @router.get("/map", openapi_extra=_MAP, operation_id="map", response_class=Response)
+    async def answer_map(
+        request: Request, request_id: RequestId, view: Annotated[MapView, Query()] = "answer"
+    ) -> Response:
+        """The answer on a map as JPEG: pin, 50 % and 90 % circles, other candidates; or, `view=world`, its part of
+        the world. 404 until there is an answer, and when the answer names no point."""
+        await gateway.meta(request_id, service.caller(request))
+        answer = (await gateway.so_far(request_id)).answer
+        if answer is None or answer.point is None:
+            raise NotFound("there is no map: " + ("no answer yet" if answer is None else "the answer names no point"))
+        picture = await maps.draw(answer, view)
+        if picture is None:
+            return Response(status_code=204, headers=PICTURE_HEADERS)
+        return Response(picture, media_type=MEDIA_TYPE, headers=PICTURE_HEADERS)
+
+    app.include_router(router)

@@ -1,0 +1,190 @@
+"""`/v1`: the same pipeline for everything that already speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, FastAPI, Request
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from deployments.gateway.arrival import Fetch
+from deployments.gateway.gateway import Gateway
+from deployments.http.accept import preferred
+from deployments.http.disconnect import while_connected
+from deployments.http.idempotency import idempotency_key
+from deployments.http.middleware.access_log import name_in_log
+from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, TRACEPARENT
+from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
+from deployments.http.request_body import options_from, photos_from, read_json, refused
+from deployments.http.service import Service
+from deployments.runstore import StoreUnavailable
+from deployments.runstore.reading import event_of
+from tts.aio import closing
+from tts.api.openai import MODELS, ChatRequest, Completion
+from tts.api.sse import HEARTBEAT
+from tts.domain.events import Done, Event, Failed
+from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.domain.trajectory import fold
+from tts.errors import NotFound, RequestError
+
+_BODY = {
+    "parameters": [IDEMPOTENCY_KEY, TRACEPARENT],
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}}},
+    },
+    "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
+}
+
+
+_END = b"data: [DONE]\n\n"
+
+
+def add_openai(app: FastAPI, service: Service) -> None:
+    """Add `/v1/models`, `/v1/models/{name}` and `/v1/chat/completions` to `app`."""
+    router = APIRouter(prefix="/v1", tags=["openai"], responses=PROBLEMS)
+    gateway = service.gateway
+
+    @router.get("/models", operation_id="models", response_class=Response)
+    async def models(request: Request) -> Response:
+        """`geotts` plans its depth by itself; the others fix it."""
+        service.caller(request)
+        return _json({"object": "list", "data": [_model(name) for name in MODELS]})
+
+    @router.get("/models/{name}", operation_id="model", response_class=Response)
+    async def model(request: Request, name: str) -> Response:
+        """One model."""
+        service.caller(request)
+        if name not in MODELS:
+            raise NotFound(f"there is no model {name[:60]!r}")
+        return _json(_model(name))
+
+    @router.post(
+        "/chat/completions",
+        responses=NOTHING_WORKED,
+        openapi_extra=_BODY,
+        operation_id="chat",
+        response_class=Response,
+    )
+    async def chat(request: Request) -> Response:
+        """Where were the images of this conversation taken? The content is the answer as JSON; what led to it is
+        `reasoning_content`. Options of `/locate` go into `geotts`. What messages say is an instruction, no claim about
+        the photo, and changes nothing: a hint is `geotts.hint`."""
+        caller = await service.worker(request)
+        preferred(request.headers.getlist("accept"), (JSON, SSE))  # the body chooses, but one of them must be welcome
+        key = idempotency_key(request)
+        async with gateway.arriving(caller) as arrival:
+            name_in_log(request.scope, arrival.request_id)
+            asked, options, photos = await _read(request, service, arrival.fetching(service.fetch))
+            started = await gateway.start(
+                photos,
+                options,
+                arrival=arrival,
+                key=key,
+                followed=asked.stream,
+                traceparent=request.headers.get("traceparent"),
+            )
+        id_ = started.request_id
+        made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)
+        attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
+        headers = {**NO_STORE, "X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
+        if asked.stream:
+            usage = asked.stream_options is not None and asked.stream_options.include_usage
+            body = _chunks(gateway, id_, made, include_usage=usage)
+            return AttendedStream(body, attended, media_type=SSE, headers=headers)
+        with attended:
+            events = await while_connected(request, _events(gateway, id_))
+        return _whole(made, events, request, headers)
+
+    app.include_router(router)
+
+
+async def _read(
+    request: Request, service: Service, fetch: Fetch | None
+) -> tuple[ChatRequest, LocateOptions, list[bytes]]:
+    """What is asked for, in both languages, and the photos; `fetch` gets those that are sent as a URL."""
+    fields = await read_json(request, service.args.gateway)
+    try:
+        asked = ChatRequest.model_validate(fields)
+    except ValidationError as error:
+        raise refused(error, ChatRequest) from error
+    asked.check_supported()
+    options = options_from(asked.fields(), asked.sent_as())
+    images = [{"url": url} for url in _bounded(asked.images())]
+    return asked, options, await photos_from(images, fetch, service.args.gateway)
+
+
+def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:
+    if len(urls) > MAX_PHOTOS:
+        raise RequestError(f"{len(urls)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+    return urls
+
+
+async def _events(gateway: Gateway, request_id: str) -> list[Event]:
+    async with closing(gateway.follow(request_id)) as entries:
+        found = [event_of(entry) async for entry in entries if entry is not None]
+    return [event for event in found if event is not None]
+
+
+def _whole(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
+    run = fold(events)
+    if run.answer is not None:
+        return _json(made.whole(events, run.answer), headers)
+    return no_answer(run, request.url.path, headers)
+
+
+async def _chunks(
+    gateway: Gateway,
+    request_id: str,
+    made: Completion,
+    *,
+    include_usage: bool,
+) -> AsyncIterator[bytes]:
+    yield _frame(made.first())
+    try:
+        async with closing(gateway.follow(request_id)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    yield HEARTBEAT
+                    continue
+                event = event_of(entry)
+                if event is None:
+                    continue
+                for chunk in made.chunks(event):
+                    yield _frame(chunk)
+                if isinstance(event, Failed) or (isinstance(event, Done) and made.usage is None):
+                    yield _frame({"error": _error(event)})
+                    yield _END
+                    return
+    except StoreUnavailable as unreadable:
+        yield _frame(
+            {"error": _error(Failed(code=unreadable.code, status=unreadable.status, detail=unreadable.detail))}
+        )
+        yield _END
+        return
+    for chunk in made.last(include_usage=include_usage):
+        yield _frame(chunk)
+    yield _END
+
+
+def _error(event: Failed | Done) -> dict[str, Any]:
+    code, detail = (
+        (event.code, event.detail) if isinstance(event, Failed) else ("cancelled", "the request was cancelled")
+    )
+    return {"message": detail, "type": code, "code": code, "param": None}
+
+
+def _frame(chunk: dict[str, Any]) -> bytes:
+    return b"data: " + orjson.dumps(chunk) + b"\n\n"
+
+
+def _json(told: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(told), media_type=JSON, headers=headers)
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "geotts"}

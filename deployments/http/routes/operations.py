@@ -1,0 +1,42 @@
+"""What operators and their machines ask: is it alive, is it ready, how is it doing."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import JSONResponse, Response
+
+from deployments.http.openapi import METRICS_PROBLEMS, NOT_READY
+from deployments.http.problems import PROBLEM_TYPE
+from deployments.http.service import Service
+from deployments.observability.metrics import CONTENT_TYPE
+from tts.api.schema import problem_of
+
+
+def add_operations(app: FastAPI, service: Service) -> None:
+    """Add `/healthz`, `/readyz` and `/metrics` to `app`; the first two ask for no key."""
+    router = APIRouter(tags=["operations"])
+    gateway = service.gateway
+
+    @router.get("/healthz", operation_id="healthz")
+    async def healthz() -> dict[str, str | int]:
+        """The process is alive and its event loop runs."""
+        return {"status": "ok", "version": gateway.ports.identity.version, "in_flight": gateway.in_flight}
+
+    @router.get("/readyz", operation_id="readyz", responses=NOT_READY)
+    async def readyz() -> Response:
+        """A request would be served: the run store and all behind the gateway answer, and so does the endpoint of a
+        model, where no engine works without one. 503 with what does not. Endpoints are asked every 5 s."""
+        health = await service.health()
+        checks = health.checks
+        if health.ready:
+            return JSONResponse({"status": "ready", "checks": checks})
+        told = problem_of("not-ready", 503, "not everything answers", instance="/readyz").jsonable()
+        return JSONResponse({**told, "checks": checks}, 503, {"Retry-After": "2"}, media_type=PROBLEM_TYPE)
+
+    @router.get("/metrics", operation_id="metrics", response_class=Response, responses=METRICS_PROBLEMS)
+    async def metrics(request: Request) -> Response:
+        """Prometheus text format, of this gateway replica and of all brokers. Needs a key when access does."""
+        service.caller(request)
+        return Response(await service.exposition(), media_type=CONTENT_TYPE)
+
+    app.include_router(router)

@@ -1,0 +1,104 @@
+"""A request after it was started: its state, its events, its files, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import nullcontext
+from typing import Annotated, cast
+
+import orjson
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi import Path as InPath
+from starlette.responses import Response
+
+from deployments.http.accept import preferred
+from deployments.http.openapi import EVENTS, FILE, PROBLEMS, STATUS
+from deployments.http.replies import ANSWERS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
+from deployments.http.request_body import Malformed
+from deployments.http.routes.locate import preferences
+from deployments.http.service import Service
+from tts.api.schema import Cancelled, RunStatus, status_of
+from tts.domain.geojson import answer_geojson
+from tts.errors import NotFound
+
+RequestId = Annotated[str, InPath(pattern=r"^loc_[0-9a-f]{20}$", examples=["loc_6f1d0c9a3b2e4d5f7a81"])]
+Sha256 = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$")]
+PICTURE_HEADERS = {"Cache-Control": "private, max-age=3600", "Content-Security-Policy": "default-src 'none'"}
+_LAST_EVENT = re.compile(r"[0-9]{1,12}")
+_SECONDS = re.compile(r"[0-9]{1,6}")
+_LONGEST_WAIT_S = 60.0
+
+
+def add_runs(app: FastAPI, service: Service) -> None:
+    """Add the routes under `/locate/{request_id}` to `app`: state, events, cancellation and files."""
+    router = APIRouter(prefix="/locate/{request_id}", tags=["runs"], responses=PROBLEMS)
+    gateway = service.gateway
+
+    @router.get("", response_model=RunStatus, openapi_extra=STATUS, operation_id="status")
+    async def status(request: Request, request_id: RequestId) -> Response:
+        """How far is it? With `Prefer: wait=20` the reply waits up to 20 s for the end."""
+        meta = await gateway.meta(request_id, service.caller(request))
+        media_type = preferred(request.headers.getlist("accept"), ANSWERS)
+        await _wait(request, service, request_id)
+        told = status_of(request_id, await gateway.so_far(request_id), cast(Include, meta.include))
+        headers = {**NO_STORE, "X-Request-Id": request_id}
+        if told.status == "running":
+            headers["Retry-After"] = "1"
+        if told.answer is not None and media_type == GEOJSON:
+            return Response(orjson.dumps(answer_geojson(told.answer)), media_type=GEOJSON, headers=headers)
+        return Response(told.json_bytes(), media_type=JSON, headers=headers)
+
+    @router.get("/events", openapi_extra=EVENTS, operation_id="events", response_class=Response)
+    async def events(request: Request, request_id: RequestId) -> Response:
+        """The events from the start, or after `Last-Event-ID`: exactly what an uncut stream would have held. 204 when
+        it has ended and you have them all, so that an EventSource does not come again."""
+        meta = await gateway.meta(request_id, service.caller(request))
+        media_type = preferred(request.headers.getlist("accept"), STREAMS)
+        after = _last_event_id(request)
+        if after and await gateway.is_past(request_id, after):
+            return Response(status_code=204, headers={**NO_STORE, "X-Request-Id": request_id})
+        attended = gateway.attended(request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
+        return event_stream(
+            gateway, request_id, media_type, after=after, attended=attended, headers={"X-Request-Id": request_id}
+        )
+
+    @router.delete("", response_model=Cancelled, operation_id="cancel")
+    async def cancel(request: Request, request_id: RequestId, erase: Annotated[bool, Query()] = False) -> Response:
+        """Stop the work; with `?erase=true` also remove every trace of the request. Returns when that is done."""
+        await gateway.meta(request_id, service.caller(request))
+        was_running = await gateway.cancel(request_id)
+        erased = erase and await gateway.erase(request_id)
+        told = Cancelled(request_id=request_id, was_running=was_running, erased=erased)
+        return Response(told.json_bytes(), media_type=JSON, headers=NO_STORE)
+
+    @router.get("/files/{sha256}", openapi_extra=FILE, operation_id="file", response_class=Response)
+    async def file(request: Request, request_id: RequestId, sha256: Sha256) -> Response:
+        """A picture that an event names: the cleaned photo, or a map."""
+        await gateway.meta(request_id, service.caller(request))
+        found = await gateway.store.file(request_id, sha256)
+        if found is None:
+            raise NotFound("this request has no such file")
+        return Response(found.data, media_type=found.media_type, headers=PICTURE_HEADERS)
+
+    app.include_router(router)
+
+
+async def _wait(request: Request, service: Service, request_id: str) -> None:
+    wanted = preferences(request).get("wait", "")
+    if not _SECONDS.fullmatch(wanted) or not int(wanted):
+        return
+    try:
+        async with asyncio.timeout(min(_LONGEST_WAIT_S, int(wanted))):
+            await service.gateway.result(request_id)
+    except TimeoutError:
+        return
+
+
+def _last_event_id(request: Request) -> int:
+    stated = request.headers.get("last-event-id", "").strip()
+    if not stated:
+        return 0
+    if not _LAST_EVENT.fullmatch(stated):
+        raise Malformed("Last-Event-ID must be the id of an event")
+    return int(stated)

@@ -1,0 +1,114 @@
+"""`GET /`: a page for people, an index for programs; and the reference of the API as text."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import Response
+
+from deployments.http.accept import preferred
+from deployments.http.api_reference import reference
+from deployments.http.docs_page import docs_page
+from deployments.http.replies import JSON
+from deployments.http.service import Service
+from deployments.web.site import PAGE, StaticFile, static_files
+from deployments.wiring.region_terms import RegionTerms, region_terms
+from tts.domain.request import MAX_PARALLEL, MAX_PHOTOS
+from tts.domain.value import Value
+from tts.errors import NotFound
+
+_LINKS = {
+    "locate": "/locate",
+    "models": "/v1/models",
+    "openapi": "/openapi.json",
+    "docs": "/docs",
+    "healthz": "/healthz",
+    "readyz": "/readyz",
+    "metrics": "/metrics",
+}
+_TEXT = "text/plain"
+_PAGE: dict[str, Any] = {
+    "responses": {"200": {"description": "The page, or the index", "content": {"text/html": {"schema": {}}}}}
+}
+
+
+class ServiceLimits(Value):
+    """What a request may hold."""
+
+    photos: int
+    photo_bytes: int
+    body_bytes: int
+    rollouts: int
+
+
+class ServiceIndex(Value):
+    """What is served here, for programs. `access: keys` means that requests need one.
+
+    `region_search` is there when requests may consent to it (`allow_region_search`).
+    """
+
+    name: str
+    version: str
+    access: Literal["off", "keys"]
+    retention_s: float
+    limits: ServiceLimits
+    region_search: RegionTerms | None
+    links: dict[str, str]
+
+
+def add_web(app: FastAPI, service: Service) -> None:
+    """Add `/`, `/web/{name}` and `/docs` to `app`; none of them asks for a key."""
+    router = APIRouter(tags=["page"])
+    files = static_files()
+    index = _index(service)
+
+    @router.get("/", response_model=ServiceIndex, openapi_extra=_PAGE, operation_id="index")
+    async def home(request: Request) -> Response:
+        """A page to use the service with; a JSON index when `Accept` prefers `application/json`. Needs no key."""
+        if preferred(request.headers.getlist("accept"), ("text/html", JSON)) == JSON:
+            return Response(index.json_bytes(), media_type=JSON, headers={"Vary": "Accept"})
+        return _sent(files[PAGE], request, {"Vary": "Accept"})
+
+    @router.get("/web/{name}", include_in_schema=False)
+    async def static(request: Request, name: str) -> Response:
+        found = files.get(name)
+        if found is None:
+            raise NotFound("the page has no such file")
+        return _sent(found, request)
+
+    @router.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        kind = preferred(request.headers.getlist("accept"), (_TEXT, "text/html", "text/markdown"))
+        written = reference(app.openapi(), served=True)
+        if kind != "text/html":
+            return Response(written, media_type=kind, headers={"Vary": "Accept"})
+        page = StaticFile.of("docs.html", docs_page(written))
+        return _sent(page, request, {"Vary": "Accept"})
+
+    app.include_router(router)
+
+
+def _index(service: Service) -> ServiceIndex:
+    config = service.args.gateway
+    return ServiceIndex(
+        name="GeoTTS",
+        version=service.gateway.ports.identity.version,
+        access=config.access.mode,
+        retention_s=config.retention_s,
+        limits=ServiceLimits(
+            photos=MAX_PHOTOS,
+            photo_bytes=config.photo.max_bytes,
+            body_bytes=config.max_body_bytes,
+            rollouts=MAX_PARALLEL,
+        ),
+        region_search=region_terms(service.args),
+        links=_LINKS,
+    )
+
+
+def _sent(file: StaticFile, request: Request, headers: dict[str, str] | None = None) -> Response:
+    told = {**file.headers(), **(headers or {})}
+    if request.headers.get("if-none-match") == file.etag:
+        return Response(status_code=304, headers=told)
+    return Response(file.data, media_type=file.media_type, headers=told)

@@ -1,0 +1,1 @@
+"""The HTTP server itself: its socket, its connections and its limits."""

@@ -1,0 +1,311 @@
+"""The HTTP server under Serve with limits on what comes before a request is one, and with plain HTTP manners.
+
+uvicorn's own protocol reads request lines and header fields without an end to size, number or time. `LimitedHttp`
+refuses what `gateway.connections` does not allow, before anybody is asked for a key. It also answers clients that have
+closed their sending side only, and sends HTTP/1.0 clients no chunks.
+
+Serve starts uvicorn with `http="auto"`; `install` sets what that stands for. This is the one file that rests on
+uvicorn's internals: `tests/unit/deployments/http/test_http_limits.py` names the version it was written against and
+fails on another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any, ClassVar
+
+import uvicorn.config
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from deployments.http.server.connections import Connections, State
+from tts.api.schema import problem_of
+from tts.config import ConnectionLimits
+
+WRITTEN_FOR = "0.54"  # uvicorn's minor version
+_OURS = "deployments.http.server.head_limits:LimitedHttp"
+_LINGER_S = 1.0  # a refusal is read before the connection is reset
+_LINGER_BYTES = 256 * 1024
+_PROBES_S = (0.01, 0.05, 0.2, 0.8, 2.0, 5.0)  # after the client's end of sending; the last goes on
+_OLD_CLIENT_S = 2.0  # HTTP/1.0 has no interim replies to probe with
+_PIPELINED = 32  # requests sent before the one at work is answered: one read may hold thousands
+_STALLED_S = 300.0  # a reply of which the client takes nothing for this long is given up
+_PROBES_OF_STREAMS = {b"text/event-stream": b":\n\n", b"application/x-ndjson": b"\n"}
+_CODES = {400: "malformed", 408: "head-timeout", 414: "head-too-large", 431: "head-too-large"}
+
+
+class _Refused(Exception):
+    """Raised in the parser's callbacks: the parser stops, uvicorn asks for a 400."""
+
+
+class LimitedHttp(HttpToolsProtocol):
+    """One connection. `_head_bytes` and `_fields` count the head that is being read."""
+
+    gate: ClassVar[Connections] = Connections(ConnectionLimits())
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.ws_protocol_class = None  # there is no WebSocket here; its own protocol would have no limits
+        self._gate = self.gate
+        self._limits = self.gate.limits
+        self._timer: asyncio.TimerHandle | None = None
+        self._probe: asyncio.TimerHandle | None = None
+        self._stalled: asyncio.TimerHandle | None = None
+        self._in_head = True
+        self._progress = False
+        self._unparsed = 0  # bytes since the parser came to the end of anything
+        self._head_bytes = self._fields = 0
+        self._status = 400
+        self._refused = False
+        self._stream: bytes | None = None  # what may be put into the stream in progress
+        self._until_close = False
+        self._closes_early = False  # the reply in progress ends the connection in the middle of the body
+
+    def drop(self) -> None:
+        """Close at once, without a reply: `Connections` calls this to make room."""
+        self.transport.abort()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Close at once unless `Connections` admits it; otherwise start the time limit for a head."""
+        super().connection_made(transport)
+        if not self._gate.admit(self, self.client[0] if self.client else ""):
+            transport.abort()
+            return
+        self._start_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Leave `Connections` and cancel all timers."""
+        self._gate.leave(self)
+        for timer in (self._timer, self._probe, self._stalled):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._probe = self._stalled = None
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse; refuse what does not end within `max_head_bytes`. After a refusal data are dropped unread."""
+        if self._refused:
+            self._unparsed += len(data)
+            if self._unparsed > _LINGER_BYTES:
+                self.transport.abort()
+            return
+        self._progress = False
+        super().data_received(data)
+        if self._refused or self.transport.is_closing():
+            return
+        # a head, a chunk's size or trailers that do not end; what began in these data counts from the next on
+        self._unparsed = 0 if self._progress else self._unparsed + len(data)
+        if self._unparsed > self._limits.max_head_bytes:
+            self._refuse(431 if self._in_head else 400)
+        elif self._in_head or self.cycle.response_complete:
+            self._start_timer()
+        elif self._timer is not None:
+            self._stop_timer()
+
+    def on_message_begin(self) -> None:
+        """Count the bytes and fields of the new head from zero."""
+        super().on_message_begin()
+        self._in_head = self._progress = True
+        self._head_bytes = self._fields = 0
+
+    def on_url(self, url: bytes) -> None:
+        """Count the bytes of the request target; too many are refused with 414."""
+        self._count(len(url), 414)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Count a header or trailer field; too many bytes or fields are refused with 431. Trailers are dropped."""
+        self._fields += 1
+        self._count(len(name) + len(value) + 4, 431)
+        if self._fields > self._limits.max_head_fields:
+            self._status = 431
+            raise _Refused
+        if self._in_head:  # trailers are counted, and nobody reads them
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Mark the connection as busy; refuse a request while 32 before it wait to be answered."""
+        if len(self.pipeline) >= _PIPELINED:
+            raise _Refused
+        self._in_head, self._progress = False, True
+        self._gate.becomes(self, State.BUSY)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Note progress, so that these bytes do not count as a head or chunk size without an end."""
+        self._progress = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Note progress, as `on_body` does."""
+        self._progress = True
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Mark the connection as idle, or as busy when a pipelined request follows; linger if it closes early."""
+        self._gate.becomes(self, State.IDLE)
+        super().on_response_complete()
+        if self._closes_early:
+            self._linger()
+        if self.pipeline or not self.cycle.response_complete:
+            self._gate.becomes(self, State.BUSY)
+
+    def send_400_response(self, msg: str) -> None:
+        """Send our problem document instead of `msg`, with the status of the limit that was exceeded."""
+        self._refuse(self._status)
+
+    def eof_received(self) -> bool | None:  # type: ignore[override]
+        """The client sends no more; whether it still reads, only sending something can tell."""
+        cycle = self.cycle
+        if self._in_head or cycle is None or cycle.response_complete or cycle.more_body:
+            return None
+        if cycle.scope["http_version"] == "1.0":
+            self._probe = self.loop.call_later(_OLD_CLIENT_S, self.transport.close)
+        else:
+            self._send_probe(0)
+        cycle.keep_alive = False
+        return True
+
+    def pause_writing(self) -> None:
+        """Start the time limit of 300 s for a client that takes nothing of its reply."""
+        super().pause_writing()
+        if self._stalled is None:
+            self._stalled = self.loop.call_later(_STALLED_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Cancel the time limit of `pause_writing`: the client reads again."""
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+    def _count(self, size: int, status: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > self._limits.max_head_bytes:
+            self._status = status
+            raise _Refused
+
+    def _start_timer(self) -> None:
+        if self._timer is None:
+            self._timer = self.loop.call_later(self._limits.head_timeout_s, self._too_slow)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _too_slow(self) -> None:
+        self._timer = None
+        if self._in_head and self.headers is not None:
+            self._refuse(408)
+        else:
+            self.transport.abort()  # not a byte of a request, or the rest of one that is answered already
+
+    def _refuse(self, status: int) -> None:
+        """Answer, and close once the client had time to read it: unread data would reset the connection before."""
+        self._refused, self._unparsed = True, 0
+        self._stop_timer()
+        if self.transport.is_closing():
+            return
+        if self.cycle is not None and not self.cycle.response_complete:
+            if self.cycle.response_started:
+                self.transport.abort()
+                return
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        body = problem_of(_CODES[status], status, self._detail(status)).json_bytes()
+        head = b"content-type: application/problem+json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
+        self.transport.writelines([STATUS_LINE[status], head, body])
+        self._linger()
+
+    def _linger(self) -> None:
+        """Nothing that comes is read any more; the client has a moment to read what was sent."""
+        self._refused, self._unparsed = True, 0
+        self._stop_timer()
+        self._timer = self.loop.call_later(_LINGER_S, self.transport.abort)
+
+    def _detail(self, status: int) -> str:
+        limits = self._limits
+        if status == 408:
+            return f"the request line and header fields did not arrive within {limits.head_timeout_s:g} s"
+        if status in (414, 431):
+            return (
+                f"request line and header fields together may have {limits.max_head_bytes:,} bytes"
+                f" and {limits.max_head_fields} fields"
+            )
+        return "this is not HTTP/1.1, or not as RFC 9112 writes it"
+
+    def _send_probe(self, number: int) -> None:
+        """To a client that is gone the first is answered with a reset, and the second ends the connection."""
+        cycle = self.cycle
+        if cycle.response_complete or self.transport.is_closing():
+            return
+        if not cycle.response_started:
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        elif cycle.chunked_encoding and self._stream is not None:
+            self.transport.write(b"%x\r\n%b\r\n" % (len(self._stream), self._stream))
+        pause_s = _PROBES_S[min(number, len(_PROBES_S) - 1)]
+        self._probe = self.loop.call_later(pause_s, self._send_probe, number + 1)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._gate.becomes(self, State.BUSY)
+        super()._start_asgi_task(cycle, partial(self._served, cycle, app))
+
+    async def _served(
+        self, cycle: RequestResponseCycle, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        caller = self._caller_behind(scope)
+        if not self._gate.begin_request(caller):
+            await _too_many(send)
+            return
+        self._stream = None
+        try:
+            await app(scope, receive, partial(self._send, cycle, send))
+        finally:
+            self._gate.end_request(caller)
+
+    async def _send(self, cycle: RequestResponseCycle, send: Send, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = dict(message.get("headers", ()))
+            kind = headers.get(b"content-type", b"").partition(b";")[0]
+            self._stream = _PROBES_OF_STREAMS.get(kind)
+            self._until_close = cycle.scope["http_version"] == "1.0" and b"content-length" not in headers
+            if self._until_close:
+                cycle.chunked_encoding = False  # the end of the connection is the end of the reply
+        elif self._until_close:
+            cycle.expected_content_length = len(message.get("body", b""))
+        await send(message)
+        if message["type"] == "http.response.start":
+            self._closes_early = cycle.more_body and not cycle.keep_alive
+            if self._closes_early:
+                cycle.keep_alive = True  # uvicorn would close at once, before the client could read the reply
+
+    def _caller_behind(self, scope: Scope) -> str:
+        """The caller that a trusted proxy names; empty for everyone else."""
+        named = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
+        if not named:
+            return ""
+        return self._gate.forwarded_for(self.client[0] if self.client else "", named.decode("latin-1"))
+
+
+def install(limits: ConnectionLimits) -> None:
+    """Every server that this process starts from now on has these limits."""
+    LimitedHttp.gate = Connections(limits)
+    uvicorn.config.HTTP_PROTOCOLS["auto"] = _OURS
+
+
+def installed() -> bool:
+    """Whether servers that this process starts have the limits, because `install` was called."""
+    return uvicorn.config.HTTP_PROTOCOLS["auto"] == _OURS
+
+
+async def _too_many(send: Send) -> None:
+    body = problem_of("too-many-requests", 429, "too many requests of your address are at work").json_bytes()
+    headers = [
+        (b"content-type", b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"retry-after", b"2"),
+    ]
+    await send({"type": "http.response.start", "status": 429, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,1 @@
+"""Runs the service on a private or a shared cluster until a block ends."""

@@ -1,0 +1,1 @@
+"""What is measured and written down about requests: metrics and the audit log."""

@@ -1,0 +1,137 @@
+"""What Prometheus sees of a gateway. Everything about requests comes from their events, so it cannot disagree with
+them.
+
+Names are part of the interface: the dashboard in `ray_configs/grafana.json` is checked against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from deployments.observability.broker_metrics import BrokerMetrics
+from deployments.observability.rollout_metrics import RolloutMetrics
+from deployments.runstore import RunMeta
+from tts.domain.answer import Answer
+from tts.domain.events import (
+    Answered,
+    Done,
+    Event,
+    Failed,
+    RolloutFinished,
+    RolloutStarted,
+    Text,
+    ToolResulted,
+    TurnFinished,
+)
+from tts.domain.tooling import ToolResult
+from tts.domain.usage import Usage
+from tts.errors import ToolErrorKind
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
+_NOTHING = Usage()
+_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+class Metrics:
+    """One registry a gateway; an `Observer` of its requests."""
+
+    def __init__(self) -> None:
+        r = self._registry = CollectorRegistry()
+        ProcessCollector(registry=r)
+        self.http = Counter("geotts_http_requests_total", "HTTP replies.", ("route", "status"), registry=r)
+        self.http_seconds = Histogram(
+            "geotts_http_seconds", "From the request line to the last byte.", ("route",), buckets=_SECONDS, registry=r
+        )
+        self.first_event = Histogram(
+            "geotts_first_event_seconds", "From the request line to the first event.", buckets=_SECONDS, registry=r
+        )
+        self._answer = Histogram(
+            "geotts_answer_seconds", "From acceptance to the answer.", buckets=_SECONDS, registry=r
+        )
+        self._requests = Counter("geotts_requests_total", "Requests that ended.", ("stop_reason",), registry=r)
+        self._failures = Counter("geotts_failures_total", "Requests that ended in an error.", ("code",), registry=r)
+        self._answers = Counter("geotts_answers_total", "Answers, by the level they reach.", ("level",), registry=r)
+        self._abstained = Counter("geotts_abstentions_total", "Answers without a point.", registry=r)
+        self._agreement = Histogram(
+            "geotts_agreement", "Support of the best candidate, 0 to 1.", buckets=_SHARES, registry=r
+        )
+        self._confidence = Histogram(
+            "geotts_confidence", "Stated probability of being within the radius asked for.", buckets=_SHARES, registry=r
+        )
+        self._rollouts = RolloutMetrics(r)
+        self._tools = Counter("geotts_tool_calls_total", "Tool calls.", ("tool", "outcome"), registry=r)
+        self._cached = Counter(
+            "geotts_tool_cache_hits_total", "Tool calls answered from a cache.", ("tool",), registry=r
+        )
+        self._tool_seconds = Histogram(
+            "geotts_tool_seconds", "Seconds a tool call took.", ("tool",), buckets=_SECONDS, registry=r
+        )
+        self._erased = Counter("geotts_erasures_total", "Requests erased on demand.", registry=r)
+        self.brokers = BrokerMetrics()
+        r.register(self.brokers)
+        self._in_flight = Gauge("geotts_in_flight", "Requests by what they do.", ("state",), registry=r)
+
+    def watch_queue(self, reading: Callable[[], float], working: Callable[[], float]) -> None:
+        """Gauges are asked when they are scraped."""
+        self._in_flight.labels("reading").set_function(reading)
+        self._in_flight.labels("working").set_function(working)
+
+    def exposition(self) -> bytes:
+        """Prometheus text format."""
+        return generate_latest(self._registry)
+
+    def accepted(self, meta: RunMeta) -> None:
+        """Count nothing: requests are counted when they end."""
+        return
+
+    def saw(self, meta: RunMeta, event: Event) -> None:
+        """Count what the event tells; deltas of text tell nothing."""
+        if isinstance(event, Text):  # most of them are
+            return
+        if isinstance(event, ToolResulted):
+            self._tool(event.result)
+        elif isinstance(event, RolloutStarted):
+            self._rollouts.started(meta.request_id, event)
+        elif isinstance(event, TurnFinished):
+            self._rollouts.turned(meta.request_id, event)
+        elif isinstance(event, RolloutFinished):
+            self._rollouts.finished(meta.request_id, event)
+        elif isinstance(event, Answered):
+            self._answer.observe(event.t_s)
+            self._answered(event.answer)
+            self._rollouts.answered(meta.request_id, event.answer.usage)
+        elif isinstance(event, Failed):
+            self._failures.labels(event.code).inc()
+        elif isinstance(event, Done):
+            self._requests.labels(event.stop_reason.value).inc()
+            self._rollouts.done(meta.request_id, event)
+
+    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+        """Of a request without an answer, count what its models used that no event told."""
+        self._rollouts.ended(meta.request_id, used)
+
+    def erased(self, meta: RunMeta) -> None:
+        """Count the erasure and forget what was remembered of the request."""
+        self._erased.inc()
+        self._rollouts.forget(meta.request_id)
+
+    def _tool(self, result: ToolResult) -> None:
+        outcome = "ok" if result.failure is None else result.failure.kind.value
+        # a model may invent names; labels must not grow with its imagination
+        name = "unknown" if outcome == ToolErrorKind.UNKNOWN_TOOL.value else result.name
+        self._tools.labels(name, outcome).inc()
+        self._tool_seconds.labels(name).observe(result.elapsed_s)
+        if result.cached:
+            self._cached.labels(name).inc()
+
+    def _answered(self, answer: Answer) -> None:
+        self._answers.labels(answer.level).inc()
+        self._confidence.observe(answer.confidence)
+        if answer.abstained:
+            self._abstained.inc()
+        if answer.candidates:
+            self._agreement.observe(answer.candidates[0].support)

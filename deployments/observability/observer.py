@@ -1,0 +1,58 @@
+"""Who watches requests go by: metrics, the audit log. They see what the event log sees, and can change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from deployments.runstore import RunMeta
+from tts.domain.events import Event
+from tts.domain.usage import Usage
+
+_NOTHING = Usage()
+
+
+class Observer(Protocol):
+    """Called in order, in the gateway that works on the request. Must be quick; only `accepted` may raise."""
+
+    def accepted(self, meta: RunMeta) -> None:
+        """Called before the work starts. When it raises, the request is refused."""
+        ...
+
+    def saw(self, meta: RunMeta, event: Event) -> None:
+        """Called for each event once the log has it; for a refused request only for what left the machine."""
+        ...
+
+    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+        """`used` is what its models used in all, with what no event had told when it was cancelled."""
+
+    def erased(self, meta: RunMeta) -> None:
+        """Called after the run store has erased the request."""
+        ...
+
+
+class Observers:
+    """Several as one."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = tuple(observers)
+
+    def accepted(self, meta: RunMeta) -> None:
+        """Tell each in order. One that raises refuses the request, and those after it are not told."""
+        for observer in self._observers:
+            observer.accepted(meta)
+
+    def saw(self, meta: RunMeta, event: Event) -> None:
+        """Tell each of an event, in order."""
+        for observer in self._observers:
+            observer.saw(meta, event)
+
+    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+        """Tell each of the end of a request, in order."""
+        for observer in self._observers:
+            observer.ended(meta, seconds, used)
+
+    def erased(self, meta: RunMeta) -> None:
+        """Tell each of an erasure, in order."""
+        for observer in self._observers:
+            observer.erased(meta)

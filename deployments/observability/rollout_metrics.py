@@ -1,0 +1,93 @@
+"""What rollouts cost and how they end, for Prometheus; with the answer, or the end without one, what other
+models of the request used.
+
+Tokens are counted turn by turn, so that a rollout which is cut off has cost what it cost. A rollout without an end of
+its own ends with its request, for the request's reason.
+"""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter
+
+from tts.domain.events import Done, RolloutFinished, RolloutStarted, TurnFinished
+from tts.domain.usage import Usage
+
+_KINDS = ("prompt", "completion", "cached")
+_Spent = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time, then US dollars
+_NOTHING: _Spent = (0, 0, 0, 0.0, 0.0)
+
+
+class RolloutMetrics:
+    """Remembers the rollouts under way of each request, and what was counted of them, until the request ends."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._rollouts = Counter("geotts_rollouts_total", "Rollouts that ended.", ("stop_reason",), registry=registry)
+        tokens = Counter("geotts_tokens_total", "Tokens of the engine.", ("kind",), registry=registry)
+        gpu = Counter(
+            "geotts_gpu_seconds_total",
+            "Seconds in which an engine in this service generated for requests, times the GPUs it holds.",
+            registry=registry,
+        )
+        cost = Counter("geotts_cost_usd_total", "US dollars that models cost, by their prices.", registry=registry)
+        self._counters = (*(tokens.labels(kind) for kind in _KINDS), gpu, cost)
+        self._open: dict[str, dict[int, _Spent]] = {}
+        self._answered: set[str] = set()  # until the request ends
+        self._told: dict[str, dict[int, Usage]] = {}  # what each rollout last said it had used
+
+    def started(self, request_id: str, event: RolloutStarted) -> None:
+        """Remember a rollout under way; one that starts again keeps what was counted of it."""
+        self._open.setdefault(request_id, {}).setdefault(event.rollout_id, _NOTHING)
+
+    def turned(self, request_id: str, event: TurnFinished) -> None:
+        """Count what the rollout used since it last told. The usage of the event is that of all its turns."""
+        rollouts = self._open.setdefault(request_id, {})
+        self._told.setdefault(request_id, {})[event.rollout_id] = event.usage
+        rollouts[event.rollout_id] = self._count(rollouts.get(event.rollout_id, _NOTHING), event.usage)
+
+    def finished(self, request_id: str, event: RolloutFinished) -> None:
+        """Count the rollout under its stop reason, and what it used since it last told."""
+        self._rollouts.labels(event.stop_reason.value).inc()
+        self._told.setdefault(request_id, {})[event.rollout_id] = event.usage
+        self._count(self._open.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
+
+    def answered(self, request_id: str, usage: Usage) -> None:
+        """Count what the verifier, its second reader and the router used: what no rollout did."""
+        self._answered.add(request_id)
+        self._count(_spent(self._of_rollouts(request_id)), usage)
+
+    def done(self, request_id: str, event: Done) -> None:
+        """Count rollouts without an end of their own under the stop reason of the request."""
+        if rollouts := self._open.pop(request_id, None):
+            self._rollouts.labels(event.stop_reason.value).inc(len(rollouts))
+
+    def ended(self, request_id: str, used: Usage) -> None:
+        """Of a request without an answer, count what of `used` no event had told.
+
+        That is what verifier and router used, and rollouts whose last events were on their way when it was cancelled.
+        """
+        if request_id in self._answered:
+            self._answered.discard(request_id)
+        else:
+            self._count(_spent(self._of_rollouts(request_id)), used)
+        self.forget(request_id)
+
+    def _of_rollouts(self, request_id: str) -> Usage:
+        """What its rollouts have told so far."""
+        return sum(self._told.get(request_id, {}).values(), Usage())
+
+    def forget(self, request_id: str) -> None:
+        """Drop what is remembered of the request; counters stay as they are."""
+        self._open.pop(request_id, None)
+        self._told.pop(request_id, None)
+
+    def _count(self, before: _Spent, usage: Usage) -> _Spent:
+        """Add what is new. A rollout that was set back to an earlier turn says less: nothing is new then."""
+        total = _spent(usage)
+        for counter, old, new in zip(self._counters, before, total, strict=True):
+            if new > old:
+                counter.inc(new - old)
+        return tuple(map(max, before, total))
+
+
+def _spent(usage: Usage) -> _Spent:
+    return (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.gpu_s, usage.cost_usd)

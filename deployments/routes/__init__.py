@@ -1,1 +1,0 @@
-"""The routes of the HTTP face, one group a file; `deployments.http` puts them together."""

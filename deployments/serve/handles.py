@@ -1,0 +1,286 @@
+"""Serve handles as ports. Every remote call in the project goes through the three functions here.
+
+A Serve response stream has no `aclose()`, and leaving its loop does not stop the other side; so `remote_stream` cancels
+in `finally`, always, and `remote_call` cancels when it is cancelled itself. Errors are mapped once: ours come back
+as they were raised, a full queue is `Overloaded`, a dead replica is `ReplicaLost`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import ray
+from ray import serve
+from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, RayServeException
+from ray.serve.handle import DeploymentHandle, DeploymentResponse, DeploymentResponseGenerator
+
+from tts.aio import closing
+from tts.domain.photo import Box, Photo
+from tts.domain.reading import Reading
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall
+from tts.errors import GeoTTSError, ModelError, Overloaded, ReplicaLost, ToolError, ToolErrorKind
+from tts.ports import (
+    Delta,
+    GroupRequest,
+    ModelRequest,
+    RolloutItem,
+    Routing,
+    Toolbox,
+    ToolContext,
+    ToolOutcome,
+    ToolSchema,
+    VerifierItem,
+    VerifyRequest,
+)
+from tts.rollout.persistence import persistently
+from tts.toolkit.toolbox import JoinedToolbox, failed
+
+_INLINE_BYTES = 128 * 1024  # up to here a copy in the message is quicker than putting, finding and fetching
+
+
+async def remote_call(method: Any, *args: Any) -> Any:
+    """Await one handle call; cancels it when the caller is cancelled."""
+    response = method.remote(*args)
+    try:
+        return await response
+    except asyncio.CancelledError:
+        _cancel(response)
+        if _cancelled_here():
+            raise
+        raise ReplicaLost("a call was cancelled on its way") from None
+    except (RayError, RayServeException) as error:
+        raise _mapped(error) from error
+
+
+async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
+    """Iterate over a streaming handle call; whatever ends the iteration also ends the other side."""
+    response = method.remote(*args)
+    try:
+        async for item in response:
+            yield item
+    except asyncio.CancelledError:
+        if _cancelled_here():
+            raise
+        raise ReplicaLost("a call was cancelled on its way") from None
+    except (RayError, RayServeException) as error:
+        raise _mapped(error) from error
+    finally:
+        _cancel(response)
+
+
+async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, within_s: float) -> list[Any]:
+    """Call every running replica of a deployment; their results in no order. Not for the way of a request: no queue
+    bounds it.
+
+    Raises:
+        GeoTTSError: any of them failed; `Overloaded` when one did not answer in time.
+    """
+    try:
+        results: list[Any] = await handle.broadcast(method, *args).results_async(timeout_s=within_s)
+    except TimeoutError:
+        raise Overloaded(f"a replica did not answer within {within_s:g} s") from None
+    except (RayError, RayServeException) as error:
+        raise _mapped(error) from error
+    return results
+
+
+def _cancel(response: Any) -> None:
+    """Cancel a call, also one that found its replica in the very moment in which its caller was cancelled: Serve has
+    not noted that replica then, and its own `cancel` leaves the other side at work for nobody.
+    """
+    response.cancel()
+    if isinstance(response, DeploymentResponse | DeploymentResponseGenerator) and response._replica_result is None:
+        assigned = response._replica_result_future
+        if assigned.done() and not assigned.cancelled() and assigned.exception() is None:
+            assigned.result().cancel()  # type: ignore[no-untyped-call]
+
+
+def _cancelled_here() -> bool:
+    """Whether this task was cancelled, and not just the call that it awaits."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _mapped(error: Exception) -> GeoTTSError:
+    if isinstance(error, GeoTTSError):
+        return error
+    if isinstance(error, RayTaskError) and isinstance(error.cause, GeoTTSError):
+        return error.cause
+    if isinstance(error, BackPressureError):
+        return Overloaded("the queue of a deployment is full")
+    if isinstance(error, RayActorError | DeploymentUnavailableError):
+        return ReplicaLost("a replica was lost")
+    return ModelError(f"a deployment failed: {type(error).__name__}")
+
+
+def replica_name() -> str:
+    """Unique name of the replica this runs in."""
+    return str(serve.get_replica_context().replica_id.unique_id)
+
+
+def live_nodes() -> int:
+    """How many machines the cluster has now."""
+    nodes = ray.nodes()  # type: ignore[no-untyped-call]
+    return sum(bool(node["Alive"]) for node in nodes)
+
+
+class PhotoRefs:
+    """Photos on their way to other processes: small ones as they are, others once through the object store.
+
+    A reference is passed on nested in a list (ADR 0002) and is gone with its photo.
+    """
+
+    def __init__(self) -> None:
+        self._refs: WeakKeyDictionary[Photo, Any] = WeakKeyDictionary()
+
+    def of(self, photos: Sequence[Photo]) -> list[Any]:
+        """In the same order: the photo itself up to 128 KiB, an object reference above that."""
+        return [photo if len(photo.data) <= _INLINE_BYTES else self._ref(photo) for photo in photos]
+
+    def _ref(self, photo: Photo) -> Any:
+        ref = self._refs.get(photo)
+        if ref is None:
+            ref = self._refs[photo] = ray.put(photo)
+        return ref
+
+    async def fetch(self, sent: Sequence[Any]) -> tuple[Photo, ...]:
+        """The photos again. References are remembered, so that photos are passed on without another copy."""
+        return tuple([photo if isinstance(photo, Photo) else await self._fetched(photo) for photo in sent])
+
+    async def _fetched(self, ref: Any) -> Photo:
+        photo: Photo = await ref
+        self._refs[photo] = ref
+        return photo
+
+
+class RemotePerception:
+    """`Perception` in the Locatability deployment, where the recognisers live."""
+
+    def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
+        self._read, self._refs = handle.read, refs
+
+    async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
+        """One call for one photo; the reader's errors come back as they were raised."""
+        reading: Reading = await remote_call(self._read, self._refs.of([photo]), box, context, language)
+        return reading
+
+
+class RemoteLocator:
+    """`Locator` in the Locatability deployment."""
+
+    def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
+        self._rate, self._refs = handle.rate, refs
+
+    async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
+        """One call for all photos."""
+        routing: Routing = await remote_call(self._rate, self._refs.of(photos), context)
+        return routing
+
+
+class RemoteModel:
+    """`ModelClient` over the engine of the Rollout deployment, on whichever replica is free."""
+
+    name = "rollout"
+
+    def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
+        self._generate, self._refs = handle.options(stream=True).generate, refs
+
+    async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        """The deltas one by one; they come in batches. Closing it aborts the generation at the replica."""
+        stream = remote_stream(self._generate, replace(request, photos=()), self._refs.of(request.photos))
+        async with closing(stream) as batches:
+            async for batch in batches:
+                for delta in batch:
+                    yield delta
+
+
+class RemoteRollouts:
+    """`Rollouts` on the Rollout deployment: one streaming call a group, moved when its replica or engine dies."""
+
+    def __init__(
+        self,
+        handle: DeploymentHandle[Any],
+        refs: PhotoRefs,
+        *,
+        group_size: int | None,
+        replicas: int,
+        by_photo: bool = False,
+    ) -> None:
+        self._handle = handle.options(stream=True)
+        self._refs, self._group_size, self._replicas, self._by_photo = refs, group_size, replicas, by_photo
+
+    def group_size(self, n: int) -> int:
+        """The configured size, or an equal share of `n` for each replica, rounded up."""
+        return self._group_size or -(-n // self._replicas)
+
+    def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        """Batches of the group; rollouts of a lost replica or engine go on from their checkpoints."""
+        return persistently(group, self._once)
+
+    async def _once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        handle = self._handle.options(session_id=group.photos[0].sha256) if self._by_photo else self._handle
+        stream = remote_stream(handle.run, replace(group, photos=()), self._refs.of(group.photos))
+        async with closing(stream) as batches:
+            async for batch in batches:
+                yield batch
+
+
+class RemoteVerifier:
+    """`Verifier` in the Verifier deployment."""
+
+    def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
+        self._verify, self._refs = handle.options(stream=True).verify, refs
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        """The items one by one; they come in batches. Closing it stops the verifier at the replica."""
+        stream = remote_stream(self._verify, replace(request, photos=()), self._refs.of(request.photos))
+        async with closing(stream) as batches:
+            async for batch in batches:
+                for piece in batch:
+                    yield piece
+
+
+class RemoteToolbox:
+    """`Toolbox` in the Tools deployment. A broker that cannot be reached is a tool error, not a crash. Photos go there
+    for the tools only that send parts of them on, and for requests only that consent to it.
+    """
+
+    def __init__(self, handle: DeploymentHandle[Any], schemas: tuple[ToolSchema, ...], refs: PhotoRefs) -> None:
+        self._call, self._schemas, self._refs = handle.call, schemas, refs
+        self._sending = frozenset(schema.name for schema in schemas if schema.sends_photo)
+
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The schemas that this was made with: the broker is not asked."""
+        return self._schemas
+
+    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        """Call the broker; a result with the failure UNAVAILABLE when it is lost or its queue is full."""
+        try:
+            bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
+            pixels = call.name in self._sending and context.allow_region_search
+            photos = self._refs.of(context.photos) if pixels else []
+            outcome: ToolOutcome = await remote_call(self._call, call, bare, photos)
+        except (ReplicaLost, Overloaded) as error:
+            return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
+        return outcome
+
+
+class JoinedTools:
+    """Cheap tools here and the others in the broker, joined when the broker has first said what it has."""
+
+    def __init__(self, local: Toolbox, broker: DeploymentHandle[Any], refs: PhotoRefs) -> None:
+        self._local, self._broker, self._refs = local, broker, refs
+        self._joined: JoinedToolbox | None = None
+
+    async def __call__(self) -> Toolbox:
+        """The joined toolbox. The first call asks the broker, and raises GeoTTSError when it cannot be asked."""
+        if self._joined is None:
+            schemas: tuple[ToolSchema, ...] = await remote_call(self._broker.schemas)
+            self._joined = JoinedToolbox(self._local, RemoteToolbox(self._broker, schemas, self._refs))
+        return self._joined

@@ -1,0 +1,35 @@
+"""What an operator changes on a running service without a restart: Serve's `user_config` of a deployment.
+
+`serve deploy` with a file in which nothing else has changed hands it to the replicas that run. A mistake in it is
+logged and never costs a replica: conversations are under way there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from deployments.endpoints.watch import endpoints_of
+from tts.config import AppArgs
+from tts.inference.openai.endpoint.states import STATES, EndpointStates, same_address
+
+_log = logging.getLogger("geotts.gateway")
+
+DEFAULTS: dict[str, Any] = {"draining": []}
+"""What holds again when a file no longer says anything."""
+
+
+def apply_settings(settings: Mapping[str, Any], args: AppArgs, states: EndpointStates = STATES) -> None:
+    """`draining`: addresses, as in the configuration, that get no new conversation; those on them go on."""
+    if unknown := sorted(set(settings) - set(DEFAULTS)):
+        _log.error("user_config has no setting %s: there is %s", ", ".join(unknown), ", ".join(DEFAULTS))
+    draining = settings.get("draining", [])
+    if not isinstance(draining, list | tuple) or not all(isinstance(address, str) for address in draining):
+        _log.error("user_config.draining is no list of addresses: nothing was changed")
+        return
+    known = [engine.base_url for engine in endpoints_of(args).values()]
+    for address in draining:
+        if not any(same_address(address, one) for one in known):
+            _log.error("user_config.draining: %s is no endpoint here; there are: %s", address, ", ".join(known))
+    states.drain(draining)

@@ -1,0 +1,44 @@
+"""When the Rollout deployment grows: on generations in flight and on the use of the KV cache, not on Serve calls.
+
+A call carries a whole group of rollouts, so counting calls says little. Replicas report what they run; Serve applies
+the bounds and delays of the configuration around the number given here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+POLICY = "deployments.serve.scaling:RolloutScaling"
+GENERATIONS, KV_USE = "generations", "kv_use"
+_KV_HIGH = 0.85
+_CALL_WEIGHT = 4.0  # generations that a call which still waits in a queue stands for
+
+
+class ScalingContext(Protocol):
+    """The part of Serve's autoscaling context that counts here."""
+
+    current_num_replicas: int
+    aggregated_metrics: dict[str, dict[Any, float]] | None
+    total_queued_requests: float | None
+    total_num_requests: float
+
+
+class RolloutScaling:
+    """Replicas so that each runs `target` generations, and one more while the KV caches are nearly full."""
+
+    def __init__(self, target: float = 16.0) -> None:
+        self._target = target
+
+    def __call__(self, ctx: ScalingContext) -> tuple[float, dict[str, Any]]:
+        """Called by Serve: the number of replicas wanted, without bounds, and a state that is always empty."""
+        metrics = ctx.aggregated_metrics or {}
+        running = sum(metrics.get(GENERATIONS, {}).values())
+        queued = (ctx.total_queued_requests or 0.0) * _CALL_WEIGHT
+        wanted = math.ceil((running + queued) / self._target)
+        if not metrics and ctx.total_num_requests > 0:
+            wanted = max(wanted, ctx.current_num_replicas)  # a new replica has not reported yet
+        use = list(metrics.get(KV_USE, {}).values())
+        if use and sum(use) / len(use) > _KV_HIGH:
+            wanted = max(wanted, ctx.current_num_replicas + 1)
+        return wanted, {}

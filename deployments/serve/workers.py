@@ -1,0 +1,247 @@
+"""The deployments behind the gateway, as plain classes: Locatability, Rollout, Tools, Verifier.
+
+Nothing here knows that it is served; `deployments.app` wraps each with `serve.deployment`. Photos arrive as object
+references nested in a list and are fetched once. Replicas keep nothing between requests but caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ray.serve.handle import DeploymentHandle
+
+from deployments.endpoints.watch import EndpointWatch
+from deployments.serve.handles import (
+    JoinedTools,
+    PhotoRefs,
+    RemoteModel,
+    RemotePerception,
+    live_nodes,
+    remote_call,
+    replica_name,
+)
+from deployments.serve.operator_settings import apply_settings
+from deployments.serve.replica import prepare_replica
+from deployments.serve.scaling import GENERATIONS, KV_USE
+from deployments.wiring.brokers import LocalBrokers
+from deployments.wiring.parts import (
+    make_agent_model,
+    make_local_toolbox,
+    make_locator,
+    make_verifier,
+)
+from deployments.wiring.rollouts import LocalRollouts
+from deployments.wiring.tooling import make_tooling, refuse_file_across_nodes, taped
+from tts.aio import closing, coalesce
+from tts.config import AppArgs
+from tts.domain.outgoing import Outgoing
+from tts.domain.photo import Box
+from tts.domain.reading import Reading
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall
+from tts.inference.openai.endpoint.orders import Orders
+from tts.inference.openai.endpoint.states import STATES
+from tts.perception.local import LocalPerception
+from tts.ports import (
+    Delta,
+    EngineHealth,
+    GroupRequest,
+    ModelRequest,
+    RolloutItem,
+    Routing,
+    ToolContext,
+    ToolOutcome,
+    ToolSchema,
+    VerifierItem,
+    VerifyRequest,
+)
+from tts.telemetry import span
+from tts.toolkit.broker.stats import BrokerSnapshot
+
+
+class Locatability:
+    """Rates photos, and reads signs for everyone else: the only process that loads the recognisers."""
+
+    def __init__(self, args: AppArgs) -> None:
+        prepare_replica(args, "locatability")
+        self._refs = PhotoRefs()
+        self._perception = LocalPerception()
+        self._locator = make_locator(args, self._perception)
+
+    async def ready(self) -> bool:
+        """Answers when a request would be served."""
+        return True
+
+    async def rate(self, photo_refs: Sequence[Any], context: RequestContext) -> Routing:
+        """Rate the photos of a request, in a span of its trace."""
+        with span("locatability", parent=context.traceparent):
+            return await self._locator.rate(await self._refs.fetch(photo_refs), context)
+
+    async def read(
+        self, photo_refs: Sequence[Any], box: Box | None, context: RequestContext, language: str = ""
+    ) -> Reading:
+        """Read the one photo in `photo_refs`, in a span of its trace."""
+        with span("read", parent=context.traceparent):
+            (photo,) = await self._refs.fetch(photo_refs)
+            return await self._perception.read(photo, box, context, language)
+
+
+class Rollout:
+    """Runs groups of rollouts beside their engine. Cheap tools run here, the others in the broker."""
+
+    def __init__(self, args: AppArgs, locatability: DeploymentHandle[Any], tools: DeploymentHandle[Any]) -> None:
+        prepare_replica(args, "rollout")
+        self._coalesce_s = args.coalesce_s
+        self._refs = PhotoRefs()
+        self._model = make_agent_model(args)
+        self._args, self._endpoints = args, EndpointWatch(args)
+        local = make_local_toolbox(RemotePerception(locatability, self._refs), args)
+        toolbox = JoinedTools(local, tools, self._refs)
+        self._rollouts = LocalRollouts(self._model, toolbox, args)
+        self._tools = tools
+        self._running = 0
+
+    async def reconfigure(self, settings: dict[str, Any]) -> None:
+        """Called by Serve: what an operator sets while this runs."""
+        apply_settings(settings, self._args)
+
+    async def obey(self, orders: Orders) -> Orders:
+        """What operators ordered; returns the latest that this process knows."""
+        return STATES.obey(orders)
+
+    async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[RolloutItem]]:
+        """Run a group beside the engine. All its rollouts count as in flight until the stream ends."""
+        self._endpoints.start()
+        photos = await self._refs.fetch(photo_refs)
+        self._running += len(group.tasks)
+        try:
+            async with closing(self._rollouts.run(replace(group, photos=photos))) as stream:
+                async for batch in stream:
+                    yield batch
+        finally:
+            self._running -= len(group.tasks)
+
+    async def ready(self) -> bool:
+        """Answers when a request would be served, the broker included."""
+        await remote_call(self._tools.schemas)
+        return True
+
+    async def generate(self, request: ModelRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[Delta]]:
+        """The engine of this replica for somebody else: the verifier model."""
+        photos = await self._refs.fetch(photo_refs)
+        deltas = self._model.generate(replace(request, photos=photos))
+        batched = coalesce(deltas, window_s=self._coalesce_s, urgent=lambda delta: delta.is_aside)
+        self._running += 1
+        try:
+            async with closing(batched) as batches:
+                async for batch in batches:
+                    yield batch
+        finally:
+            self._running -= 1
+
+    async def running(self) -> tuple[str, int]:
+        """This replica's name, and rollouts in flight on it, or generations where its engine counts more of them."""
+        return replica_name(), max(self._running, getattr(self._model, "running", 0))
+
+    async def check_health(self) -> None:
+        """Called by Serve. Raises FatalError when the engine is gone, and the replica is replaced."""
+        if isinstance(self._model, EngineHealth):
+            await self._model.check_health()
+
+    async def record_autoscaling_stats(self) -> dict[str, float]:
+        """Called by Serve: what `deployments.serve.scaling` decides by."""
+        load = {GENERATIONS: float(self._running)}
+        if isinstance(self._model, EngineHealth):
+            load[KV_USE] = self._model.kv_use
+        return load
+
+
+class Tools:
+    """The broker: large data, keys, caches and limits live here."""
+
+    def __init__(self, args: AppArgs) -> None:
+        prepare_replica(args, "tools")
+        refuse_file_across_nodes(args, nodes=live_nodes())
+        tooling = make_tooling(args)
+        self._toolbox = taped(tooling.toolbox, args.tools)
+        self._refs = PhotoRefs()
+        self._broker = LocalBrokers(tooling, self._toolbox, retention_s=args.gateway.retention_s, name=replica_name())
+        self._running = 0
+
+    async def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools of this replica, as rollouts may call them."""
+        return self._toolbox.schemas()
+
+    async def call(self, call: ToolCall, context: ToolContext, photo_refs: Sequence[Any] = ()) -> ToolOutcome:
+        """`photo_refs`: the photos, for the tools that send parts of them to somebody else."""
+        self._running += 1
+        try:
+            with span("broker", parent=context.request.traceparent, tool=call.name):
+                if photo_refs:
+                    context = replace(context, photos=await self._refs.fetch(photo_refs))
+                return await self._toolbox.call(call, context)
+        finally:
+            self._running -= 1
+
+    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
+        """Counts and latencies of this replica since start, under its name."""
+        return await self._broker.snapshots()
+
+    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
+        """Erase what this replica keeps for these photos, and what it wrote of the request. Raises NotErased."""
+        await self._broker.forget(request_id, photos)
+
+    async def purge(self) -> None:
+        """Let go of what is past its time here."""
+        await self._broker.purge()
+
+    async def outgoing(self, request_id: str) -> tuple[Outgoing, ...]:
+        """What left the machine for a request through this replica."""
+        return await self._broker.about(request_id)
+
+    async def region(self, name: str, to: str) -> bytes | None:
+        """The picture that is lent under this name here."""
+        return await self._broker.region(name, to)
+
+    async def note(self, sent: Sequence[Outgoing]) -> None:
+        """Write down what was sent by others than tools."""
+        await self._broker.note(sent)
+
+    async def running(self) -> tuple[str, int]:
+        """This replica's name, and tool calls in flight on it."""
+        return replica_name(), self._running
+
+
+class Verifier:
+    """Weighs trajectories into one verdict, in a process of its own so that it scales and fails by itself."""
+
+    def __init__(self, args: AppArgs, rollout: DeploymentHandle[Any] | None = None) -> None:
+        prepare_replica(args, "verifier")
+        self._args = args
+        self._refs = PhotoRefs()
+        self._coalesce_s = args.coalesce_s
+        self._verifier = make_verifier(args, RemoteModel(rollout, self._refs) if rollout is not None else None)
+
+    async def ready(self) -> bool:
+        """Answers when a request would be served."""
+        return True
+
+    async def reconfigure(self, settings: dict[str, Any]) -> None:
+        """Called by Serve: what an operator sets while this runs."""
+        apply_settings(settings, self._args)
+
+    async def obey(self, orders: Orders) -> Orders:
+        """What operators ordered; returns the latest that this process knows."""
+        return STATES.obey(orders)
+
+    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[VerifierItem]]:
+        """Items in batches, in a span of the trace; what is sent to another machine is yielded at once."""
+        photos = await self._refs.fetch(photo_refs)
+        with span("judge", parent=request.context.traceparent):
+            pieces = self._verifier.verify(replace(request, photos=photos))
+            batched = coalesce(pieces, window_s=self._coalesce_s, urgent=lambda piece: isinstance(piece, Outgoing))
+            async with closing(batched) as batches:
+                async for batch in batches:
+                    yield batch

@@ -1,0 +1,99 @@
+"""All brokers of an installation as one: what the gateway asks of them besides tool calls.
+
+Every Tools replica has counts, an outgoing record and perhaps a cache and a tape of its own, so each question goes to
+all of them. In process there is one. Nothing here knows Ray: `deployments.serve.remote_brokers` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from deployments.wiring.tooling import Tooling
+from tts.domain.outgoing import Outgoing
+from tts.errors import GeoTTSError
+from tts.ports import OutgoingRecord, Toolbox
+from tts.toolkit.broker.stats import BrokerSnapshot
+from tts.toolkit.broker.store import StoreError
+from tts.toolkit.tape.toolbox import RecordingToolbox
+
+
+class NotErased(GeoTTSError):
+    """What tools kept of a photo could not be erased everywhere. The request is still there: ask again."""
+
+    code = "not-erased"
+    status = 503
+
+
+class Brokers(OutgoingRecord, Protocol):
+    """Every method may raise GeoTTSError when a replica does not answer."""
+
+    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
+        """Erase what belongs to these photos from caches and tapes, and what was written of the request.
+
+        Raises:
+            NotErased: a replica did not answer, or a file or store cannot be written.
+        """
+        ...
+
+    async def region(self, name: str, to: str) -> bytes | None:
+        """The JPEG that is shown to search services under this name, for the address `to`; None when there is none."""
+        ...
+
+    async def purge(self) -> None:
+        """Let go of what is past its time. Raises NotErased when a file cannot be written."""
+        ...
+
+    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
+        """Counts and latencies since start, by replica."""
+        ...
+
+
+class LocalBrokers:
+    """The `Brokers` of one process: its broker, and the toolbox around it when that records a tape."""
+
+    def __init__(self, tooling: Tooling, toolbox: Toolbox, *, retention_s: float, name: str = "local") -> None:
+        self._tooling, self._retention_s, self._name = tooling, retention_s, name
+        self._tape = toolbox if isinstance(toolbox, RecordingToolbox) else None
+
+    async def about(self, request_id: str) -> tuple[Outgoing, ...]:
+        """What the outgoing record of this process remembers of the request."""
+        return self._tooling.outgoing.about(request_id)
+
+    async def note(self, sent: Sequence[Outgoing]) -> None:
+        """Append to the file of the outgoing record, if there is one."""
+        self._tooling.outgoing.write(sent)
+
+    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
+        """Erase from the broker's cache, the tape and the outgoing record, in this order."""
+        try:
+            for photo in photos:
+                await self._tooling.broker.forget(photo)
+                if self._tape is not None:
+                    await self._tape.forget(photo)
+            await self._tooling.outgoing.forget(request_id)
+        except OSError as error:
+            raise _unwritable(error) from error
+        except StoreError as error:
+            raise NotErased(error.detail) from error
+
+    async def region(self, name: str, to: str) -> bytes | None:
+        """Each call that finds it uses up one of the times that the region may be fetched."""
+        shelf = self._tooling.catalog.shelf
+        return None if shelf is None else shelf.take(name, to)
+
+    async def purge(self) -> None:
+        """Purge the broker's cache, and the outgoing record of what is older than the retention."""
+        await self._tooling.broker.purge()
+        try:
+            await self._tooling.outgoing.purge(self._retention_s)
+        except OSError as error:
+            raise _unwritable(error) from error
+
+    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
+        """One snapshot, under the name of this process."""
+        return {self._name: self._tooling.broker.snapshot()}
+
+
+def _unwritable(error: OSError) -> NotErased:
+    return NotErased(f"a file of the tools cannot be written: {error.strerror}")

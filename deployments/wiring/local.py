@@ -1,0 +1,69 @@
+"""The whole system in this process, without Ray: for the command line, tests and evaluation."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from deployments.wiring.brokers import LocalBrokers
+from deployments.wiring.parts import (
+    asking_locator,
+    make_agent_model,
+    make_identity,
+    make_local_toolbox,
+    make_locator,
+    make_router,
+    make_verifier,
+    make_watch,
+)
+from deployments.wiring.rollouts import LocalRollouts
+from deployments.wiring.tooling import make_tooling, taped
+from tts.config import AppArgs
+from tts.config.region_search import BY_URL
+from tts.perception.local import LocalPerception
+from tts.ports import Ports, Toolbox
+from tts.toolkit.toolbox import JoinedToolbox
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTools:
+    """All configured tools in this process, and what is behind them."""
+
+    toolbox: Toolbox
+    brokers: LocalBrokers
+
+
+def local_tools(args: AppArgs, perception: LocalPerception | None = None) -> LocalTools:
+    """All configured tools in this process."""
+    tooling = make_tooling(args)
+    every = JoinedToolbox(make_local_toolbox(perception or LocalPerception(), args), tooling.toolbox)
+    toolbox = taped(every, args.tools)
+    return LocalTools(toolbox, LocalBrokers(tooling, toolbox, retention_s=args.gateway.retention_s))
+
+
+def without_gateway(args: AppArgs) -> AppArgs:
+    """Nobody can fetch pictures from a process that serves nothing: without the providers that would."""
+    if not args.tools.serves_regions:
+        return args
+    _log.warning("%s fetch pictures from a running service: here they are not asked", " and ".join(BY_URL))
+    kept = tuple(name for name in args.tools.providers if name not in BY_URL)
+    return args.model_copy(update={"tools": args.tools.model_copy(update={"providers": kept})})
+
+
+def local_ports(args: AppArgs, tools: LocalTools | None = None, perception: LocalPerception | None = None) -> Ports:
+    """Everything `solve` needs, in this process. Loads perception unless it is given, and opens the built data."""
+    perception = perception or LocalPerception()
+    tools = tools or local_tools(without_gateway(args), perception)
+    toolbox = tools.toolbox
+    model = make_agent_model(args)
+    return Ports(
+        locator=asking_locator(args, make_locator(args, perception), model),
+        router=make_router(args),
+        rollouts=LocalRollouts(model, toolbox, args),
+        verifier=make_verifier(args, model),
+        identity=make_identity(args),
+        watch=make_watch(args),
+        outgoing=tools.brokers,
+    )

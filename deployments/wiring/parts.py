@@ -1,0 +1,288 @@
+"""Makes the parts of the system from the configuration. Used by every deployment and by the in-process composition."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from deployments.wiring.live_tools import tools_note
+from deployments.wiring.released import released_system_of, released_texts
+from tools import local_tools
+from tts.clues.reader import ClueReader
+from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VerifierConfig, VllmEngine
+from tts.dialects import DIALECTS
+from tts.dialects.base import Dialect, Task, prompt_hash
+from tts.dialects.released.importing import IMPORTABLE
+from tts.dialects.released.spoken import ReleasedDialect
+from tts.dialects.settings import DialectSettings, SamplingSettings
+from tts.domain.identity import Identity
+from tts.domain.price import Price
+from tts.domain.watch_settings import WatchSettings
+from tts.ensemble.guesses import TownCentres
+from tts.errors import ConfigError
+from tts.gallery.gallery import PhotoGallery
+from tts.geodata.countries import Countries
+from tts.geodata.store import DataStore
+from tts.inference.clues.engine import CluesModel
+from tts.inference.observed import ObservedModel
+from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.endpoint.prices import shipped_prices
+from tts.inference.openai.pool import EndpointPool
+from tts.inference.scripted import ScriptedModel
+from tts.inference.vllm.engine import VllmModel
+from tts.net.url_secrets import bare_url
+from tts.ports import Gallery, Locator, ModelClient, Perception, Verifier
+from tts.routing.depth_router import DepthRouter, DialectBudget
+from tts.routing.locatability import CuesLocator, FixedLocator
+from tts.routing.predictor import DepthPredictor, load_predictor
+from tts.routing.probe import ProbeLocator
+from tts.routing.segmentation import Segmenter, VisualLocator
+from tts.toolkit.toolbox import LocalToolbox
+from tts.verify.consensus.calibration_in_use import calibration_in_use
+from tts.verify.evidence.world import World
+from tts.verify.model.reasoning import thinks_by_name
+from tts.verify.verifiers.consensus import ConsensusVerifier
+from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier
+from tts.verify.verifiers.model import ModelVerifier
+from tts.verify.verifiers.published import TrajectoryTexts
+from tts.verify.verifiers.stating import StatingVerifier
+
+_log = logging.getLogger(__name__)
+_SAMPLED = SamplingSettings(temperature=0.7)
+
+
+def make_model(args: AppArgs, engine: Engine | None = None) -> ModelClient:
+    """The engine of the rollouts, or another one (the verifier's)."""
+    engine = engine or args.engine
+    if isinstance(engine, CluesEngine):
+        return CluesModel(engine, clue_reader(args.data_dir))
+    if isinstance(engine, ScriptedEngine):
+        return ScriptedModel(engine)
+    if isinstance(engine, OpenAIEngine):
+        return EndpointPool(engine) if engine.base_urls else OpenAIModel(engine)
+    if isinstance(engine, VllmEngine):
+        own = engine is args.engine
+        return VllmModel(engine, claimed_gpus=args.deployments.rollout.claimed_gpus if own else 0.0)
+    raise ConfigError(f"there is no engine {engine!r}")
+
+
+@lru_cache(maxsize=2)
+def clue_reader(data_dir: str | None) -> ClueReader:
+    """One a process: engine and verifier share its tables."""
+    store = DataStore(data_dir)
+    return ClueReader(store.gazetteer(), store.lexicon(), Countries())
+
+
+def make_world(data_dir: str | None) -> World:
+    """The geography that checks need, with what weighs lines of lettering."""
+    reader = clue_reader(data_dir)
+    return World(reader.gazetteer, reader.countries, reader)
+
+
+def make_agent_model(args: AppArgs) -> ModelClient:
+    """What rollouts think with: the engine, with an observer beside it when one is configured."""
+    model = make_model(args)
+    return model if args.observer is None else ObservedModel(model, make_model(args, args.observer))
+
+
+def make_dialect(name: str, args: AppArgs) -> Dialect:
+    """The dialect; with the configured changes when it is the configured one. Raises ConfigError with the names.
+
+    A rollout of the embedded engine is a sample when it is alone, too: one reading of the photo, not all of them.
+    """
+    dialect = DIALECTS.get(name)
+    if dialect is None:
+        raise ConfigError(f"there is no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
+    settings = args.dialect_settings if name == args.dialect else DialectSettings()
+    if isinstance(args.engine, CluesEngine) and settings.alone is None:
+        settings = settings.model_copy(update={"alone": _SAMPLED})
+    return _configured(name, settings)
+
+
+@lru_cache(maxsize=16)
+def _configured(name: str, settings: DialectSettings) -> Dialect:
+    """Made once: prompt files are not read again for every group."""
+    dialect = DIALECTS[name].configured(settings)
+    asked_in_own_words = dialect.published and settings.prompt_file is None
+    if asked_in_own_words and (dialect.released or name not in IMPORTABLE):
+        _log.warning(
+            "%s is served%s in the project's own words: import the authors' with `geotts profile import %s %s`",
+            name,
+            " as released, but" if dialect.released else "",
+            name.replace("_", "-"),
+            "CHECKOUT" if name in IMPORTABLE else "--system-text FILE --task-text FILE",
+        )
+    return dialect
+
+
+def make_gallery(args: AppArgs) -> Gallery | None:
+    """None where none is configured. Raises ConfigError or DataError when it cannot be used."""
+    return None if args.gallery is None else PhotoGallery(args.gallery)
+
+
+def make_local_toolbox(perception: Perception, args: AppArgs) -> LocalToolbox:
+    """The tools beside the engine; those of a released system too, where one is served."""
+    return LocalToolbox(local_tools(perception, released_system_of(args), released_texts(args)))
+
+
+def make_locator(args: AppArgs, perception: Perception) -> Locator:
+    """What rates photos by looking at them; `asking_locator` adds what the model itself says."""
+    routing = args.routing
+    method = args.routing_method
+    if method == "fixed":
+        return FixedLocator(routing.fixed_score)
+    predictor = _predictor(args)
+    cues = CuesLocator(perception, predictor)
+    if method in ("visual", "leader") and routing.segmentation_model:
+        return VisualLocator(Segmenter(routing.segmentation_model, _device(args)), cues, predictor)
+    return cues
+
+
+def asking_locator(args: AppArgs, looking: Locator, model: ModelClient) -> Locator:
+    """With method `probe` the engine of the rollouts is asked too: the one that is loaded already."""
+    if args.routing_method != "probe":
+        return looking
+    return ProbeLocator(model, looking, _predictor(args))
+
+
+def _predictor(args: AppArgs) -> DepthPredictor | None:
+    file = args.routing.depth_calibration
+    return load_predictor(Path(file)) if file else None
+
+
+def _device(args: AppArgs) -> str:
+    """The GPU that the deployment of the segmentation model was given, if it was given one."""
+    return "cuda" if args.deployments.locatability.num_gpus > 0 else "cpu"
+
+
+def make_router(args: AppArgs) -> DepthRouter:
+    """Plans for what the engine can do, within the budget of the dialect that a request speaks."""
+
+    def budget_of(name: str | None) -> DialectBudget:
+        dialect = make_dialect(name or args.dialect, args)
+        return DialectBudget(limits=dialect.limits, published=dialect.published)
+
+    return DepthRouter(args.limits, args.abilities, budget_of, price_of(args.engine))
+
+
+def price_of(engine: Engine) -> Price | None:
+    """What the tokens of an engine cost, as far as the configuration and the shipped table know."""
+    if not isinstance(engine, OpenAIEngine):
+        return None
+    return engine.price or shipped_prices().of(engine.model)
+
+
+def make_watch(args: AppArgs) -> WatchSettings:
+    """The watch's settings; the gazetteer behind it is mapped, not loaded."""
+    guesses = TownCentres(DataStore(args.data_dir).gazetteer()) if args.routing.stop.startswith("worth") else None
+    return WatchSettings(
+        stop="none" if args.verifier.kind == "model" and args.verifier.mode == "trajectories" else args.routing.stop,
+        stragglers=args.routing.stragglers,
+        guesses=guesses,
+        leader=args.routing_method == "leader",
+        width=args.routing.width,
+        prefix_wait_s=args.engine.prefix_wait_s,
+    )
+
+
+def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None) -> Verifier:
+    """`rollout_model` is the engine of the rollouts, for a verifier model that has none of its own."""
+    world = make_world(args.data_dir)
+    in_use = calibration_in_use(args)
+    consensus = ConsensusVerifier(world, in_use.calibration)
+    verifier = _weighing(consensus, args, rollout_model)
+    return StatingVerifier(_consistent(verifier, world, args, rollout_model), in_use.state, args.dialect)
+
+
+def _weighing(consensus: ConsensusVerifier, args: AppArgs, rollout_model: ModelClient | None) -> Verifier:
+    """The consensus, with a model that weighs the evidence first when one is configured."""
+    config = args.verifier
+    if config.kind == "consensus":
+        return consensus
+    model = make_model(args, config.engine) if config.engine is not None else rollout_model
+    if model is None:
+        raise ConfigError("verifier.kind is model, but there is no engine for it")
+    return ModelVerifier(model, consensus, _with_thought(config, args), trajectory_texts(args))
+
+
+def _with_thought(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
+    """The configuration with whether the verifier's model thinks, which its name says where nobody else does."""
+    if config.thinks is not None:
+        return config
+    return config.model_copy(update={"thinks": thinks_by_name(_model_name(config.engine or args.engine))})
+
+
+def trajectory_texts(args: AppArgs) -> TrajectoryTexts:
+    """The published verifier's texts, with the task as the rollouts are told it."""
+    if args.verifier.mode != "trajectories":
+        return TrajectoryTexts()
+    dialect = make_dialect(args.dialect, args)
+    told = "".join(f"{message.role}\n{message.text}\n" for message in dialect.opening(Task(photos=())))
+    texts = dialect.texts if isinstance(dialect, ReleasedDialect) else {}
+    return TrajectoryTexts.imported(texts, f"{told}assistant\n")
+
+
+def _consistent(verifier: Verifier, world: World, args: AppArgs, rollout_model: ModelClient | None) -> Verifier:
+    """The verifier with the consistency agent behind it, when one is configured."""
+    config = args.verifier.consistency
+    if config is None:
+        return verifier
+    if config.engine is None and rollout_model is None and isinstance(args.engine, VllmEngine):
+        raise ConfigError("verifier.consistency needs an engine of its own beside vllm")
+    second = make_model(args, config.engine) if config.engine is not None else rollout_model or make_model(args)
+    return ConsistencyVerifier(verifier, ConsistencyAgent(second, world, config), config)
+
+
+def verifier_name(args: AppArgs) -> str:
+    """For provenance: `consensus`, or the mode and the engine of the model."""
+    config = args.verifier
+    if config.kind == "consensus":
+        return "consensus"
+    return f"{config.mode} by {(config.engine or args.engine).name}"
+
+
+def remote_engines(args: AppArgs) -> tuple[str, ...]:
+    """Hosts of the engines that are sent photos: of rollouts, of their observer, and of the verifier model."""
+    verifier = args.verifier.engine if args.verifier.kind == "model" and args.verifier.show_photo else None
+    engines = (args.engine, args.observer, verifier)
+    addresses = [url for engine in engines if isinstance(engine, OpenAIEngine) for url in engine.addresses]
+    hosts = [urlsplit(url).hostname for url in addresses]
+    return tuple(dict.fromkeys(host for host in hosts if host))
+
+
+def _endpoint(args: AppArgs) -> str:
+    """The address that every rollout asks first."""
+    engines = (args.observer, args.engine)
+    return next((bare_url(engine.base_url) for engine in engines if isinstance(engine, OpenAIEngine)), "")
+
+
+def _model_name(engine: Engine) -> str:
+    """The model an engine is told to use; the engine itself where it has none, or takes the first it finds."""
+    named = engine.model if isinstance(engine, OpenAIEngine | VllmEngine) else ""
+    return named or engine.name
+
+
+def make_identity(args: AppArgs) -> Identity:
+    """What this installation says about itself, with the versions of the data that are in the folder."""
+    dialect = make_dialect(args.dialect, args)
+    return Identity(
+        version=importlib.metadata.version("geotts"),
+        engine=args.engine.name,
+        model=_model_name(args.engine),
+        dialect=dialect.name,
+        verifier=verifier_name(args),
+        prompt_sha256=prompt_hash(dialect),
+        providers=args.tools.providers,
+        remote_engines=remote_engines(args),
+        notes=tools_note(args, dialect),
+        endpoint=_endpoint(args),
+        abilities=args.abilities,
+        data_versions={
+            f"{status.name}.{name}": version
+            for status in DataStore(args.data_dir).status(deep=False)
+            for name, version in status.versions.items()
+        },
+    )

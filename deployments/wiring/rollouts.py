@@ -1,0 +1,39 @@
+"""The `Rollouts` port in this process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from deployments.wiring.parts import make_dialect, make_gallery
+from tts.aio import closing
+from tts.config import AppArgs
+from tts.ports import GroupRequest, ModelClient, RolloutItem, Toolbox, close_each
+from tts.rollout.agent import Agent
+from tts.rollout.group import run_group
+
+
+class LocalRollouts:
+    """One group, whatever the number. `toolbox` may be something that is asked for it when rollouts start."""
+
+    def __init__(self, model: ModelClient, toolbox: Toolbox | Callable[[], Awaitable[Toolbox]], args: AppArgs) -> None:
+        self._model, self._toolbox, self._args = model, toolbox, args
+        self._gallery = make_gallery(args)
+
+    def group_size(self, n: int) -> int:
+        """`n`: all rollouts go in one group."""
+        return n
+
+    async def aclose(self) -> None:
+        """Close the engine's connections."""
+        await close_each(self._model)
+
+    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        """Run the group in this event loop; a `toolbox` that has to be asked for is asked first."""
+        toolbox = await self._toolbox() if callable(self._toolbox) else self._toolbox
+        agent = Agent(self._model, make_dialect(group.dialect, self._args), toolbox, self._gallery)
+        args = self._args
+        wait_s = None if group.warm else args.engine.prefix_wait_s
+        batches = run_group(agent, group, coalesce_s=args.coalesce_s, prefix_wait_s=wait_s)
+        async with closing(batches) as stream:
+            async for batch in stream:
+                yield batch

@@ -1,0 +1,51 @@
+"""What nobody can do without who answers photos through Ray Serve: the ground under the figures of `control`.
+
+An application that reads the form, waits as long as the engine takes, and replies; and the time a photo takes to become
+a clean copy. Both depend on the machine alone, so they tell how much of a figure is the machine's.
+"""
+
+# no postponed annotations: Serve makes another function of the route, where FastAPI would not resolve them
+import asyncio
+import time
+from typing import Annotated
+
+from fastapi import FastAPI, File
+
+from deployments.serve.ray_env import prepare_environment
+from geotts_benchmarks.harness import median
+from tts.domain.photo_cleaning import load_photo
+
+prepare_environment()
+
+from ray import serve  # noqa: E402  after the environment is set
+
+_app = FastAPI()
+_REPEATS = 100
+
+
+@serve.ingress(_app)
+class Bare:
+    """Reads a photo and does nothing with it for some seconds."""
+
+    def __init__(self, engine_s: float) -> None:
+        self._engine_s = engine_s
+
+    @_app.post("/locate")
+    async def locate(self, image: Annotated[bytes, File()]) -> dict[str, int]:  # noqa: D102
+        await asyncio.sleep(self._engine_s)
+        return {"bytes": len(image)}
+
+
+def bare(engine_s: float) -> serve.Application:
+    """The application over an engine that takes `engine_s` seconds."""
+    return serve.deployment(max_ongoing_requests=100)(Bare).bind(engine_s)
+
+
+def photo_ms(photo: bytes) -> float:
+    """Median milliseconds from its bytes to the clean copy, with nothing else at work."""
+    walls = []
+    for _ in range(_REPEATS):
+        started = time.perf_counter()
+        load_photo(photo)
+        walls.append(time.perf_counter() - started)
+    return median(walls) * 1e3

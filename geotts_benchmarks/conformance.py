@@ -1,0 +1,80 @@
+"""`geotts bench conformance`: how far the served code does what the authors' code does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from geotts_benchmarks.harness import DEFAULT_CORPUS, Result, report, say
+from geotts_benchmarks.released_rows.adapters import judged
+from geotts_benchmarks.released_rows.corpus import FILES, READERS, SAMPLING, Corpus, Row, open_corpus
+from geotts_benchmarks.released_rows.judged import Judged
+
+_QUICK_ROWS = 25
+
+
+@click.command()
+@click.option(
+    "--corpus",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=DEFAULT_CORPUS,
+    show_default=True,
+    help="Folder with one folder a system: prompts.json, tools.jsonl, turns.jsonl, rewards.jsonl; and eval.jsonl.",
+)
+@click.option("--system", "systems", multiple=True, help="Only this system; may be given several times.")
+@click.option("--only", type=click.Choice([*FILES, SAMPLING, READERS]), help="Only this file.")
+@click.option("--show", is_flag=True, help="Say on stderr why each row differs or is declared.")
+@click.option("--quick", is_flag=True, help=f"The first {_QUICK_ROWS} rows of each file.")
+def command(folder: Path, systems: Sequence[str], only: str | None, show: bool, quick: bool) -> None:
+    """Run the code that serves on every row of a corpus and compare, character by character, number by number (1e-6).
+
+    share = equal / (rows - declared), in percent. A row is declared when it rests on a text that neither the project
+    nor the corpus supplies; such rows count neither way and are listed.
+    """
+    report("conformance", lambda: asyncio.run(measure(open_corpus(folder), systems, only, show=show, quick=quick)))
+
+
+async def measure(corpus: Corpus, systems: Sequence[str], only: str | None, *, show: bool, quick: bool) -> Result:
+    """Counts by system and file. Empty `systems` and `only` None stand for all; readers count without systems only."""
+    by_system: dict[str, dict[str, Result]] = {}
+    for system in corpus.systems():
+        if systems and system not in systems:
+            continue
+        files = [file for file in (*FILES, SAMPLING) if only in (None, file) and corpus.rows(system, file)]
+        by_system[system] = {
+            file: await _file(system, file, corpus.rows(system, file), corpus, show=show, quick=quick) for file in files
+        }
+    result: Result = {"by_system": {name: files for name, files in by_system.items() if files}}
+    if only in (None, READERS) and not systems:
+        result["readers"] = await _file("", READERS, corpus.reader_rows(), corpus, show=show, quick=quick)
+    return result
+
+
+async def _file(system: str, file: str, rows: Sequence[Row], corpus: Corpus, *, show: bool, quick: bool) -> Result:
+    verdicts: dict[str, Judged] = {}
+    for row in rows[:_QUICK_ROWS] if quick else rows:
+        verdicts[str(row["id"])] = await judged(system, file, row, corpus)
+    made = _figures(verdicts)
+    say(f"{system or 'eval'} {file}: {made['equal']} of {made['rows'] - made['declared']}, {made['declared']} declared")
+    for name, verdict in verdicts.items() if show else ():
+        if verdict.verdict != "equal":
+            say(f"  {verdict.verdict} {name}: {verdict.reason}")
+    return made
+
+
+def _figures(verdicts: Mapping[str, Judged]) -> Result:
+    count = Counter(verdict.verdict for verdict in verdicts.values())
+    counted = len(verdicts) - count["declared"]
+    return {
+        "rows": len(verdicts),
+        "equal": count["equal"],
+        "declared": count["declared"],
+        "share": round(100.0 * count["equal"] / counted, 2) if counted else 100.0,
+        "differ": [name for name, verdict in verdicts.items() if verdict.verdict == "differ"],
+        "declared_ids": [name for name, verdict in verdicts.items() if verdict.verdict == "declared"],
+    }

@@ -1,0 +1,193 @@
+"""`geotts bench control`: what the service adds to the time of its engine.
+
+The engine takes exactly 200 ms (or 0), so everything else is ours: reading the photo, planning, N rollouts, events,
+verifying, the reply. Measured as served for an engine that computes elsewhere, with rollouts and verifier in the
+gateway's process (ADR 0012), with them in deployments of their own (`apart`), and with the photo rated beside the
+rollouts (`leader`; with `depth: auto` in this process, by `geotts_benchmarks.led`). `--beside` measures other best-of-N
+servers in the same run, in front of a fake engine of the same 200 ms: `scripts/best-of-n-servers` installs and starts
+two (docs/evaluation.md). Beside all of them stands what the machine takes for the least that any such service does
+(`geotts_benchmarks.bare`).
+"""
+
+from __future__ import annotations
+
+import base64
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from typing import Literal
+from urllib.parse import urlsplit
+
+import click
+import httpx
+import orjson
+
+from deployments.launch.cluster import served, serving
+from geotts_benchmarks.bare import bare, photo_ms
+from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.harness import Result, free_port, median, report, say
+from geotts_benchmarks.led import measure_led
+from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.errors import FatalError
+
+_ENGINE_S = 0.2
+_MODEL = "fake"
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A request that is ready to be sent: making it is not the server's time."""
+
+    path: str
+    body: bytes
+    headers: Mapping[str, str]
+
+
+Make = Callable[[int], Post]
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Another server: its base URL, and the field of a request by which it is told N."""
+
+    name: str
+    url: str
+    field: str
+
+
+class Beside(click.ParamType[Other]):
+    """`NAME=URL` or `NAME=URL,FIELD`."""
+
+    name = "NAME=URL[,FIELD]"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Other:
+        """The server that the text names, with `n` as the field when it names none."""
+        name, _, rest = str(value).partition("=")
+        url, _, budget = rest.partition(",")
+        if not name or not url.startswith("http"):
+            self.fail(f"{value!r} is not {self.name}", param, ctx)
+        return Other(name, url.rstrip("/"), budget or "n")
+
+
+@click.command()
+@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a request.")
+@click.option("--repeats", type=click.IntRange(1), default=40, show_default=True, help="Requests of each client.")
+@click.option(
+    "--beside",
+    "others",
+    multiple=True,
+    type=Beside(),
+    help="An OpenAI-compatible best-of-N server, and the field of a request that tells it N (default n). Repeatable.",
+)
+@click.option("--quick", is_flag=True, help="8 requests.")
+def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> None:
+    """Milliseconds added to an engine of 200 ms at 1 and 8 clients, and requests a second at one of 0 ms.
+
+    Also what the machine takes for the least: an application on Serve that only reads the form and waits, and a clean
+    copy of the photo.
+    """
+    report("control", lambda: measure(n, 8 if quick else repeats, others))
+
+
+def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
+    """The figures of each way to serve, of the least the machine takes, and of the `others`, with `n` rollouts."""
+    photo = plain_photo(640, 480)
+    found: Result = {"n": n, "photo_bytes": len(photo)}
+    for colocate in (True, False):
+        with served(_args(_ENGINE_S, colocate=colocate)) as service:
+            added = _added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
+        with served(_args(0.0, colocate=colocate)) as service:
+            rps = _per_second(service.url, _locate(photo, n), repeats)
+        said = {**added, "rps_zero": round(rps, 1)}
+        say(f"{'colocated' if colocate else 'apart'}: {said['rps_zero']} requests a second")
+        found |= said if colocate else {"apart": said}
+    with served(_args(_ENGINE_S, colocate=True, method="leader")) as service:
+        found["leader"] = _added(service.url, _locate(photo, n), repeats, "geotts, the first rollout leads")
+    found["leader"]["auto"] = measure_led(n, repeats, _ENGINE_S)
+    with serving(lambda: bare(_ENGINE_S), GatewayConfig(port=free_port())) as service:
+        floor = _added(service.url, _locate(photo, n), repeats, "Serve alone")
+    found["least"] = {**floor, "photo_ms": round(photo_ms(photo), 2)}
+    say(f"a clean copy of the photo: {found['least']['photo_ms']} ms")
+    beside = {other.name: _added(other.url, _chat(other, photo, n), repeats, other.name) for other in others}
+    return {**found, "beside": beside}
+
+
+def _args(turn_s: float, *, colocate: bool, method: Literal["fixed", "leader"] = "fixed") -> AppArgs:
+    return AppArgs(
+        colocate=colocate,
+        engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=turn_s, tool=None, sees_pictures=True),
+        routing=RoutingConfig(method=method),
+        gateway=GatewayConfig(port=free_port(), max_in_flight=512),
+    )
+
+
+def _locate(photo: bytes, n: int) -> Make:
+    def make(i: int) -> Post:
+        data = {"n_parallel": str(n), "depth": "standard", "seed": str(i), "include": "none"}
+        form = httpx.Request("POST", "http://service/locate", files={"image": photo}, data=data)
+        return Post("/locate", form.read(), {"Content-Type": form.headers["Content-Type"]})
+
+    return make
+
+
+def _chat(server: Other, photo: bytes, n: int) -> Make:
+    image = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{base64.b64encode(photo).decode()}"}}
+
+    def make(i: int) -> Post:
+        words = {"type": "text", "text": f"Where was this taken? ({i})"}
+        body = {"model": _MODEL, "messages": [{"role": "user", "content": [words, image]}], server.field: n}
+        # some servers ask for a key, whatever it is
+        headers = {"Content-Type": "application/json", "Authorization": "Bearer none"}
+        return Post("/chat/completions", orjson.dumps(body), headers)
+
+    return make
+
+
+def _added(url: str, make: Make, repeats: int, name: str) -> Result:
+    """Median milliseconds on top of the engine's, at one client and at eight."""
+    result: Result = {}
+    _walls(url, make, 1, 4)
+    for clients in (1, 8):
+        walls = _walls(url, make, clients, repeats)
+        result[f"added_p50_ms_{clients}"] = round((median(walls) - _ENGINE_S) * 1e3, 2)
+        say(f"{name}: {clients} clients, {result[f'added_p50_ms_{clients}']} ms added")
+    return result
+
+
+def _per_second(url: str, make: Make, repeats: int) -> float:
+    _walls(url, make, 8, 3)
+    started = time.perf_counter()
+    walls = _walls(url, make, 16, repeats)
+    return len(walls) / (time.perf_counter() - started)
+
+
+def _walls(url: str, make: Make, clients: int, repeats: int) -> list[float]:
+    """Seconds from the first byte sent to the last received, of clients side by side, each on one connection.
+
+    A plain client in a thread: what an asynchronous one does between bytes would count as the server's.
+    """
+    with ThreadPoolExecutor(clients) as pool:
+        parts = pool.map(lambda number: _one_after_the_other(url, make, number * repeats, repeats), range(clients))
+        return [wall for part in parts for wall in part]
+
+
+def _one_after_the_other(url: str, make: Make, first: int, repeats: int) -> list[float]:
+    at = urlsplit(url)
+    walls = []
+    with closing(HTTPConnection(at.hostname or "", at.port, timeout=60.0)) as connection:
+        connection.connect()
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for i in range(first, first + repeats):
+            post = make(i)
+            started = time.perf_counter()
+            connection.request("POST", at.path + post.path, body=post.body, headers=dict(post.headers))
+            reply = connection.getresponse()
+            said = reply.read()
+            walls.append(time.perf_counter() - started)
+            if reply.status != 200:
+                raise FatalError(f"{url} replied {reply.status}: {said[:300].decode(errors='replace')}")
+    return walls

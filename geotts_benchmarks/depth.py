@@ -1,0 +1,177 @@
+"""`geotts bench depth`: what is gained and lost by thinking less.
+
+Recorded rollouts under every stop policy; a leader whose first turn decides; one straggler ten times slower; deadlines
+under load; and, on photos with the embedded engine, `depth=auto` against always deep.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import click
+
+from deployments.cli.eval_run import chosen
+from deployments.wiring.local import local_ports
+from deployments.wiring.parts import make_world
+from geotts_benchmarks.frontier import DEFAULT, Point, draw, frontier
+from geotts_benchmarks.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, percentile, report, say
+from geotts_benchmarks.leading import measure_leading
+from geotts_benchmarks.photos import bench_options
+from geotts_benchmarks.recorded import recorded_photos
+from tts.aio import closing
+from tts.config import AppArgs
+from tts.domain.answer import StopReason, Verdict
+from tts.domain.events import Hypothesised, RolloutFinished, RolloutStarted
+from tts.domain.geo import LatLon, destination, distance_km
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.identity import Identity
+from tts.domain.photo import Photo
+from tts.domain.plan import Depth, Limits
+from tts.domain.request import LocateOptions, LocateRequest, new_request_id
+from tts.domain.watch_settings import WatchSettings
+from tts.eval.datasets import load_dataset
+from tts.eval.runs.solvers import LocalSolver
+from tts.eval.sample import Sample
+from tts.pipeline import solve
+from tts.ports import GroupRequest, Ports, RolloutItem, VerdictText, VerifyRequest
+from tts.routing.depth_router import DepthRouter
+from tts.routing.locatability import FixedLocator
+from tts.verify.verifiers.fallback import fallback_verdict
+
+_HOME = LatLon(lat=48.2, lon=16.37)
+_TICK_S = 0.5
+_PARTS = ("logs", "time", "leader", "photos")
+_CLASSIC_KM = 25.0
+
+
+@click.command()
+@click.option("--logs", type=click.Path(path_type=Path), default=DEFAULT_LOGS, show_default=True)
+@click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
+@click.option("--plot", type=click.Path(path_type=Path), help="Write the frontiers as SVG here.")
+@click.option(
+    "--part", type=click.Choice(["logs", "time", "leader", "photos", "all"]), default="all", show_default=True
+)
+@click.option("--quick", is_flag=True, help="One shuffle, every eighth photo.")
+def command(logs: Path, photos: Path, plot: Path | None, part: str, quick: bool) -> None:
+    """Rollouts saved against points lost for every stop policy; stragglers; deadlines; a leader against always deep;
+    auto against always deep with the embedded engine."""
+    report("depth", lambda: measure(logs, photos, plot, part, quick))
+
+
+def measure(logs: Path, photos: Path, plot: Path | None, part: str, quick: bool) -> Result:
+    """The figures of one `part`, or of all; `plot` None writes no SVG."""
+    result: Result = {}
+    if part in ("logs", "all"):
+        result |= _recorded(logs, plot, 1 if quick else 8)
+    if part in ("time", "all"):
+        result |= asyncio.run(_times(40 if quick else 200))
+    if part in ("leader", "all"):
+        result |= measure_leading(make_world(None), quick=quick)
+    if part in ("photos", "all"):
+        samples = chosen(load_dataset("folder", photos, seed=0), (), None)
+        result |= asyncio.run(_auto(samples[:: 8 if quick else 1]))
+    return result
+
+
+def _recorded(logs: Path, plot: Path | None, shuffles: int) -> Result:
+    world = make_world(None)
+    found = frontier(recorded_photos(logs), world, shuffles)
+    if plot is not None:
+        draw(found, plot)
+    default = {f"{target:g}": _named(points, DEFAULT).keys() for target, points in found.items()}
+    everything = {f"{target:g} {point.policy}": point.keys() for target, points in found.items() for point in points}
+    return {"policy": DEFAULT, "by_target_km": default, "frontier": everything}
+
+
+def _named(points: Sequence[Point], name: str) -> Point:
+    return next(point for point in points if point.policy == name)
+
+
+class _Timed:
+    """Rollouts that take given times (in ticks) and agree, mostly; they believe something from the start."""
+
+    def __init__(self, took: Sequence[float], seed: int) -> None:
+        self._took, self._rng = took, random.Random(seed)
+
+    def group_size(self, n: int) -> int:
+        return 1
+
+    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        for task in group.tasks:
+            i = task.rollout_id
+            off_km = self._rng.choice((2.0, 5.0, 9.0, 3000.0))
+            point = destination(_HOME, bearing_deg=self._rng.uniform(0, 360), distance_km=off_km)
+            belief = Hypothesis(point=point)
+            yield [RolloutStarted(rollout_id=i), Hypothesised(rollout_id=i, turn=0, hypothesis=belief)]
+            await asyncio.sleep(self._took[i % len(self._took)] * _TICK_S)
+            yield [RolloutFinished(rollout_id=i, stop_reason=StopReason.ANSWERED, answer=belief)]
+
+
+class _Plain:
+    """The unchecked verdict, so that nothing but waiting is measured."""
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
+        yield fallback_verdict(request, "not checked in this benchmark")
+
+
+async def _times(count: int) -> Result:
+    rng = random.Random(9)
+    ticks = [[rng.lognormvariate(0.0, 0.25) * (10.0 if i == 3 else 1.0) for i in range(4)] for _ in range(count)]
+    waits = {stop: await _all(ticks, stop, 60.0) for stop in ("none", "quorum:2")}
+    p95 = {stop: percentile(found, 0.95) for stop, found in waits.items()}
+    late = await _all([[1e6] * 4] * count, "none", 1.0)
+    say(f"p95 with a straggler: {p95['none']:.2f} s without a watch, {p95['quorum:2']:.2f} s under quorum")
+    return {
+        "straggler_p95_cut": round(1.0 - p95["quorum:2"] / p95["none"], 3),
+        "deadline_p99_ms": round(1e3 * percentile([abs(took - 1.0) for took in late], 0.99), 1),
+    }
+
+
+async def _all(ticks: Sequence[Sequence[float]], stop: str, deadline_s: float) -> list[float]:
+    """Seconds to the answer of requests that run at once."""
+    photo = Photo(data=b"", sha256="0" * 64, source_sha256="0" * 64, width=64, height=64)
+    identity = Identity(version="0", engine="timed", model="timed", dialect="generic", verifier="plain")
+
+    async def one(i: int, took: Sequence[float]) -> float:
+        ports = Ports(
+            FixedLocator(0.5), DepthRouter(Limits()), _Timed(took, i), _Plain(), identity, WatchSettings(stop=stop)
+        )
+        options = LocateOptions(n_parallel=len(took), depth=Depth.DEEP)
+        started = asyncio.get_running_loop().time()
+        async with closing(
+            solve(LocateRequest(new_request_id(), (photo,), options), ports, deadline_s=deadline_s)
+        ) as items:
+            async for item in items:
+                if getattr(item, "type", "") == "answer":
+                    return asyncio.get_running_loop().time() - started
+        return deadline_s
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(i, took)) for i, took in enumerate(ticks)]
+    return [task.result() for task in tasks]
+
+
+async def _auto(samples: Sequence[Sample]) -> Result:
+    calls: dict[str, int] = {}
+    hits: dict[str, int] = {}
+    args = AppArgs()
+    for depth in (Depth.DEEP, Depth.AUTO):
+        solver = LocalSolver(local_ports(args), deadline_s=120.0)
+        stop = "none" if depth is Depth.DEEP else None
+        options = bench_options(4).model_copy(update={"depth": depth, "stop": stop})
+        calls[depth], hits[depth] = 0, 0
+        for i, sample in enumerate(samples):
+            answer = (await solver(f"loc_{depth}_{i}", sample.load(), options)).answer
+            if answer is None:
+                continue
+            calls[depth] += answer.usage.tool_calls
+            point, truth = answer.point, sample.truth
+            hits[depth] += point is not None and distance_km(point, truth.point) < max(_CLASSIC_KM, truth.slack_km)
+        say(f"{depth}: {hits[depth]} of {len(samples)} within {_CLASSIC_KM:g} km, {calls[depth]} tool calls")
+    return {
+        "auto_tool_share": round(calls[Depth.AUTO] / max(1, calls[Depth.DEEP]), 3),
+        "auto_acc_loss": round(100.0 * (hits[Depth.DEEP] - hits[Depth.AUTO]) / max(1, len(samples)), 2),
+    }

@@ -1,0 +1,166 @@
+"""Every stop policy on recorded rollouts: what it saves against what it loses, as a table and a picture."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.recorded import RecordedPhoto
+from tts.domain.stop_policy import StopPolicy
+from tts.domain.trajectory import Run
+from tts.domain.watch_settings import TownGuess
+from tts.ensemble.guesses import TownCentres
+from tts.ensemble.leader import LeaderRule
+from tts.ensemble.stopping import ConsensusWatch
+from tts.verify.evidence.world import World
+
+TARGETS_KM = (25.0, 200.0, 750.0)
+POLICIES = (
+    "none", "first:1", "first:2", "first:3", "quorum:2", "quorum:3", "beta:.7", "beta:.85", "beta:.9", "beta:.95",
+    "worth:.7", "worth:.75", "worth:.8", "worth:.82", "worth:.85", "worth:.9", "worth:.95",
+    "careful:.7", "careful:.75", "careful:.8", "careful:.82", "careful:.85", "careful:.9", "careful:.95",
+)  # fmt: skip
+DEFAULT = "worth:.85"
+_COLOURS = {"none": "#555", "first": "#c33", "quorum": "#e80", "beta": "#28c", "worth": "#2a6", "careful": "#63b"}
+
+Decided = dict[tuple[int, frozenset[int]], bool]
+"""(photo, rollouts that ended) → whether the watch stops the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Percent of rollouts saved, and percentage points lost against all of them and gained over the first three."""
+
+    policy: str
+    saved: float
+    loss: float
+    above_first3: float
+
+    def keys(self) -> Result:
+        """The figures under their names, without the policy."""
+        return {"saved": self.saved, "loss": self.loss, "above_first3": self.above_first3}
+
+
+def frontier(photos: Sequence[RecordedPhoto], world: World, shuffles: int) -> dict[float, list[Point]]:
+    """A point for every policy at every wanted radius; orders come from synthetic latencies, seeded."""
+    centres = cache(TownCentres(world.gazetteer))
+    found: dict[float, list[Point]] = {}
+    for target in TARGETS_KM:
+        orders = _orders(photos, shuffles)
+        watches = {name: _watch(name, target, centres) for name in POLICIES}
+        found[target] = [_point(name, watch, orders, target, world) for name, watch in watches.items()]
+        for point in found[target]:
+            say(f"{target:5.0f} km {point.policy:10} saved {point.saved:5.1f} % loss {point.loss:5.2f} "
+                f"above first three {point.above_first3:5.2f}")  # fmt: skip
+    return found
+
+
+def _watch(name: str, target: float, guesses: TownGuess) -> ConsensusWatch:
+    """`careful:p` is `worth:p` where the first rollout leads."""
+    policy = StopPolicy.parse(name.replace("careful", "worth"))
+    return ConsensusWatch(policy, target, guesses, led=name.startswith("careful"))
+
+
+def _orders(photos: Sequence[RecordedPhoto], shuffles: int) -> list[tuple[RecordedPhoto, tuple[int, ...]]]:
+    """Rollouts of every photo in the order in which they end: log-normal latencies, alike for all systems."""
+    rng = random.Random(5)
+    orders = []
+    for _ in range(shuffles):
+        for photo in photos:
+            took = [rng.lognormvariate(0.0, 0.5) for _ in photo.answers]
+            orders.append((photo, tuple(sorted(range(len(took)), key=took.__getitem__))))
+    return orders
+
+
+def _point(
+    name: str,
+    watch: ConsensusWatch,
+    orders: Sequence[tuple[RecordedPhoto, tuple[int, ...]]],
+    target: float,
+    world: World,
+) -> Point:
+    decided: Decided = {}
+    saved = hits = of_all = of_three = 0.0
+    for photo, order in orders:
+        used = (_led if name.startswith("careful") else _used)(watch, photo, order, decided)
+        saved += 1.0 - len(used) / len(order)
+        hits += _hit(photo, used, target, world)
+        of_all += _hit(photo, frozenset(order), target, world)
+        of_three += _hit(photo, frozenset(order[:3]), target, world)
+    scale = 100.0 / len(orders)
+    return Point(name, round(scale * saved, 2), round(scale * (of_all - hits), 2), round(scale * (hits - of_three), 2))
+
+
+def _decides(watch: ConsensusWatch, photo: RecordedPhoto, ended: frozenset[int], n: int, decided: Decided) -> bool:
+    """Whether the watch stops the others of `n` once these rollouts have ended; looked at once for each set."""
+    key = (id(photo), ended)
+    if key not in decided:
+        watch.forget()
+        decided[key] = watch.look([photo.trajectory(i) for i in sorted(ended)], n).decided
+    return decided[key]
+
+
+def _used(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: Decided) -> frozenset[int]:
+    for count in range(1, len(order)):
+        ended = frozenset(order[:count])
+        if _decides(watch, photo, ended, len(order), decided):
+            return ended
+    return frozenset(order)
+
+
+def _led(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: Decided) -> frozenset[int]:
+    """As `_used`, where the first of the order leads and width `careful` says how many may be started."""
+    rule = LeaderRule("careful", watch.radius_km)
+    roles = [photo.trajectory(i).model_copy(update={"rollout_id": place}) for place, i in enumerate(order)]
+    for count in range(1, len(order)):
+        run = Run(rollouts={place: roles[place] for place in range(count)})
+        if rule.allowed(run, len(order)) <= count:
+            if count > 1:
+                return frozenset(order[:count])
+            continue
+        ended = frozenset(order[:count])
+        if _decides(watch, photo, ended, len(order), decided):
+            return ended
+    return frozenset(order)
+
+
+def _hit(photo: RecordedPhoto, rollouts: frozenset[int], target: float, world: World) -> bool:
+    error = photo.error_km(rollouts, world)
+    return error is not None and error < target
+
+
+def draw(found: dict[float, list[Point]], path: Path) -> None:
+    """The frontiers side by side as SVG: saved to the right, lost downwards."""
+    panels = [_panel(target, points, 40 + 300 * i) for i, (target, points) in enumerate(found.items())]
+    width = 40 + 300 * len(found)
+    path.write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 300" font-family="sans-serif" font-size="10">'
+        f'<rect width="{width}" height="300" fill="white"/>{"".join(panels)}</svg>\n'
+    )
+
+
+def _panel(target: float, points: Sequence[Point], left: int) -> str:
+    def at(point: Point) -> tuple[float, float]:
+        return left + 3.4 * min(75.0, point.saved), 40 + 22 * max(-0.5, min(9.0, point.loss))
+
+    parts = [
+        f'<text x="{left}" y="20" font-size="13">within {target:g} km</text>',
+        f'<path d="M{left} 30V250H{left + 255}" fill="none" stroke="#999"/>',
+        f'<rect x="{left + 85}" y="29" width="170" height="39.6" fill="#2a6" opacity="0.12"/>',
+        f'<text x="{left + 80}" y="270">rollouts saved, %</text>',
+        *(f'<text x="{left + 3.4 * x:.0f}" y="261">{x}</text>' for x in (0, 25, 50, 75)),
+        *(f'<text x="{left - 12}" y="{43 + 22 * y}">{y}</text>' for y in (0, 2, 4, 6, 8)),
+    ]
+    for point in points:
+        x, y = at(point)
+        colour = _COLOURS[point.policy.partition(":")[0]]
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"><title>{point.policy}</title></circle>')
+    legend = [
+        f'<text x="{left + 200}" y="{180 + 13 * i}" fill="{colour}">{name}</text>'
+        for i, (name, colour) in enumerate(_COLOURS.items())
+    ]
+    return "".join([*parts, *legend])

@@ -1,0 +1,121 @@
+"""`geotts bench photos`: how right the answers are on labelled photos, in this process and without Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from deployments.cli.console import config_option
+from deployments.cli.eval_run import chosen, running_figures
+from deployments.wiring.local import local_ports
+from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
+from tts.config import AppArgs
+from tts.domain.plan import Depth
+from tts.domain.request import LocateOptions
+from tts.eval.datasets import load_dataset
+from tts.eval.figures import Figures, figures, measure
+from tts.eval.metrics.names import PlaceNames
+from tts.eval.runs.configuration import config_digest
+from tts.eval.runs.journal import Journal
+from tts.eval.runs.record import Record
+from tts.eval.runs.runner import RunSetup, run_samples
+from tts.eval.runs.solvers import LocalSolver
+from tts.eval.sample import Sample
+from tts.geodata.countries import Countries
+from tts.geodata.store import DataStore
+
+_SPLITS = {"text": ("text",), "notext": ("notext",), "all": ()}
+
+
+def n_list(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+    """`1,8` → (1, 8), each between 1 and 32."""
+    try:
+        numbers = tuple(int(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list of numbers such as 1,8") from None
+    if not all(1 <= n <= 32 for n in numbers):
+        raise click.BadParameter("every number must be between 1 and 32")
+    return numbers
+
+
+@click.command()
+@click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
+@click.option("--n", "ns", default="1,8", show_default=True, callback=n_list, help="Rollouts a photo, a list.")
+@click.option("--split", type=click.Choice([*_SPLITS]), default="text", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="Keep the run files in this folder.")
+@click.option("--quick", is_flag=True, help="Every fifth photo only.")
+@config_option
+def command(args: AppArgs, photos: Path, ns: tuple[int, ...], split: str, out: Path | None, quick: bool) -> None:
+    """Accuracy, names, abstention, radii and time at depth=deep; text and no-text photos apart. Percentages."""
+    samples = chosen(load_dataset("folder", photos), _SPLITS[split], None)
+    report("photos", lambda: measure_photos(args, samples[:: 5 if quick else 1], ns, split, out))
+
+
+def measure_photos(args: AppArgs, samples: Sequence[Sample], ns: Sequence[int], split: str, out: Path | None) -> Result:
+    """Figures for each n; for `split` "all" also those of text and no-text photos apart."""
+    runs = asyncio.run(locate_all(args, samples, ns, "photos", out))
+    parts = ("text", "notext") if split == "all" else ()
+    result: Result = {"split": split, "photos": len(samples), "by_n": by_n(args, runs)}
+    for part in parts:
+        kept = {n: [record for record in records if part in record.tags] for n, records in runs.items()}
+        result[part] = by_n(args, kept)
+    return result
+
+
+async def locate_all(
+    args: AppArgs, samples: Sequence[Sample], ns: Sequence[int], dataset: str, out: Path | None
+) -> dict[int, list[Record]]:
+    """Records for each n, one photo at a time. Each n starts with fresh parts and profits from nothing before it.
+
+    An existing run file under `out` is not continued: a benchmark measures what is there now.
+    """
+    found: dict[int, list[Record]] = {}
+    with tempfile.TemporaryDirectory(prefix="geotts-bench-") as temporary:
+        for n in ns:
+            solver = LocalSolver(local_ports(args), deadline_s=args.gateway.default_deadline_s)
+            options = bench_options(n)
+            await solver("loc_warm", samples[0].load(), options)
+            path = (out or Path(temporary)) / f"{dataset}-n{n}.jsonl"
+            path.unlink(missing_ok=True)
+            say(f"{len(samples)} samples, n={n}")
+            setup = RunSetup(dataset, options, config_digest(args, None))
+            with Journal(path) as journal, running_figures(len(samples), f"n={n} ") as show:
+                found[n] = []
+                async for record in run_samples(samples, solver, journal, setup, concurrency=1):
+                    found[n].append(record)
+                    show(record)
+    return found
+
+
+def bench_options(n: int) -> LocateOptions:
+    """What every sample is asked with: all rollouts run to their end."""
+    return LocateOptions(n_parallel=n, depth=Depth.DEEP, stop="none", seed=1, include="full")
+
+
+def by_n(args: AppArgs, runs: dict[int, list[Record]]) -> dict[str, Result]:
+    """Accuracy, radii, calibration and time of the records, by number of rollouts (as text: the keys are JSON)."""
+    names = PlaceNames(Countries(), DataStore(args.data_dir).gazetteer())
+    return {str(n): _keys(figures(measure(records, names))) for n, records in runs.items()}
+
+
+def _keys(found: Figures) -> Result:
+    return {
+        "n": found.n,
+        "failures": found.failures,
+        **{f"acc_{t}": value for t, value in zip((1, 25, 200, 750), found.acc_classic, strict=False)},
+        "country": found.country,
+        "city": found.city,
+        "abstained": found.abstained,
+        "median_km": found.median_km,
+        "radius90_cover": found.radius90_cover,
+        "radius90_median_km": found.radius90_median_km,
+        "ece": found.ece,
+        "brier_skill": found.brier_skill,
+        "best_of_n_25": found.best_of_n[3] if found.best_of_n else None,
+        "tool_calls": found.tool_calls,
+        "p50_s": found.p50_s,
+    }

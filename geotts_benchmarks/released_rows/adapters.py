@@ -1,0 +1,67 @@
+"""Which adapter judges which file of which system.
+
+An adapter turns a row into a call of the code that serves and compares what comes out. Adding one is one module with a
+`judge` and one entry here. A system or file without an adapter differs in every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from geotts_benchmarks.released_rows import (
+    readers,
+    rewards_geoagent,
+    rewards_georeasoner,
+    rewards_geovista,
+    rewards_reverse,
+    rewards_thinking_with_map,
+    tools_geoagent,
+    turns_geoagent,
+)
+from geotts_benchmarks.released_rows.corpus import READERS, SAMPLING, Corpus, Row
+from geotts_benchmarks.released_rows.geovista import tools as geovista_tools
+from geotts_benchmarks.released_rows.geovista import turns as geovista_turns
+from geotts_benchmarks.released_rows.judged import Judged, differ
+from geotts_benchmarks.released_rows.reverse import tools as reverse_tools
+from geotts_benchmarks.released_rows.reverse import turns as reverse_turns
+from geotts_benchmarks.released_rows.sampling import judge as sampling
+from geotts_benchmarks.released_rows.thinking_with_map import tools as thinking_with_map_tools
+from geotts_benchmarks.released_rows.thinking_with_map import turns as thinking_with_map_turns
+from tts.errors import GeoTTSError, RolloutError, boundary
+
+Judge = Callable[[Row, Corpus], Awaitable[Judged]]
+"""Judges one row. What it raises counts as a difference."""
+
+ADAPTERS: Mapping[tuple[str, str], Judge] = {
+    ("", READERS): readers.judge,
+    ("geoagent", "rewards"): rewards_geoagent.judge,
+    ("geoagent", "tools"): tools_geoagent.judge,
+    ("geoagent", "turns"): turns_geoagent.judge,
+    ("georeasoner", "rewards"): rewards_georeasoner.judge,
+    ("geovista", "rewards"): rewards_geovista.judge,
+    ("geovista", "tools"): geovista_tools.judge,
+    ("geovista", "turns"): geovista_turns.judge,
+    ("reverse", "rewards"): rewards_reverse.judge,
+    ("reverse", "tools"): reverse_tools.judge,
+    ("reverse", "turns"): reverse_turns.judge,
+    **{(system, SAMPLING): sampling.judge for system in ("geoagent", "geovista", "reverse", "thinking_with_map")},
+    ("thinking_with_map", "rewards"): rewards_thinking_with_map.judge,
+    ("thinking_with_map", "tools"): thinking_with_map_tools.judge,
+    ("thinking_with_map", "turns"): thinking_with_map_turns.judge,
+}
+"""(system, file) → judge; the readers of `eval.jsonl` are ("", "readers")."""
+
+
+async def judged(system: str, file: str, row: Row, corpus: Corpus) -> Judged:
+    """What the adapter says of the row."""
+    judge = ADAPTERS.get((system, file))
+    if judge is None:
+        return differ(f"there is no adapter for {system or 'eval'}/{file}")
+    try:
+        with boundary(RolloutError, f"{system or 'eval'}/{file} {row['id']}"):
+            return await judge(row, corpus)
+    except GeoTTSError as error:
+        return differ(f"{error.code}: {error.detail}")
+
+
+__all__ = ["ADAPTERS", "READERS", "Judge", "judged"]

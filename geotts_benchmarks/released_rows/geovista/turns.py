@@ -1,0 +1,49 @@
+"""`turns.jsonl` of GeoVista: one output, or a whole run whose last request is compared."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.geovista.subject import SYSTEM, as_row, as_tavily, dialect_for
+from geotts_benchmarks.released_rows.judged import Judged, compared, declared
+from geotts_benchmarks.released_rows.played_rollout import Played, made_photo, played_rollout
+from geotts_benchmarks.released_rows.played_tools import played_toolbox
+from geotts_benchmarks.released_rows.played_transport import PlayedTransport
+from geotts_benchmarks.released_rows.values import with_words
+from tts.dialects.released.geovista.calls import calls_written
+
+_PHOTO: Final = (1008, 756)
+# The reply that the rows have in mind: their results show this page.
+_PAGES: Final = [{"title": "The crane", "href": "https://w1.example", "body": "It stands."}]
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    """Play the outputs; compare calls, stop and appended messages, or of a whole run its last request."""
+    whole = isinstance(row["assistant"], list)
+    if whole and not corpus.texts(SYSTEM):
+        return declared("the texts of the loop are not in the corpus")
+    played = await _played(row["assistant"] if whole else [row["assistant"]], corpus)
+    if whole:
+        wanted = _without_system(row["last_request"])
+        made = _without_system([as_row(message) for message in played.requests[-1].messages])
+        return compared(requests=(row["requests"], len(played.requests)), last_request=(wanted, made))
+    calls = calls_written(row["assistant"])
+    stop = not played.appended()
+    return compared(
+        calls=(row["calls"], with_words(calls)),
+        run=(row["run"], with_words(calls[:1])),
+        stop=(row["stop"], stop),
+        appended=(row["appended"], [as_row(message) for message in played.appended()]),
+    )
+
+
+async def _played(outputs: list[str], corpus: Corpus) -> Played:
+    transport = PlayedTransport(as_tavily({"status": 200, "reply": _PAGES}))
+    async with played_toolbox(SYSTEM, transport) as toolbox:
+        return await played_rollout(dialect_for(corpus), toolbox, made_photo(*_PHOTO), outputs)
+
+
+def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows leave the system text out."""
+    return [message | {"content": "<system>"} if message["role"] == "system" else message for message in messages]

@@ -1,0 +1,59 @@
+"""What is said of one row of a corpus."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from tts.domain.value import Value
+
+_SHOWN_CHARS = 300
+
+
+class Judged(Value):
+    """`declared` rows count neither way: they rest on something that nobody supplied, and `reason` names it."""
+
+    verdict: Literal["equal", "differ", "declared"]
+    reason: str = ""
+
+
+EQUAL = Judged(verdict="equal")
+
+
+def declared(reason: str) -> Judged:
+    """A row that cannot be judged; `reason` names what nobody supplied."""
+    return Judged(verdict="declared", reason=reason)
+
+
+def differ(reason: str) -> Judged:
+    """A row that is not reproduced; `reason` says where."""
+    return Judged(verdict="differ", reason=reason)
+
+
+def compared(**pairs: tuple[Any, Any]) -> Judged:
+    """Equal when both sides of every pair (`name=(wanted, made)`) are; else the first pair that differs."""
+    for name, (wanted, made) in pairs.items():
+        if not same(wanted, made):
+            return differ(f"{name}: wanted {_short(wanted)}, made {_short(made)}")
+    return EQUAL
+
+
+def same(wanted: JsonValue, made: JsonValue, *, tolerance: float = 1e-6) -> bool:
+    """Equal character for character, and number for number within `tolerance`; true is no number."""
+    if isinstance(wanted, bool) or isinstance(made, bool):
+        return wanted is made
+    if isinstance(wanted, int | float) and isinstance(made, int | float):
+        return abs(wanted - made) <= tolerance
+    if isinstance(wanted, dict) and isinstance(made, dict):
+        keys = wanted.keys() == made.keys()
+        return keys and all(same(wanted[key], made[key], tolerance=tolerance) for key in wanted)
+    if isinstance(wanted, list) and isinstance(made, list):
+        pairs = zip(wanted, made, strict=False)
+        return len(wanted) == len(made) and all(same(a, b, tolerance=tolerance) for a, b in pairs)
+    return wanted == made
+
+
+def _short(value: JsonValue) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

@@ -1,0 +1,153 @@
+"""The made-up services of the rows: pages by query and look-alikes by region, in the form of Tavily and of a lens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.made_up import http_failure
+from tools.released.reverse.lens import hits_of_organic
+from tools.released.reverse.pages import request_body
+from tts.domain.request import RequestContext
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import ToolContext
+
+_TEXT_CHARS: Final = 60
+_USED_UP: Final = (429, 432)
+_COUNTS: Final = {"no": 0, "none": 0, "one": 1, "two": 2, "three": 3}
+_FOR_QUERY: Final = re.compile(r'(one|two|three|none|no)(?: results?)? for "([^"]+)"')
+_FOR_EACH: Final = re.compile(r"(one|two|three) results? for each query")
+_USUAL: Final = 2
+
+
+class MadeUpPages:
+    """A `PageSource` that answers as the rows of a corpus say, and keeps what it was asked."""
+
+    name = "tavily"
+    needs_network = False
+
+    def __init__(self, row: Row | None, corpus: Corpus) -> None:
+        self._provider: Mapping[str, Any] = (row or {}).get("provider") or {}
+        self._known = _known_replies(corpus)
+        self.requests: list[dict[str, Any]] = []
+
+    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Sequence[dict[str, Any]]:
+        """Pages of the row's reply, of another row with this query, or two. Raises ToolError as the row fails."""
+        body = request_body(query, excluded)
+        if body not in self.requests:
+            self.requests.append(body)
+        if self._provider.get("status") in _USED_UP:
+            raise ToolError("used up", kind=ToolErrorKind.QUOTA)
+        failure = http_failure(self._provider)
+        if failure is not None:
+            raise ToolError(failure, kind=ToolErrorKind.BLOCKED)
+        return self._results(query)
+
+    def _results(self, query: str) -> list[dict[str, Any]]:
+        reply = self._provider.get("reply")
+        if isinstance(reply, dict) and (reply.get("query") == query or query not in self._known):
+            return list(reply["results"])
+        counts = _counts(reply) if isinstance(reply, str) else {}
+        found = counts.get(query, counts.get("", -1))
+        if found >= 0:
+            return made_pages(query, found)
+        return self._known[query] if query in self._known else made_pages(query, _USUAL)
+
+
+class MadeUpLens:
+    """A `LensSource` over the reply of a row; of a region that an earlier row asked for, its reply."""
+
+    name = "lens"
+    needs_network = False
+    sends_photo = False
+
+    def __init__(self, row: Row | None, corpus: Corpus, excluded: Sequence[str] = ()) -> None:
+        self._provider: Mapping[str, Any] = (row or {}).get("provider") or {}
+        self._excluded = excluded
+        self._earlier = _earlier_regions(row, corpus)
+        self.asked = 0
+
+    def remember_first(self, arguments: Any) -> None:
+        """An earlier row asked for the first of these regions: where the corpus has it not, with the usual reply."""
+        boxes = arguments.get("bbox_2d") if isinstance(arguments, dict) else None
+        if isinstance(boxes, list) and boxes and isinstance(boxes[0], list):
+            self._earlier.setdefault(tuple(int(side) for side in boxes[0]), made_look_alikes(_USUAL))
+
+    async def hits(self, box: Sequence[int], context: ToolContext) -> Sequence[dict[str, Any]]:
+        """Hits of the row's reply, or two where it has none; `asked` counts what no earlier row had."""
+        if (known := self._earlier.get(tuple(box))) is not None:
+            return hits_of_organic(known, self._excluded)
+        self.asked += 1
+        failure = http_failure(self._provider)
+        if failure is not None:
+            raise ToolError(failure, kind=ToolErrorKind.BLOCKED)
+        reply = self._provider.get("reply")
+        if not isinstance(reply, dict):
+            return hits_of_organic(made_look_alikes(_USUAL), self._excluded)
+        try:
+            return hits_of_organic(organic_of(reply), self._excluded)
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ToolError(str(error), kind=ToolErrorKind.UNAVAILABLE) from error
+
+
+def made_pages(query: str, count: int) -> list[dict[str, Any]]:
+    """Pages as the corpus makes them up."""
+    return [
+        {
+            "title": f"Result {i} on {query}",
+            "url": f"https://w{i}.example/page",
+            "content": (f"Text {i} that names the place {query} and says more about it. " * 2)[:_TEXT_CHARS],
+        }
+        for i in range(1, count + 1)
+    ]
+
+
+def made_look_alikes(count: int) -> list[dict[str, Any]]:
+    """Look-alikes as the corpus makes them up."""
+    return [
+        {"pos": i, "title": f"Look-alike {i}", "url": f"https://h{i}.example/p", "domain": f"h{i}.example"}
+        for i in range(1, count + 1)
+    ]
+
+
+def organic_of(reply: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The organic hits of a lens reply. Raises LookupError, TypeError or AttributeError for another form."""
+    return list(reply["results"][0]["content"]["results"].get("organic", []))
+
+
+def _counts(reply: str) -> dict[str, int]:
+    """Results by query; "" for every query."""
+    each = _FOR_EACH.search(reply)
+    found = {query: _COUNTS[word] for word, query in _FOR_QUERY.findall(reply)}
+    return {**found, "": _COUNTS[each[1]]} if each is not None else found
+
+
+def _known_replies(corpus: Corpus) -> dict[str, list[dict[str, Any]]]:
+    """Replies that the rows of tools state, by query."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in corpus.rows("reverse", "tools"):
+        reply = (row.get("provider") or {}).get("reply")
+        if isinstance(reply, dict) and isinstance(reply.get("query"), str):
+            found.setdefault(reply["query"], list(reply["results"]))
+        elif isinstance(reply, str):
+            for query, count in _counts(reply).items():
+                found.setdefault(query, made_pages(query, count))
+    return found
+
+
+def _earlier_regions(row: Row | None, corpus: Corpus) -> dict[tuple[int, ...], list[dict[str, Any]]]:
+    """What the rows before this one brought back: their regions are in the cache of the released code."""
+    found: dict[tuple[int, ...], list[dict[str, Any]]] = {}
+    if row is None:
+        return found
+    for earlier in corpus.rows("reverse", "tools"):
+        if earlier["id"] == row["id"]:
+            break
+        provider, box = earlier.get("provider") or {}, (earlier.get("arguments") or {})
+        box = box.get("bbox_2d") if isinstance(box, dict) else None
+        served = earlier.get("tool") == "image_search_tool" and earlier.get("path") == "eval"
+        if served and provider.get("status") == 200 and isinstance(box, list) and not isinstance(box[0], list):
+            found[tuple(int(float(side)) for side in box)] = organic_of(provider["reply"])
+    return found

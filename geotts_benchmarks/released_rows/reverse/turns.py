@@ -1,0 +1,151 @@
+"""`turns.jsonl` of REVERSE: what is read in an output, what is appended, whether the run ends; whole conversations.
+
+How many messages a conversation may have stands in its `why`. Where its last output calls a tool or only thinks, it had
+no room for another: the row gives none. The log of the evaluation (`record`) and the distance to a truth that the row
+does not state are not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.judged import Judged, compared, declared
+from geotts_benchmarks.released_rows.played_rollout import Played, made_photo
+from geotts_benchmarks.released_rows.reverse.played import eval_message, eval_tools, play, rl_message, rl_tools
+from geotts_benchmarks.released_rows.reverse.recordings import recorded
+from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
+from geotts_benchmarks.released_rows.reverse.subject import LARGE_PHOTO, PHOTO, dialect_for, nudge_of
+from geotts_benchmarks.released_rows.values import with_words
+from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written
+from tts.dialects.released.reverse.marks import marks_in
+from tts.dialects.released.thinking_with_map.calls import calls_found
+from tts.domain.messages import text_message
+from tts.domain.tooling import ToolResult
+from tts.domain.trajectory import Turn
+from tts.eval.rewarding.process import tool_rewards
+from tts.rewards.released.reverse import read_for_tables
+from tts.toolkit.reverse_cache.calls import ReverseCache
+
+_LIMIT: Final = re.compile(r"max_turns (\d+)")
+_LARGE: Final = "above 2,097,152 pixels"
+_COUNTED: Final = {"zoom": ZOOM, "image_search": IMAGE_SEARCH, "text_search": TEXT_SEARCH}
+_IMAGE: Final = "images/part00/photo_0.jpg"  # the photo of the rows of training
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    """Play one output or a whole conversation; declared where it needs a reminder that nobody supplied."""
+    if row["path"] == "rl":
+        return await _rl(row, corpus)
+    if nudge_of(corpus) is None and (row.get("nudged") or row.get("nudges")):
+        return declared("nobody supplied the reminder")
+    return await (_turn(row, corpus) if isinstance(row["assistant"], str) else _conversation(row, corpus))
+
+
+async def _turn(row: Row, corpus: Corpus) -> Judged:
+    played = await _played(row, corpus, [row["assistant"]])
+    answer = with_words(read_for_tables(row["assistant"]))
+    appended = played.appended()
+    nudge = nudge_of(corpus)
+    return compared(
+        calls=(row["calls"], [call.whole for call in calls_written(row["assistant"], turn=0)]),
+        answer=(row["answer"], answer),
+        stop=(row["stop"], not appended),
+        nudged=(row["nudged"], bool(appended) and appended[-1].role == "user" and appended[-1].text == nudge),
+        counted=(row["counted"], {name: _worked(played, tool) for name, tool in _COUNTED.items()}),
+        appended=(row["appended"], [eval_message(message, played) for message in appended]),
+        prediction_if_last=(row["prediction_if_last"], answer),
+    )
+
+
+async def _conversation(row: Row, corpus: Corpus) -> Judged:
+    said: Sequence[str] = row["assistant"]
+    played = await _played(row, corpus, said, messages=_limit(row))
+    last = played.requests[-1]
+    messages = [*last.messages, *_final(played, said)]
+    sent = {schema.name for schema in last.tools}
+    nudges = sum(message.role == "user" and message.text == nudge_of(corpus) for message in last.messages)
+    useful = [{"turn": m.turn, "tool": m.result.name, "indices": m.indices} for m in marks_in(messages)]
+    return compared(
+        requests=(row["requests"], len(played.requests)),
+        last_request=(row["last_request"], [eval_message(message, played) for message in last.messages]),
+        tools_sent=(sorted(row["tools_sent"]), sorted(sent)),
+        stop_words=(row["stop_words"], [*last.sampling.stop]),
+        prediction=(row["prediction"], with_words(read_for_tables(said[min(len(said), len(played.requests)) - 1]))),
+        served=(row["prediction"], _served(played)),
+        calls=(row["calls"], sum(_worked(played, tool) for tool in _COUNTED.values())),
+        nudges=(row["nudges"], nudges),
+        max_turns_exceeded=(row["max_turns_exceeded"], _calls_at_the_end(played, said)),
+        useful=(row["useful"], useful),
+    )
+
+
+async def _rl(row: Row, corpus: Corpus) -> Judged:
+    photo = made_photo(*PHOTO)
+    before = row["before"]
+    played = await play(
+        dialect_for("rl", corpus),
+        "rl",
+        rl_tools(recorded(corpus.folder), _IMAGE, photo.sha256),
+        PHOTO,
+        [row["assistant"]],
+        turns_before=before.get("assistant_turns", 0),
+        tokens_before=before.get("used", 0),
+    )
+    appended = played.appended()
+    found = calls_found(row["assistant"], turn=0) if played.calls else ()
+    states = [*(["processing_tools"] if played.calls else []), "generating" if appended else "terminated"]
+    return compared(
+        calls=(row["calls"], [{"name": call.name, "arguments": with_words(call.written)} for call in found]),
+        states=(row["states"], states),
+        stop=(row["stop"], not appended),
+        appended=(row["appended"], [rl_message(message) for message in appended[1:]]),
+        tool_rewards=(row["tool_rewards"], [*_rewards(row, played, corpus, photo.sha256)]),
+    )
+
+
+async def _played(row: Row, corpus: Corpus, said: Sequence[str], *, messages: int | None = None) -> Played:
+    tools = eval_tools(MadeUpPages(None, corpus), MadeUpLens(None, corpus))
+    size = LARGE_PHOTO if _LARGE in row["why"] else PHOTO
+    return await play(dialect_for("eval", corpus, messages=messages), "eval", tools, size, said)
+
+
+def _limit(row: Row) -> int | None:
+    """None for the system's own."""
+    stated = _LIMIT.search(row["why"])
+    if stated is not None:
+        return int(stated[1]) + 1
+    last = row["assistant"][-1]
+    goes_on = calls_written(last, turn=0) or ("</think>" in last and "<answer>" not in last)
+    return len(row["assistant"]) if goes_on else None
+
+
+def _calls_at_the_end(played: Played, said: Sequence[str]) -> bool:
+    last = len(played.requests) - 1
+    return last < len(said) and bool(calls_written(said[last], turn=0))
+
+
+def _final(played: Played, said: Sequence[str]) -> list[Any]:
+    """The last output as a message, which no request holds any more."""
+    return [text_message("assistant", said[len(played.requests) - 1])] if len(played.requests) <= len(said) else []
+
+
+def _served(played: Played) -> JsonValue:
+    answer = None if played.finished is None else played.finished.answer
+    return None if answer is None or answer.point is None else [answer.point.lat, answer.point.lon]
+
+
+def _worked(played: Played, tool: str) -> int:
+    return sum(result.ok and result.name == tool for result in played.results)
+
+
+def _rewards(row: Row, played: Played, corpus: Corpus, photo: str) -> list[float]:
+    known = recorded(corpus.folder)
+    cache = ReverseCache(known.pictures, known.texts, {photo: _IMAGE})
+    results: tuple[ToolResult, ...] = tuple(played.results)
+    turn = Turn(index=0, text=row["assistant"], calls=tuple(played.calls), results=results)
+    return tool_rewards([turn], cache, photo)

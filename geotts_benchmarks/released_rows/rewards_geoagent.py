@@ -1,0 +1,118 @@
+"""GeoAgent: its rewards, with the similarities and positions that a row supplies in place of the services."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.judged import Judged, compared, declared
+from tts.rewards.released import chain, geoagent
+from tts.rewards.released.opencage import query_of, shortened
+from tts.rewards.released.sphere import haversine_km
+
+_ALL_AGREE = (True, True, True)
+Reply = Callable[[str, str, str], str | None]
+"""From the id, the stage and its conclusion to what the second reader answers; None for no answer."""
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    """Compute the reward that the row's `kind` names; KeyError for an unknown kind."""
+    return _KINDS[row["kind"]](row)
+
+
+def _spatial(row: Row) -> Judged:
+    return compared(value=(row["value"], geoagent.spatial_reward(row["input"]["km"])))
+
+
+def _distance(row: Row) -> Judged:
+    return compared(
+        value=(row["value"], haversine_km(*(row["input"][key] for key in ("lat1", "lon1", "lat2", "lon2"))))
+    )
+
+
+def _format(row: Row) -> Judged:
+    return compared(value=(row["value"], geoagent.format_reward(row["input"]["text"])))
+
+
+def _geo_format(row: Row) -> Judged:
+    return compared(value=(row["value"], geoagent.geo_format_reward(row["input"]["text"])))
+
+
+def _names(row: Row) -> Judged:
+    given = row["input"]
+    if "cosine" in given:
+        return compared(value=(row["value"], geoagent.clipped(given["cosine"])))
+    table: Mapping[str, float] = given["similarities"]
+    made = geoagent.names_reward(given["text"], given["solution"], lambda a, b: table.get(f"{a} | {b}", 0.0))
+    return compared(
+        value=(row["value"], made.value), compared=(row["compared"], [list(pair) for pair in made.compared])
+    )
+
+
+def _spatial_of_text(row: Row) -> Judged:
+    table: Mapping[str, list[float]] = row["input"]["geocoder"]
+
+    def geocode(address: str) -> geoagent.Position | None:
+        asked: str | None = address
+        while asked is not None:
+            if (found := table.get(query_of(asked))) is not None:
+                return found[0], found[1]
+            asked = shortened(asked)
+        return None
+
+    made = geoagent.spatial_reward_of_text(row["input"]["text"], row["input"]["solution"], geocode)
+    return compared(value=(row["value"], made))
+
+
+def _length_weight(row: Row) -> Judged:
+    return compared(value=(row["value"], chain.length_weight(row["input"]["reasoning_characters"])))
+
+
+def _consistency(row: Row) -> Judged:
+    given = row["input"]
+    if (lengths := given.get("lengths")) is not None:
+        return compared(value=(row["value"], chain.consistency_reward(tuple(lengths), _ALL_AGREE)))
+    reply = _REPLIES.get(given["why"])
+    if reply is None:
+        return declared("the replies of the second reader are not in the row, and its reason does not say them")
+    stages = chain.read_chain(given["text"])
+    if stages is None:
+        return compared(value=(row["value"], 0.0))
+    read = []
+    for number, question in enumerate(chain.questions(stages)):
+        said = reply(f"{number}", question.stage, str(stages[question.stage]["Conclusion"]))
+        read.append(None if said is None else chain.conclusion_of(said, f"{number}"))
+    return compared(value=(row["value"], chain.reward_of(stages, read)))
+
+
+def _concludes(request_id: str, conclusion: str) -> str:
+    return json.dumps({"id": request_id, "Conclusion": conclusion}, ensure_ascii=False)
+
+
+def _only(stage: str) -> Reply:
+    return lambda request_id, asked, right: _concludes(request_id, right if asked == stage else "Elsewhere")
+
+
+_REPLIES: Mapping[str, Reply] = {
+    "blanks make no difference": lambda request_id, stage, right: _concludes(request_id, f" {right[:2]} {right[2:]} "),
+    "region only": _only("RegionalGuess"),
+    "place only": _only("PreciseLocalization"),
+    "the id is not repeated": lambda request_id, stage, right: _concludes(f"not {request_id}", right),
+    "no JSON": lambda request_id, stage, right: right,
+    "HTTP 500": lambda request_id, stage, right: None,
+    "timeout": lambda request_id, stage, right: None,
+}
+"""What the second reader answers, as the reason of a row says."""
+
+
+_KINDS: Mapping[str, Callable[[Row], Judged]] = {
+    "spatial": _spatial,
+    "distance": _distance,
+    "format": _format,
+    "geo_format": _geo_format,
+    "names": _names,
+    "spatial_of_text": _spatial_of_text,
+    "length_weight": _length_weight,
+    "consistency": _consistency,
+}

@@ -1,0 +1,19 @@
+"""GeoReasoner: locatability from area shares, with the weights that serve."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.judged import Judged, compared
+from tts.rewards.geo_adapt import visual_locatability
+from tts.routing.segmentation import class_weights
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    """Compare the locatability; the row gives area shares by class number, other classes have none."""
+    _, weights = class_weights()
+    shares = np.zeros(len(weights))
+    for number, share in row["input"].items():
+        shares[int(number)] = share
+    return compared(value=(row["value"], float(visual_locatability(shares.tolist(), weights.tolist()))))

@@ -1,0 +1,256 @@
+"""`sampling.json`: each value that concerns serving, against what the shipped profile of the system sends."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.judged import Judged, compared, declared, differ
+from geotts_benchmarks.released_rows.played_rollout import made_photo
+from geotts_benchmarks.released_rows.sampling import pictures, verifier
+from geotts_benchmarks.released_rows.sampling.shipped import Shipped, context_length, grainy_photo, pictures_in, shipped
+from tts.dialects.served.spoken import SpokenDialect
+from tts.domain.tooling import ToolResult
+from tts.ports import ToolOutcome
+
+Check = Callable[[Row, Shipped, Corpus], Awaitable[Judged]]
+_WHOLE: Final = [0, 0, 1000, 1000]
+_TINY: Final = [500, 500, 510, 510]
+_BOX: Final = '{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": %s, "label": "x", "img_idx": 0}}'
+_ZOOM: Final = f"<tool_call>\n{_BOX}\n</tool_call>"
+_THOUGHT: Final = "<think>a</think>"
+_TEXT: Final = "".join(chr(0x4E00 + i) for i in range(9000))
+_COUNT = "how many rollouts there are is said by each request (`n_parallel`)"
+_MAPS = "maps are those of the services (docs/dialects.md); the rows of the tools compare their sizes"
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    """Run the check of the row's name; a value without a check differs unless a reason is declared for it."""
+    system, name = row["id"].partition("/")[0], row["name"]
+    if (reason := _DECLARED.get(f"{system}/{name}")) is not None:
+        return declared(reason)
+    check = _CHECKS.get(f"{system}/{name}")
+    if check is None:
+        return differ("nothing says what the profile sends there")
+    section = name.partition("/")[0]
+    return await check(row, shipped(system, section if section in ("demo", "rl") else ""), corpus)
+
+
+async def _field(row: Row, case: Shipped, corpus: Corpus, *, field: str, absent: Any = None, n: int = 1) -> Judged:
+    """A field of the body; what is absent there stands for the servers' own value."""
+    return compared(value=(row["value"], (await case.first_body(n=n)).get(field, absent)))
+
+
+async def _sampled(row: Row, case: Shipped, corpus: Corpus, *, n: int) -> Judged:
+    return compared(value=(row["value"], (await case.first_body(n=n))["temperature"] > 0))
+
+
+async def _turns(row: Row, case: Shipped, corpus: Corpus, *, said: str, uncounted: int = 0) -> Judged:
+    """Messages of a model that goes on for ever."""
+    return compared(value=(row["value"] + uncounted, await case.turns(said)))
+
+
+async def _calls_of(row: Row, case: Shipped, corpus: Corpus, *, tool: str) -> Judged:
+    return compared(value=(row["value"], case.dialect.calls_per_tool.get(tool)))
+
+
+async def _context(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    return compared(value=(row["value"], context_length(case.args.dialect)))
+
+
+async def _has_tools(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    return compared(value=(row["value"], bool((await case.first_body()).get("tools"))))
+
+
+async def _first_only(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """Of two calls in a message, the first runs."""
+    return compared(value=(row["value"], len((await case.play([_zoom(_WHOLE) + _zoom(_TINY)])).calls)))
+
+
+async def _all_in_order(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    played = await case.play([_zoom(_WHOLE) + _zoom(_TINY)])
+    boxes = [box for box in (str(_WHOLE), str(_TINY)) for result in played.results if box in result.text]
+    made = "all of one message run, in order" if boxes == [str(_WHOLE), str(_TINY)] else str(boxes)
+    return compared(value=(row["value"], made))
+
+
+async def _hermes(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    return compared(value=(row["value"], "hermes" if (await case.play([_zoom(_WHOLE)])).calls else "none"))
+
+
+async def _text_limit(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """Characters of a long result that the model reads, without the mark of what is cut."""
+    return compared(value=(row["value"], sum(letter in _TEXT for letter in _read(case))))
+
+
+async def _text_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """The side that is kept: `left` is the beginning, `middle` cuts there."""
+    read = _read(case)
+    starts, ends = read.startswith(_TEXT[:100]), read.endswith(_TEXT[-100:])
+    made = "middle" if starts and ends else "left" if starts else "right"
+    return compared(value=(row["value"], made))
+
+
+async def _photo(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    return await pictures.photo_of_most_pixels(row, case)
+
+
+async def _as_it_is(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    return await pictures.photo_as_it_is(row, case)
+
+
+async def _boxes(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """A box of the shown photo's lower half is the lower half of the photo."""
+    photo = grainy_photo(2000, 1500)
+    body = await case.first_body(photo=photo)
+    (data,) = pictures_in(body)
+    shown = pictures.opened(data)
+    played = await case.play([_zoom([0, shown.height // 2, shown.width, shown.height])], photo)
+    crop = pictures.opened(next(iter(played.files.values())))
+    ratio = crop.width / crop.height
+    return compared(half=(True, abs(ratio - photo.width / (photo.height / 2)) < 0.1))
+
+
+async def _crop_step(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    found = [await pictures.crop_of(case, box) for box in ([0, 0, 300, 410], [100, 30, 650, 900], [5, 7, 501, 333])]
+    return compared(multiple=(True, pictures.is_multiple(row["value"], *found)))
+
+
+async def _crop_least(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    small = await pictures.crop_of(case, [500, 500, 530, 530])
+    return compared(least=(True, pictures.is_least(row["value"], small, _STEP[case.args.dialect])))
+
+
+async def _crop_most(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    box = [0, 0, 1672, 1254] if case.args.dialect == "geovista" else _WHOLE
+    large = await pictures.crop_of(case, box)
+    return compared(most=(True, pictures.is_most(row["value"], large, _STEP[case.args.dialect])))
+
+
+async def _crop_filter(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    photo = grainy_photo(2000, 1500)
+    source = photo.image().crop((0, 0, 600, 600))
+    made = await pictures.crop_of(case, [0, 0, 300, 400])
+    return compared(value=(row["value"], pictures.filter_of(made, source)))
+
+
+async def _crop_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """A box that is too small is grown until its shorter side has that many pixels, which are whole ones."""
+    side = min((await pictures.crop_of(case, [500, 500, 501, 501])).size)
+    return compared(grown=(True, row["value"] <= side <= row["value"] + 1))
+
+
+async def _crop_ratio(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """A box just above the ratio is refused, one just below is shown."""
+    photo = made_photo(4000, 3000)
+    over, under = (1000 / (row["value"] * step) * photo.width / photo.height for step in (1.03, 0.93))
+    shown = [bool((await case.play([_zoom([0, 100, 1000, 100 + high])], photo)).files) for high in (over, under)]
+    return compared(shown=([False, True], shown))
+
+
+async def _crop_scaled(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """Half of a photo that the processor leaves as it is has half of its sides."""
+    size = (await pictures.crop_of(case, [100, 200, 600, 700], made_photo(1008, 756))).size
+    return compared(value=(row["value"], size != (504, 378)))
+
+
+def _zoom(box: Sequence[float]) -> str:
+    return _ZOOM % [*box]
+
+
+def _read(case: Shipped) -> str:
+    """What the model reads of a result that is far too long."""
+    assert isinstance(case.dialect, SpokenDialect)
+    return case.dialect.result_text(ToolOutcome(ToolResult(call_id="c", name="made-up", text=_TEXT)))
+
+
+_STEP: Final = {"geovista": 28, "reverse": 28, "thinking_with_map": 32}
+_ALONE: Final[Check] = partial(_field, field="temperature")
+_TOKENS: Final[Check] = partial(_field, field="max_tokens")
+_CHECKS: Final[Mapping[str, Check]] = {
+    "geoagent/inference/temperature": _ALONE,
+    "geoagent/inference/max_tokens": _TOKENS,
+    "geoagent/inference/turns": partial(_turns, said=_THOUGHT),
+    "geoagent/inference/photo": _as_it_is,
+    "geovista/eval/temperature": _ALONE,
+    "geovista/eval/max_tokens": _TOKENS,
+    "geovista/eval/max_rounds": partial(_turns, said=_zoom([0, 0, 500, 500])),
+    "geovista/eval/crops": partial(_calls_of, tool="image_zoom_in_tool"),
+    "geovista/eval/searches": partial(_calls_of, tool="search_web"),
+    "geovista/eval/photo/max_pixels": _photo,
+    "geovista/eval/crop/min_pixels": _crop_least,
+    "geovista/eval/crop/max_pixels": _crop_most,
+    "geovista/eval/crop/multiple_of": _crop_step,
+    "geovista/eval/boxes": _boxes,
+    "reverse/eval/temperature": _ALONE,
+    "reverse/eval/max_tokens": _TOKENS,
+    "reverse/eval/max_turns": partial(_turns, said=_THOUGHT, uncounted=1),  # counted from 0 to that number
+    "reverse/eval/context_length": _context,
+    "reverse/eval/stop": partial(_field, field="stop"),
+    "reverse/eval/tools_in_request": _has_tools,
+    "reverse/eval/calls_per_message": _all_in_order,
+    "reverse/eval_limits/image_zoom_in_tool": partial(_calls_of, tool="image_zoom_in_tool"),
+    "reverse/eval_limits/image_search_tool": partial(_calls_of, tool="image_search_tool"),
+    "reverse/eval_limits/text_search_tool": partial(_calls_of, tool="text_search_tool"),
+    "reverse/eval_photo/max_pixels": _photo,
+    "reverse/eval_crop/multiple_of": _crop_step,
+    "reverse/eval_crop/min_pixels": _crop_least,
+    "reverse/eval_crop/max_pixels": _crop_most,
+    "reverse/eval_crop/filter": _crop_filter,
+    "reverse/rl/temperature": _ALONE,
+    "reverse/rl/top_p": partial(_field, field="top_p", absent=1.0),
+    "reverse/rl/max_response_length": _TOKENS,
+    "reverse/rl/max_assistant_turns": partial(_turns, said=_zoom(_WHOLE)),
+    "reverse/rl/max_tool_response_length": _text_limit,
+    "reverse/rl/tool_response_truncate_side": _text_side,
+    "reverse/rl/max_parallel_calls": _first_only,
+    "reverse/rl/image_max_pixels": _photo,
+    "thinking_with_map/validation_in_training/top_k": partial(_field, field="top_k", n=4),
+    "thinking_with_map/validation_in_training/top_p": partial(_field, field="top_p", n=4),
+    "thinking_with_map/validation_in_training/temperature": partial(_field, field="temperature", n=4),
+    "thinking_with_map/validation_in_training/do_sample": partial(_sampled, n=4),
+    "thinking_with_map/released_test_script/temperature": _ALONE,
+    "thinking_with_map/released_test_script/do_sample": partial(_sampled, n=1),
+    "thinking_with_map/limits/max_response_length": _TOKENS,
+    "thinking_with_map/limits/max_model_len": _context,
+    "thinking_with_map/limits/max_assistant_turns": partial(_turns, said=_zoom(_WHOLE)),
+    "thinking_with_map/limits/max_user_turns": partial(_turns, said=_zoom(_WHOLE)),
+    "thinking_with_map/limits/max_parallel_calls": _first_only,
+    "thinking_with_map/limits/tool_call_format": _hermes,
+    "thinking_with_map/limits/max_tool_response_length": _text_limit,
+    "thinking_with_map/limits/tool_response_truncate_side": _text_side,
+    "thinking_with_map/photo/crop/min_side": _crop_side,
+    "thinking_with_map/photo/crop/max_side_ratio": _crop_ratio,
+    "thinking_with_map/photo/crop/scaled": _crop_scaled,
+    "thinking_with_map/verifier/temperature": verifier.temperature,
+    "thinking_with_map/verifier/max_tokens": verifier.max_tokens,
+    "thinking_with_map/verifier/photo_max_side": verifier.photo_max_side,
+    "thinking_with_map/verifier/example": verifier.example,
+    "thinking_with_map/demo/temperature": _ALONE,
+    "thinking_with_map/demo/top_p": partial(_field, field="top_p"),
+    "thinking_with_map/demo/top_k": partial(_field, field="top_k"),
+    "thinking_with_map/demo/repetition_penalty": partial(_field, field="repetition_penalty", absent=1.0),
+    "thinking_with_map/demo/presence_penalty": partial(_field, field="presence_penalty"),
+    "thinking_with_map/demo/max_model_calls": partial(_turns, said=_zoom(_WHOLE)),
+    "thinking_with_map/demo/crop/min_pixels": _crop_least,
+    "thinking_with_map/demo/crop/multiple_of": _crop_step,
+}
+_DECLARED: Final[Mapping[str, str]] = {
+    "reverse/eval/concurrency": "how many photos are asked at once is the caller's",
+    "reverse/eval/request_timeout_s": "a request ends with its deadline, which the caller says",
+    "reverse/eval/request_attempts": "how often a lost request is repeated is the operator's: engine.retries",
+    "reverse/rl/n": _COUNT,
+    "reverse/rl/val_n": _COUNT,
+    "reverse/rl/max_prompt_length": "the length of a prompt is limited by the model's context alone",
+    "thinking_with_map/validation_in_training/n": _COUNT,
+    "thinking_with_map/released_test_script/n": _COUNT,
+    "thinking_with_map/limits/max_prompt_length": "the length of a prompt is limited by the model's context alone",
+    "thinking_with_map/photo/columns_written/min_pixels": "no released code reads it",
+    "thinking_with_map/photo/columns_written/max_pixels": "no released code reads it",
+    **{f"thinking_with_map/photo/map/{name}": _MAPS for name in ("zoom", "width", "height", "marker")},
+    "thinking_with_map/verifier/candidates": _COUNT,
+    **{f"thinking_with_map/demo/static_map/{name}": _MAPS for name in ("width", "height", "device_pixels")},
+    **{f"thinking_with_map/demo/satellite_map/{name}": _MAPS for name in ("width", "height")},
+}

@@ -1,0 +1,106 @@
+"""The published verifier of Thinking with Map: its sampling, its photo, and its whole message for the example.
+
+Scores against the truth stand beside the example's outputs; nothing here knows or writes one, so they are left out on
+both sides. The order of the outputs is drawn by the id of the request, which here is one that leaves them as they are.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import count
+from typing import Any, Final
+
+from deployments.wiring.parts import trajectory_texts
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.judged import Judged, compared, declared
+from geotts_benchmarks.released_rows.played_rollout import made_photo
+from geotts_benchmarks.released_rows.sampling.pictures import as_noted
+from geotts_benchmarks.released_rows.sampling.shipped import ENDPOINT, Shipped, grainy_photo, pictures_in
+from geotts_benchmarks.released_rows.thinking_with_map.subject import texts_for
+from tts.config import load_config
+from tts.domain.photo import Photo
+from tts.domain.request import LocateOptions, RequestContext
+from tts.domain.tooling import ToolResult
+from tts.domain.trajectory import Trajectory, Turn
+from tts.ports import VerifyRequest
+from tts.profiles import load_profile
+from tts.verify.verifiers.published import trajectories_request
+
+_SYSTEM: Final = "thinking_with_map"
+_SCORE: Final = re.compile(r"^(\[Agent \d+) \| score=[^\]]*\]", re.MULTILINE)
+_RESULT: Final = re.compile(r"\nuser\n<tool_response>\n(.*?)\n</tool_response>\nassistant\n", re.DOTALL)
+_LARGE: Final = (1600, 1200)
+
+
+async def temperature(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """Compare the temperature that the verifier's request carries."""
+    body = await _body(case, corpus, [], grainy_photo(*_LARGE))
+    return compared(value=(row["value"], body["temperature"]))
+
+
+async def max_tokens(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """Compare the limit of tokens that the verifier's request carries."""
+    body = await _body(case, corpus, [], grainy_photo(*_LARGE))
+    return compared(value=(row["value"], body["max_tokens"]))
+
+
+async def photo_max_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """The corpus says the filter and the quality beside the prompt."""
+    note = corpus.texts(_SYSTEM).get("verifier", {}).get("photo")
+    if note is None:
+        return declared("by which filter is said beside a prompt that nobody supplied")
+    photo = grainy_photo(*_LARGE)
+    (sent,) = pictures_in(await _body(case, corpus, [], photo))
+    scale = max(_LARGE) / row["value"]
+    size = (int(photo.width / scale), int(photo.height / scale))
+    return as_noted(row, photo, size, sent, note)
+
+
+async def example(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+    """Compare the system text, the kinds of parts and the whole text of the example's request."""
+    given = row["value"]["input"]
+    outputs = [found["output"] for found in given["outputs"]]
+    body = await _body(case, corpus, outputs, made_photo(*_LARGE))
+    system, asked = row["value"]["messages"]
+    made_system, made = body["messages"]
+    text, picture = asked["content"]
+    return compared(
+        system=(system["content"], made_system["content"]),
+        kinds=([text["type"], picture["type"]], [part["type"] for part in made["content"]]),
+        text=(_SCORE.sub(r"\1]", text["text"]), made["content"][0]["text"]),
+    )
+
+
+async def _body(case: Shipped, corpus: Corpus, outputs: list[str], photo: Photo) -> dict[str, Any]:
+    """What the shipped profile's verifier asks an endpoint, with the corpus' texts as the user's imported ones."""
+    profile = load_profile(_SYSTEM).tree(model="m", endpoint=ENDPOINT)
+    args = load_config(None, {"dialect_settings": texts_for("verl", corpus)}, profile=profile)
+    context = RequestContext(id=_id_that_keeps(len(outputs)), remaining_s=60.0)
+    trajectories = tuple(_trajectory(number, output) for number, output in enumerate(outputs))
+    request = VerifyRequest(context, (photo,), LocateOptions(), trajectories)
+    return await case.body(trajectories_request(request, args.verifier, trajectory_texts(args)))
+
+
+def _trajectory(number: int, output: str) -> Trajectory:
+    """A dump taken apart: what the model said, and what its tools returned."""
+    pieces = _RESULT.split(output)
+    said, results = pieces[::2], pieces[1::2]
+    turns = [
+        Turn(index=i, text=text, results=tuple(_result(found) for found in results[i : i + 1]))
+        for i, text in enumerate(said)
+    ]
+    return Trajectory(rollout_id=number, turns=tuple(turns))
+
+
+def _result(text: str) -> ToolResult:
+    return ToolResult(call_id="made-up", name="made-up", text=text)
+
+
+def _id_that_keeps(outputs: int) -> str:
+    for number in count():
+        order = list(range(outputs))
+        random.Random(f"made-up-{number}/trajectories").shuffle(order)
+        if order == sorted(order):
+            return f"made-up-{number}"
+    raise AssertionError

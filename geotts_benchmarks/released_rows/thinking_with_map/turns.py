@@ -1,0 +1,179 @@
+"""`turns.jsonl` of Thinking with Map: what is read in an output, what runs, what is appended, whether the run ends.
+
+Of the notebook a row may be a whole request: the conversation before it is played and the last request compared, texts
+that stand together joined.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.judged import Judged, compared, declared
+from geotts_benchmarks.released_rows.played_rollout import Played, made_photo, played_rollout
+from geotts_benchmarks.released_rows.played_tools import played_toolbox
+from geotts_benchmarks.released_rows.played_transport import PlayedTransport
+from geotts_benchmarks.released_rows.thinking_with_map.subject import (
+    PHOTO,
+    dialect_for,
+    schemas_for,
+    set_of,
+    system_for,
+)
+from geotts_benchmarks.released_rows.values import with_words
+from tts.dialects.hermes_tool_calls import as_plain_chat
+from tts.dialects.released.thinking_with_map.calls import calls_found
+from tts.dialects.released.thinking_with_map.demo_calls import Called, Piece, taken_apart
+from tts.domain.messages import ImagePart, Message
+
+# The reply that the rows of `verl` have in mind: their results show these two places.
+_TIPS: Final[dict[str, Any]] = {
+    "status": "1",
+    "tips": [
+        {"id": "B0TEST0001", "name": "柳湾茶社", "address": "柳湾路12号", "typecode": "050000", "city": []},
+        {"id": "B0TEST0002", "name": "柳湾茶社(东门店)", "address": "东门街3号1层", "typecode": "050500", "city": []},
+    ],
+}
+_NO_PLACE: Final[dict[str, Any]] = {"status": "1", "pois": []}
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    """Play the row by its path and form; a whole request is declared where the texts are missing."""
+    if "request" in row and not corpus.texts("thinking_with_map"):
+        return declared("the texts of the prompt are not in the corpus")
+    if row["path"] == "demo":
+        return await (_request(row, corpus) if "request" in row else _demo(row, corpus))
+    return await _verl(row, corpus)
+
+
+async def _verl(row: Row, corpus: Corpus) -> Judged:
+    before = row["before"]
+    found = calls_found(row["assistant"], turn=0)
+    played = await _played(
+        row,
+        corpus,
+        [row["assistant"]],
+        _TIPS,
+        turns_before=before["assistant_turns"],
+        tokens_before=before["response_tokens"],
+    )
+    limits = dialect_for("verl", "amap", corpus).limits
+    written = before["response_tokens"] + len(row["assistant"])
+    # a limit that the output itself reaches ends the run before the parser is asked, so what it would find says nothing
+    unasked = before["assistant_turns"] + 1 >= limits.max_turns or written >= limits.max_tokens
+    states = [*(["processing_tools"] if played.calls else []), "generating" if played.appended() else "terminated"]
+    return compared(
+        calls=([], []) if unasked else (row["calls"], [_call(call.name, call.written) for call in found]),
+        run=(row["run"], [_call(call.name, getattr(call, "written", call.arguments)) for call in played.calls]),
+        states=(row["states"], states),
+        stop=(row["stop"], not played.appended()),
+        appended=(row["appended"], [_verl_message(message) for message in played.appended()[1:]]),
+    )
+
+
+async def _demo(row: Row, corpus: Corpus) -> Judged:
+    pieces = taken_apart(row["assistant"])
+    called = [piece for piece in pieces if isinstance(piece, Called)]
+    played = await _played(row, corpus, [row["assistant"]], _NO_PLACE)
+    return compared(
+        calls=(row["calls"], [{"name": call.name, "arguments": call.arguments} for call in called]),
+        run=(row["run"], [call.name for call in played.calls]),
+        messages=(row["messages"], _demo_messages(pieces)),
+        stop=(row["stop"], not played.appended()),
+    )
+
+
+async def _request(row: Row, corpus: Corpus) -> Judged:
+    """A whole request: the outputs in it are said again, and what the engine is asked next is compared."""
+    outputs = [_joined(message) for message in row["request"] if message["role"] == "assistant"]
+    played = await _played(row, corpus, outputs, _NO_PLACE)
+    messages = as_plain_chat(played.requests[-1].messages, ())
+    question = corpus.texts("thinking_with_map")["demo"]["user"]["text"]
+    made = [{"role": message.role, "content": _items(message, question)} for message in messages[1:]]
+    wanted = [{"role": message["role"], "content": _wanted_items(message)} for message in row["request"][1:]]
+    return compared(messages=(wanted, made), system=(_system(row), _listed(messages[0].text)))
+
+
+async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], reply: Any, **before: Any) -> Played:
+    path = row["path"]
+    first = _first_called(outputs[0], path) if outputs else ""
+    dialect = dialect_for(path, set_of(first, path) if first.startswith("google") else "amap", corpus)
+    transport = PlayedTransport({"status": 200, "reply": reply})
+    async with played_toolbox(system_for(path), transport, schemas_for(path, corpus)) as toolbox:
+        return await played_rollout(dialect, toolbox, made_photo(*PHOTO[path]), outputs, **before)
+
+
+def _first_called(output: str, path: str) -> str:
+    """The tool that an output calls first, which decides the set that the run must have had; empty for none."""
+    if path == "demo":
+        return next((piece.name for piece in taken_apart(output) if isinstance(piece, Called)), "")
+    return next((call.name for call in calls_found(output, turn=0)), "")
+
+
+def _call(name: str, arguments: Any) -> dict[str, Any]:
+    return {"name": name, "arguments": with_words(arguments)}
+
+
+def _verl_message(message: Message) -> dict[str, Any]:
+    """A string, or a list with the pictures named only."""
+    if not message.images:
+        return {"role": message.role, "content": message.text}
+    content = [
+        {"type": "image"} if isinstance(part, ImagePart) else {"type": "text", "text": part.text}
+        for part in message.parts
+    ]
+    return {"role": message.role, "content": content}
+
+
+def _demo_messages(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+    """As the agent keeps them: calls are numbered from 1."""
+    messages: list[dict[str, Any]] = []
+    number = 0
+    for piece in pieces:
+        if isinstance(piece, Called):
+            number += 1
+            call = {"name": piece.name, "arguments": piece.arguments}
+            messages.append(
+                {"role": "assistant", "content": [], "function_call": call, "extra": {"function_id": str(number)}}
+            )
+        else:
+            messages.append({"role": "assistant", "content": [{"text": text} for text in piece.texts], "extra": {}})
+    return messages
+
+
+def _joined(message: dict[str, Any]) -> str:
+    return "".join(item["text"] for item in message["content"])
+
+
+def _items(message: Message, question: str) -> list[str]:
+    """Texts joined where they stand together; pictures and the question as marks."""
+    texts = ["<picture>" if isinstance(part, ImagePart) else part.text for part in message.parts]
+    return _together(["<question>" if text == question else text for text in texts])
+
+
+def _wanted_items(message: dict[str, Any]) -> list[str]:
+    return _together(["<picture>" if "image" in item else item["text"] for item in message["content"]])
+
+
+def _together(texts: Sequence[str]) -> list[str]:
+    joined: list[str] = []
+    for text in texts:
+        if joined and text != "<picture>" and joined[-1] != "<picture>":
+            joined[-1] += text
+        else:
+            joined.append(text)
+    return joined
+
+
+def _system(row: Row) -> str:
+    return _listed(_joined(row["request"][0]))
+
+
+def _listed(system: str) -> str:
+    """The system text with one of its tools only: the rows list one for brevity."""
+    lines = system.split("\n")
+    tools = [line for line in lines if line.startswith('{"type": "function"')]
+    kept = [line for line in tools if json.loads(line)["function"]["name"] == "amap_poi_detail"]
+    return "\n".join(line for line in lines if line not in tools or line in kept)

@@ -1,0 +1,70 @@
+"""GeoAgent's geocoder, as it is served, against made-up replies of OpenCage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.judged import Judged, compared, declared
+from geotts_benchmarks.released_rows.made_up import http_failure
+from tools.released.geoagent import geocoder_tool
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall
+from tts.ports import ToolContext
+from tts.rewards.released.opencage import URL, Reply, parameters
+from tts.toolkit.toolbox import LocalToolbox
+
+_REMAINING_S = 60.0
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    """Call the geocoder over the row's replies; compare requests, their number and what is returned."""
+    if any("fails" in sent["reply"] for sent in row["requests"]):
+        return declared("the words of a failing connection are not in the row")
+    source = _MadeUpOpenCage(row["requests"])
+    tool = geocoder_tool(source)
+    call = ToolCall(id="c", name=tool.spec.name, arguments=row["arguments"])
+    context = ToolContext(RequestContext(id="conformance", remaining_s=_REMAINING_S))
+    result = (await LocalToolbox([tool]).call(call, context)).result
+    return compared(
+        requests=([_without_key(sent) for sent in row["requests"]], _once(source.asked)),
+        request_count=(row["request_count"], len(source.asked)),
+        returned=(row["returned"], json.loads(result.text)),
+    )
+
+
+class _MadeUpOpenCage:
+    """An `AddressSource` that answers as a row says, and keeps what it was asked."""
+
+    name = "opencage"
+    needs_network = False
+
+    def __init__(self, requests: Sequence[Mapping[str, Any]]) -> None:
+        self._replies = {str(sent["params"]["q"]): sent["reply"] for sent in requests}
+        self.asked: list[dict[str, JsonValue]] = []
+
+    async def ask(self, address: str, context: RequestContext) -> Reply:
+        sent = parameters(address)
+        self.asked.append(sent)
+        reply = self._replies[sent["q"]]
+        failure = http_failure(reply)
+        return Reply(reply.get("body")) if failure is None else Reply(failure=failure)
+
+
+def _without_key(sent: Mapping[str, Any]) -> JsonValue:
+    params = {name: value for name, value in sent["params"].items() if name != "key"}
+    return [sent["method"], sent["url"], params]
+
+
+def _once(asked: list[dict[str, JsonValue]]) -> list[JsonValue]:
+    """The corpus lists a repeated request once and counts it."""
+    found: list[JsonValue] = []
+    for params in asked:
+        entry: JsonValue = ["GET", URL, params]
+        if entry not in found:
+            found.append(entry)
+    return found

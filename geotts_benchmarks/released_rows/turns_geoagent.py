@@ -1,0 +1,49 @@
+"""GeoAgent: one output, what each of its rewards reads in it, and that the run ends there."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.judged import Judged, compared
+from tts.dialects import DIALECTS
+from tts.dialects.base import Completion, FinishedTurn
+from tts.dialects.settings import DialectSettings
+from tts.domain.messages import text_message
+from tts.rewards.released import chain, geoagent
+
+_CUT = "…"
+
+
+async def judge(row: Row, corpus: Corpus) -> Judged:
+    """Compare what the row states of its output, and the country that is served with that of its address."""
+    text = row["assistant"]
+    dialect = DIALECTS["geoagent"].configured(DialectSettings(behaviour="released"))
+    said = (text_message("assistant", text),)
+    parsed = dialect.parse(Completion(text), turn=0)
+    following = dialect.go_on(FinishedTurn(0, dialect.limits.max_turns, parsed, (), said))
+    concluded = dialect.conclusion(said)
+    answer = geoagent.answer_for_geocoding(text)
+    country = geoagent.names_in(answer or "").country
+    names = geoagent.answer_for_names(text)
+    made: dict[str, JsonValue] = {
+        "answer_for_geocoding": answer,
+        "answer_for_names": names,
+        "fields": list(geoagent.names_in(names)),
+        "chain_readable": chain.read_chain(text) is not None,
+        "format": geoagent.format_reward(text),
+        "geo_format": geoagent.geo_format_reward(text),
+        "stop": following.ends,
+    }
+    read = "" if concluded is None or concluded.answer is None else concluded.answer.country
+    pairs = {name: (row[name], as_kept(row[name], value)) for name, value in made.items() if name in row}
+    return compared(country_served=(country, read), **pairs)
+
+
+def as_kept(kept: JsonValue, made: JsonValue) -> JsonValue:
+    """What was made, cut where the corpus cuts long texts."""
+    if isinstance(kept, str) and isinstance(made, str) and kept.endswith(_CUT):
+        return made[: len(kept) - len(_CUT)] + _CUT
+    if isinstance(kept, list) and isinstance(made, list) and len(kept) == len(made):
+        return [as_kept(a, b) for a, b in zip(kept, made, strict=True)]
+    return made

@@ -1,0 +1,1 @@
+"""What tests share: servers that play a part, made photographs, clusters, and small helpers."""

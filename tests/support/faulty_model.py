@@ -1,0 +1,76 @@
+"""A model behind a chat server that makes mistakes at known rates: every k-th turn, call or conversation."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from support.chat_servers import error
+from support.endpoint import DONE, Reply, chunk, saying, usage
+
+ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'
+TOOL = "poi_keyword_search"
+TOWNS = ("Otaru", "Sapporo", "Hakodate", "Kobe", "Nara", "Kyoto", "Osaka", "Sendai", "Fukuoka", "Naha")
+
+
+@dataclass
+class FaultyModel:
+    """`every` says for each fault how many turns (calls, conversations) there are to one with it.
+
+    A play of `endpoint.serving`: one thing a turn, so that the rates are those of the model and of nothing else. Three
+    calls and an answer make a conversation. `counts` is what it did.
+    """
+
+    every: dict[str, int]
+    cached: float = 0.9
+    calls: int = 3
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self, body: dict[str, Any], number: int) -> Any:
+        if self._too_long(body):
+            return error(400, "This model's maximum context length is 4096 tokens.", code="context_length_exceeded")
+        self.counts["turns"] += 1
+        if self._due("cut", "turns"):
+            return [chunk('{"lat": 43.1'), chunk(finish="length"), self._usage(), DONE]
+        if self._due("unusable", "turns", shift=1):
+            return [*saying("I think this is a lovely place.")[:-2], self._usage(), DONE]
+        made = [call["function"] for message in body["messages"] for call in message.get("tool_calls") or ()]
+        if len(made) >= self.calls or not body.get("tools"):
+            return [chunk(ANSWER), chunk(finish="stop"), self._usage(), DONE]
+        valid = [json.loads(call["arguments"])["query"] for call in made if call["name"] == TOOL]
+        return self._call(TOWNS[len(made)], valid[-1] if valid else "")
+
+    def _too_long(self, body: dict[str, Any]) -> bool:
+        """Decided at the first turn of a conversation."""
+        if any(message["role"] == "assistant" for message in body["messages"]):
+            return False
+        self.counts["conversations"] += 1
+        return self._due("context", "conversations")
+
+    def _call(self, town: str, before: str) -> list[Any]:
+        self.counts["calls"] += 1
+        name, query = TOOL, town
+        if self._due("invalid", "calls"):
+            name = "no_such_tool"
+        elif before and self._due("repeated", "repeatable"):
+            query = before
+        self.counts["repeatable"] += bool(before)
+        function = {"name": name, "arguments": json.dumps({"query": query})}
+        call = {"index": 0, "id": f"call_{self.counts['calls']}", "type": "function", "function": function}
+        return [chunk("Let me look."), chunk(tool_calls=[call]), chunk(finish="tool_calls"), self._usage(), DONE]
+
+    def _due(self, fault: str, of: str, shift: int = 0) -> bool:
+        every = self.every.get(fault)
+        due = every is not None and (self.counts[of] + shift) % every == 0
+        self.counts[fault] += due
+        return due
+
+    def _usage(self) -> dict[str, Any]:
+        return usage(prompt=1000, completion=10, cached=int(1000 * self.cached))
+
+
+def refusing(body: dict[str, Any], number: int) -> Reply:
+    """A server that has not the model."""
+    return error(404, "The model `m` does not exist.", code="model_not_found")

@@ -1,0 +1,29 @@
+"""The `geotts` command as users run it: a process of its own, without the keys of whoever runs the tests."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+KEYS = ("AMAP_API_KEY", "GOOGLE_MAPS_API_KEY", "SERPER_API_KEY", "TAVILY_API_KEY", "YDC_API_KEY", "BRAVE_API_KEY")
+
+
+async def geotts(*arguments, **environment):
+    """(exit code, stdout, stderr) of the command of this checkout."""
+    return await run_geotts(Path(sys.executable).with_name("geotts"), os.environ, None, *arguments, **environment)
+
+
+async def run_geotts(program, variables, folder, *arguments, **environment):
+    """(exit code, stdout, stderr) of a `geotts` program in a folder, with these variables and `environment` on top."""
+    kept = {name: value for name, value in variables.items() if name not in KEYS}
+    process = await asyncio.create_subprocess_exec(
+        str(program), *arguments,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**kept, **environment}, cwd=folder,
+    )  # fmt: skip
+    try:
+        out, told = await asyncio.wait_for(process.communicate(), 120)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return process.returncode, out.decode(), told.decode()

@@ -1,0 +1,63 @@
+"""A process of its own that runs requests under a configuration and writes down everything about them but their times.
+
+    python tests/support/tape_player.py CONFIG.yaml OUT.jsonl REQUESTS
+
+Request i always has the same photo, options and id: two processes that see the same tool results write the same file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import orjson
+
+from deployments.wiring.local import local_ports
+from support.basics import sign_bytes
+from tts.config import load_config
+from tts.domain.photo_cleaning import load_photo
+from tts.domain.request import LocateOptions, LocateRequest
+from tts.domain.trajectory import fold
+from tts.pipeline import solve
+from tts.ports import Attachment, Ports
+
+SIGNS = [("Wilhelmsburg", "Hamburg"), ("Rua da Sofia", "Coimbra"), ("Via Roma", "Torino"), ("Otaru", "Hokkaido")]
+_AT_ONCE = 4
+_TIMES: dict[str, bool | set[str]] = {"timing": True, "cost": True, "provenance": {"answered_at"}}
+
+
+async def played(ports: Ports, number: int) -> bytes:
+    """One request: its answer, every trajectory with all that was said, called and seen, and its pictures."""
+    photo = load_photo(sign_bytes(*SIGNS[number % len(SIGNS)]))
+    options = LocateOptions(n_parallel=3, depth="deep", stop="none", seed=number)
+    request = LocateRequest(f"loc_{number:020x}", (photo,), options)
+    events, pictures = [], set()
+    async for item in solve(request, ports, deadline_s=600.0):
+        if isinstance(item, Attachment):
+            pictures.add(item.sha256)
+        else:
+            events.append(item)
+    run = fold(events)
+    assert run.answer is not None, run.failure
+    told = {
+        "answer": run.answer.model_dump(mode="json", exclude=_TIMES),
+        "trajectories": [trajectory.jsonable() for trajectory in run.trajectories],
+        "pictures": sorted(pictures),
+    }
+    return orjson.dumps(told)
+
+
+async def play(ports: Ports, requests: int) -> list[bytes]:
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(number: int) -> bytes:
+        async with limit:
+            return await played(ports, number)
+
+    return await asyncio.gather(*(one(number) for number in range(requests)))
+
+
+if __name__ == "__main__":
+    lines = asyncio.run(play(local_ports(load_config(Path(sys.argv[1]))), int(sys.argv[3])))
+    Path(sys.argv[2]).write_bytes(b"\n".join(lines) + b"\n")

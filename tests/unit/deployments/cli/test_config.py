@@ -1,0 +1,118 @@
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from deployments.cli.config import command as config_command
+from tts.config import AppArgs, load_config
+from tts.errors import ConfigError
+
+CONFIGS = sorted((Path(__file__).parents[4] / "ray_configs").glob("*.yaml"))
+
+
+def test_defaults_need_nothing():
+    args = AppArgs()
+    assert args.engine.name == "clues"
+    assert args.gateway.host == "127.0.0.1"
+    assert args.telemetry.traces == "off"
+
+
+def test_what_is_shown_can_be_read_back(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(yaml.safe_dump(AppArgs(group_size=3).model_dump(mode="json")))
+    assert load_config(path) == AppArgs(group_size=3)
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
+def test_shipped_configurations_are_valid(path):
+    assert isinstance(load_config(path), AppArgs)
+
+
+def test_overrides_reach_deep():
+    args = load_config(None, {"gateway": {"port": 9001}, "deployments": {"rollout": {"replicas": 5}}})
+    assert (args.gateway.port, args.gateway.host, args.deployments.rollout.replicas) == (9001, "127.0.0.1", 5)
+
+
+ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
+
+
+@pytest.mark.parametrize(
+    ("said", "colocated"),
+    [
+        ({"engine": ENDPOINT}, True),
+        ({"engine": ENDPOINT, "colocate": False}, False),
+        ({"engine": ENDPOINT, "deployments": {"rollout": {"replicas": 4}}}, False),
+        ({"engine": ENDPOINT, "verifier": {"kind": "model", "engine": {"name": "clues"}}}, False),
+        ({"engine": {"name": "scripted"}}, False),
+        ({"engine": {"name": "scripted"}, "colocate": True}, True),
+        ({}, False),
+    ],
+)
+def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(said, colocated):
+    args = load_config(None, said)
+    assert args.colocated is colocated
+    assert AppArgs.model_validate(args.model_dump()).colocated is colocated
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ({"colocate": True}, "engine clues computes"),
+        (
+            {"engine": ENDPOINT, "colocate": True, "deployments": {"verifier": {"replicas": 2}}},
+            "no deployment verifier then; set deployments.gateway.gateway",
+        ),
+    ],
+)
+def test_what_cannot_be_colocated_is_refused(said, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        load_config(None, said)
+
+
+def test_unknown_keys_are_named(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("gateway:\n  prot: 80\nengin: {name: clues}\n")
+    with pytest.raises(ConfigError) as refused:
+        load_config(path)
+    assert "gateway.prot" in refused.value.detail
+    assert "engin" in refused.value.detail
+    assert str(path) in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("config_version: 99", "config_version is 99"),
+        ("engine: {name: gpt}", "engine"),
+        ("- a list", "expected a mapping"),
+        ("{", "cannot read"),
+        ("gateway: {access: {requests_per_minute: .inf}}", "gateway.access.requests_per_minute"),
+        ("deployments: {rollout: {autoscale: {min_replicas: 5, max_replicas: 2}}}", "min_replicas is above"),
+    ],
+)
+def test_bad_files_say_what_is_wrong(tmp_path, text, complaint):
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=complaint):
+        load_config(path)
+
+
+def test_config_show_prints_yaml(capsys):
+    config_command.main(["show", "--set", "limits.max_turns=3"], standalone_mode=False)
+    assert yaml.safe_load(capsys.readouterr().out)["limits"]["max_turns"] == 3
+
+
+def test_a_shipped_configuration_is_named_without_its_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(config_command, ["show", "--config", "local"])
+    assert yaml.safe_load(shown.output)["deployments"]["rollout"]["replicas"] == 2
+    path = CliRunner().invoke(config_command, ["path", "local"]).output.strip()
+    assert load_config(Path(path)) == AppArgs.model_validate(yaml.safe_load(shown.output))
+
+
+def test_a_file_that_is_not_there_is_told_with_the_names_that_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused = CliRunner().invoke(config_command, ["show", "--config", "nowhere.yaml"])
+    assert refused.exit_code == 2
+    assert "cluster, kuberay, local" in refused.output

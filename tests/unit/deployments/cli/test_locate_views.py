@@ -1,0 +1,136 @@
+"""What `geotts locate` prints: lines for pipes, a live picture for terminals, an answer; nothing in it is obeyed."""
+
+import io
+
+import pytest
+from rich.console import Console
+from support.made_answers import EVIL, an_answer
+
+from deployments.cli.small_map import small_map
+from deployments.cli.views import LiveView, PlainView, answer_panel, belief_text, clean, end_text, km
+from tts.domain.answer import StopReason
+from tts.domain.events import (
+    Accepted,
+    Hypothesised,
+    RolloutFinished,
+    RolloutStarted,
+    Routed,
+    Text,
+    ToolCalled,
+    ToolResulted,
+)
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.plan import Locatability, Plan, PlanDepth
+from tts.domain.tooling import ToolCall, ToolResult
+
+NASTY = "\x1b[2J[bold]Köln[/bold]\x07\u202e"
+BELIEF = Hypothesis(point=LatLon(lat=50.94, lon=6.96), city=NASTY, country="Germany")
+
+
+def events():
+    plan = Plan(depth=PlanDepth.DEEP, n_asked=2, n_planned=2, reason="why not")
+    yield Accepted(request_id="r", photos=(), n_parallel=2, depth="deep")
+    yield Routed(locatability=Locatability(score=0.5, method="fixed"), plan=plan)
+    for i in range(2):
+        yield RolloutStarted(rollout_id=i)
+        yield Text(rollout_id=i, turn=0, text=f"thinking\n{NASTY}")
+        yield ToolCalled(rollout_id=i, turn=0, call=ToolCall(id="c", name="geocode", arguments={"address": NASTY}))
+        yield ToolResulted(rollout_id=i, turn=0, result=ToolResult(call_id="c", name="geocode", text=NASTY))
+        yield Hypothesised(rollout_id=i, turn=0, hypothesis=BELIEF)
+    yield RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, answer=BELIEF)
+    yield RolloutFinished(rollout_id=1, stop_reason=StopReason.FAILED, error=NASTY)
+
+
+def shown(view_class, *, terminal):
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=120, highlight=False, color_system=None)
+    view = view_class(console, NASTY)
+    with view:
+        for event in events():
+            view.show(event)
+        if terminal:
+            console.print(view._draw())
+    return out.getvalue()
+
+
+def test_plain_lines_have_a_line_a_milestone_and_no_control_characters():
+    lines = shown(PlainView, terminal=False).splitlines()
+    assert lines[1] == "  plan: 2 rollouts, deep: why not"
+    assert [line[:5] for line in lines[2:]] == ["  [0]"] * 3 + ["  [1]"] * 3 + ["  [0]", "  [1]"]
+    assert all(line.isprintable() for line in lines)
+    assert "[bold]Köln[/bold]" in lines[2]
+
+
+def test_the_live_view_has_a_lane_a_rollout_and_the_candidates():
+    text = shown(LiveView, terminal=True)
+    drawn = text[text.rindex("deep, 2 rollouts") :]
+    assert "✓ 0" in drawn
+    assert "✗ 1" in drawn
+    assert "candidates:" in drawn
+    assert "×2" in drawn
+    assert "\x07" not in text
+    assert "\u202e" not in text
+
+
+def test_the_answer_panel_obeys_nothing_it_shows(gazetteer):
+    out = io.StringIO()
+    console = Console(file=out, width=140, highlight=False, color_system=None)
+    console.print(answer_panel(an_answer(EVIL), lambda point, span_km: small_map(gazetteer, point, span_km=span_km)))
+    text = out.getvalue()
+    assert "46.19278, 9.01703" in text
+    assert "probably within 2.0 km, very probably within 40 km" in text
+    assert "70% sure that the true place is within 25 km" in text
+    assert "the metadata of the file says 1.00000, 2.00000, 5,100 km from the answer (not used)" in text
+    assert "◎" in text
+    assert "\u202e" not in text
+
+
+def test_an_abstention_says_what_is_known():
+    out = io.StringIO()
+    unknown = an_answer(lat=None, lon=None, radius_km=None, abstained=True, city="", region="")
+    Console(file=out, width=120, color_system=None).print(answer_panel(unknown, None))
+    assert "I do not know where this is; the evidence only supports Switzerland." in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("distance", "text"), [(0.0001, "1 m"), (0.25, "250 m"), (3.14159, "3.1 km"), (12345.6, "12,346 km")]
+)
+def test_distances_have_the_digits_they_deserve(distance, text):
+    assert km(distance) == text
+
+
+def test_beliefs_in_a_few_words():
+    assert belief_text(None) == "no answer"
+    assert belief_text(Hypothesis(country="Peru")) == "does not know (Peru)"
+    assert belief_text(Hypothesis(point=LatLon(lat=1, lon=2))) == "1.00000, 2.00000"
+    assert clean("a\nb\x00c" + "d" * 300, 10) == "a b cdddd…"
+
+
+def test_the_small_map_shows_where_people_live(gazetteer):
+    europe = small_map(gazetteer, LatLon(lat=50, lon=9), span_km=2000)
+    ocean = small_map(gazetteer, LatLon(lat=-40, lon=-120), span_km=2000)
+    assert {len(line) for line in europe} == {44}
+    assert len(europe) == 13
+    assert europe[6][22] == ocean[6][22] == "◎"
+
+    def empty(lines):
+        return sum(char == "\u2800" for line in lines for char in line)
+
+    assert empty(europe) < 150
+    assert empty(ocean) == 44 * 13 - 1
+    assert small_map(gazetteer, LatLon(lat=0, lon=179.9), span_km=40000)
+
+
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        ({"stop_reason": StopReason.QUORUM}, "stopped early: the others already agreed"),
+        ({"stop_reason": StopReason.QUORUM, "answer": Hypothesis(country="Peru")}, "does not know (Peru)"),
+        ({"stop_reason": StopReason.FAILED}, "failed without a reason"),
+        ({"stop_reason": StopReason.FAILED, "error": "no room"}, "no room"),
+        ({"stop_reason": StopReason.DEADLINE}, "no answer before the time was up"),
+    ],
+)
+def test_an_attempt_without_an_answer_says_why(end, text):
+    assert end_text(RolloutFinished(rollout_id=0, **end)) == text

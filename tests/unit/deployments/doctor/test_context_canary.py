@@ -1,0 +1,116 @@
+"""An endpoint that drops the beginning of a prompt is found out by name, before the photo is sent where it can be."""
+
+import pytest
+from support.basics import a_context
+from support.chat_servers import listing, pictures_in
+from support.chat_speakers import speaking
+from support.cutting_server import CuttingServer, is_canary, ollama_pages
+from support.endpoint import Reply, serving
+
+from tts.aio import Deadline
+from tts.config import OpenAIEngine
+from tts.dialects import DIALECTS
+from tts.dialects.base import Task
+from tts.errors import ModelError
+from tts.inference.openai.client import OpenAIModel
+from tts.ports import ModelRequest, Sampling
+
+UNKNOWN = {"/v1/models": listing({"id": "gemma3:4b", "owned_by": "somebody"})}
+LM_STUDIO = {"/v1/models": listing({"id": "gemma3:4b", "owned_by": "organization_owner"})}
+
+
+async def generate(model, photo, session="loc_test/0"):
+    opening = DIALECTS["generic"].opening(Task(photos=(photo,)))
+    request = ModelRequest(a_context(), session, opening, Sampling(max_tokens=800), photos=(photo,))
+    return "".join([delta.text async for delta in model.generate(request)])
+
+
+async def asked_of(server, pages, photo, times=1):
+    """(texts or the error, bodies that the server saw)."""
+    async with serving(server.play, pages) as endpoint:
+        model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="gemma3:4b", backoff_s=0.01))
+        try:
+            said = [await generate(model, photo, f"loc_test/{i}") for i in range(times)]
+        except ModelError as error:
+            said = error
+        await model.aclose()
+    return said, endpoint.bodies
+
+
+async def test_ollama_that_cuts_is_found_out_before_the_photo_is_sent(sign_photo):
+    server = CuttingServer(1024, speaking("generic"))
+    said, bodies = await asked_of(server, ollama_pages(), sign_photo)
+    assert "the endpoint read 512 tokens of a conversation with at least 2048: the first words were lost" in said.detail
+    assert "OLLAMA_CONTEXT_LENGTH=16384 ollama serve, or num_ctx in the Modelfile" in said.detail
+    assert said.fields["about"] == "context"
+    assert [pictures_in(body) for body in bodies] == [0]
+
+
+async def test_a_context_that_suffices_costs_one_question(sign_photo):
+    said, bodies = await asked_of(CuttingServer(8192, speaking("generic")), ollama_pages(), sign_photo, times=3)
+    assert all("Japan" in text for text in said)
+    assert [is_canary(body) for body in bodies] == [True, False, False, False]
+
+
+async def test_a_context_that_is_told_needs_no_question(sign_photo):
+    said, bodies = await asked_of(CuttingServer(8192, speaking("generic")), ollama_pages(told=8192), sign_photo)
+    assert "Japan" in said[0]
+    assert not any(map(is_canary, bodies))
+
+
+async def test_after_an_answer_that_lost_its_beginning_others_are_not_asked_for_a_minute(sign_photo):
+    async with serving(CuttingServer(1024, speaking("generic")).play, ollama_pages()) as endpoint:
+        model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="gemma3:4b"))
+        for i in range(3):
+            with pytest.raises(ModelError, match="the first words were lost"):
+                await generate(model, sign_photo, f"loc_test/{i}")
+        await model.aclose()
+    assert len(endpoint.bodies) == 1
+
+
+async def test_the_setting_is_that_of_the_server(sign_photo):
+    said, _ = await asked_of(CuttingServer(1024, speaking("generic")), LM_STUDIO, sign_photo)
+    assert "LM Studio: context length of the loaded model" in said.detail
+    assert "OLLAMA" not in said.detail
+
+
+async def test_without_a_count_the_model_tells(sign_photo):
+    """It repeats the number of a short prompt, and not that of the long one."""
+    said, bodies = await asked_of(CuttingServer(1024, speaking("generic"), counts=False), ollama_pages(), sign_photo)
+    assert "the endpoint read only the end of a conversation" in said.detail
+    assert list(map(is_canary, bodies)) == [True, True]
+
+
+async def test_a_model_that_cannot_repeat_a_number_proves_nothing(sign_photo):
+    server = CuttingServer(8192, speaking("generic"), counts=False, repeats=False)
+    said, bodies = await asked_of(server, ollama_pages(), sign_photo, times=2)
+    assert all("Japan" in text for text in said)
+    assert list(map(is_canary, bodies)) == [True, True, False, False]
+
+
+async def test_an_unknown_server_that_counts_too_few_tokens_is_asked(sign_photo):
+    said, bodies = await asked_of(CuttingServer(64, speaking("generic")), UNKNOWN, sign_photo)
+    assert "the first words were lost" in said.detail
+    assert "Ollama OLLAMA_CONTEXT_LENGTH" in said.detail
+    assert list(map(is_canary, bodies)) == [False, True]
+
+
+async def test_an_unknown_server_that_leaves_out_what_it_had_cached_is_believed(sign_photo):
+    server = CuttingServer(8192, speaking("generic"), counted_of=0.1)
+    said, bodies = await asked_of(server, UNKNOWN, sign_photo, times=3)
+    assert all("Japan" in text for text in said)
+    assert list(map(is_canary, bodies)) == [False, True, False, False]
+
+
+async def test_a_server_that_refuses_the_question_aloud_is_no_cutter(sign_photo):
+    error = {"error": {"message": "request (2048 tokens) exceeds the available context size (1024 tokens)"}}
+
+    def play(body, number):
+        return Reply(400, error) if is_canary(body) else CuttingServer(8192, speaking("generic")).play(body, number)
+
+    async with serving(play, UNKNOWN) as endpoint:
+        model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="gemma3:4b"))
+        outcome = await model.check_context(2048, Deadline(10))
+        await model.aclose()
+    assert (outcome.state, outcome.words) == ("refused", 2048)
+    assert "1024 tokens" in outcome.said

@@ -1,0 +1,68 @@
+"""Photos that come at once are let in one after the other: each has asked its engine before the next is looked at."""
+
+import asyncio
+import io
+from itertools import groupby
+
+import pytest
+from PIL import Image
+from support.basics import sign_bytes
+from support.service import a_gateway, an_app
+
+from deployments.gateway import admission
+from deployments.gateway.admission import Admission
+from tts.config import GatewayConfig
+from tts.domain.photo_cleaning import load_photo
+from tts.domain.request import LocateOptions
+from tts.errors import PhotoError
+from tts.inference.scripted import ScriptedModel
+
+PHOTOS = [sign_bytes(word, size=(320, 240)) for word in ("Quai", "Rue", "Place", "Cours")]
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """(what, whose) in its order: a photo was looked at, an engine was asked."""
+    seen = []
+    load, generate = admission.load_small_photo, ScriptedModel.generate
+
+    def noted_load(raw, limits):
+        photo = load(raw, limits)
+        seen.append(("photo", photo.sha256))
+        return photo
+
+    def noted_generate(self, request):
+        seen.append(("asked", request.photos[0].sha256))
+        return generate(self, request)
+
+    monkeypatch.setattr(admission, "load_small_photo", noted_load)
+    monkeypatch.setattr(ScriptedModel, "generate", noted_generate)
+    return seen
+
+
+async def test_those_who_come_at_once_ask_their_engines_one_after_the_other(told, data_store):
+    gateway, _ = a_gateway(an_app())
+    options = LocateOptions(n_parallel=2, seed=1, depth="standard")
+    try:
+        started = await asyncio.gather(*(gateway.start([photo], options, followed=False) for photo in PHOTOS))
+        for one in started:
+            await gateway.result(one.request_id)
+    finally:
+        await gateway.aclose()
+    first_turns = told[: 3 * len(PHOTOS)]
+    assert [what for what, _ in first_turns] == ["photo", "asked", "asked"] * len(PHOTOS)
+    assert [whose for whose, _ in groupby(whose for _, whose in first_turns)] == [load_photo(p).sha256 for p in PHOTOS]
+
+
+async def test_a_damaged_photo_does_not_keep_the_others_out():
+    door = Admission(GatewayConfig())
+    halves = [photo[: len(photo) // 2] for photo in PHOTOS]
+    outcomes = await asyncio.gather(*(door.photos([raw]) for raw in (*halves, *PHOTOS)), return_exceptions=True)
+    assert [isinstance(outcome, PhotoError) for outcome in outcomes] == [True] * 4 + [False] * 4
+
+
+async def test_photos_that_take_longer_are_read_in_a_thread_to_the_same_end():
+    out = io.BytesIO()
+    Image.open(io.BytesIO(PHOTOS[0])).save(out, "PNG")
+    (photo,) = await Admission(GatewayConfig()).photos([out.getvalue()])
+    assert (photo.width, photo.height) == (320, 240)

@@ -1,0 +1,172 @@
+"""Erasing a request takes with it what the tools kept: cache, tape and outgoing record, and nothing of others."""
+
+import asyncio
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.basics import sign_bytes
+from support.provider_server import answering, config_for
+from support.rude_server import rude_server
+from support.service import PHOTO, an_app, with_tools
+
+from deployments.wiring.brokers import NotErased
+from deployments.wiring.local import LocalTools, local_tools
+from tts.config import ProviderSettings, TapeConfig
+from tts.domain.outgoing import Outgoing
+from tts.domain.photo import Box
+from tts.domain.photo_cleaning import load_photo
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall, WebFact
+from tts.ports import ToolContext
+from tts.toolkit.blanking import blank_lines
+from tts.toolkit.broker.outgoing import OutgoingLog
+from tts.toolkit.tape.file import read_tape
+from tts.toolkit.tape.reverse import export_reverse
+from tts.toolkit.tape.search import SearchTape
+
+OTHER = sign_bytes("Via Roma")
+WHOLE = [0.0, 0.0, 1.0, 1.0]
+
+
+class Kept:
+    """An installation whose tools keep things on disk in every way they can."""
+
+    def __init__(self, http: httpx.AsyncClient, tools: LocalTools, folder) -> None:
+        self.http, self.tools, self.folder = http, tools, folder
+
+    async def located(self, photo: bytes) -> str:
+        """A request about the photo, during which tools looked for it and for words."""
+        reply = await self.http.post("/locate", files={"image": photo}, data={"n_parallel": "1"})
+        request_id = reply.json()["request_id"]
+        sha256 = load_photo(photo).sha256
+        context = ToolContext(RequestContext(id=request_id, remaining_s=30.0), photo_sha256=(sha256,))
+        for name, arguments in (("image_search", {"bbox": WHOLE}), ("web_search", {"query": f"words {sha256[:6]}"})):
+            outcome = await self.tools.toolbox.call(ToolCall(id="c", name=name, arguments=arguments), context)
+            assert outcome.result.ok, outcome.result.text
+        return request_id
+
+    def names(self, text: str) -> set[str]:
+        """The files that hold it."""
+        return {path.name for path in self.folder.iterdir() if path.is_file() and text.encode() in path.read_bytes()}
+
+
+@pytest.fixture
+async def kept(data_store, tmp_path):
+    sights = SearchTape()
+    for photo in (PHOTO, OTHER):
+        sha256 = load_photo(photo).sha256
+        hit = WebFact(number=1, title=f"sight of {sha256[:6]}", url="https://example.com")
+        sights.add_picture(sha256, Box(x0=0, y0=0, x1=1, y1=1), (hit,))
+    export_reverse(sights, tmp_path / "sights")
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    async with rude_server(answering("serper")) as server:
+        config = config_for(server, "serper", "tape", "offline")
+        settings = {**config.settings, "tape": ProviderSettings(path=str(tmp_path / "sights"))}
+        config = config.model_copy(
+            update={
+                "settings": {**settings, "serper": settings["serper"].model_copy(update={"key_env": "PATH"})},
+                "cache": f"sqlite:///{folder}/cache.sqlite",
+                "outgoing_log": str(folder / "outgoing.jsonl"),
+                "tape": TapeConfig(path=str(folder / "run.tape"), mode="record"),
+            }
+        )
+        tools = local_tools(an_app().model_copy(update={"tools": config}))
+        async with with_tools(an_app(), tools) as http:
+            yield Kept(http, tools, folder)
+
+
+async def test_an_erased_request_leaves_nothing_in_cache_tape_or_outgoing_record(kept):
+    mine, other = await kept.located(PHOTO), await kept.located(OTHER)
+    photo = load_photo(PHOTO).sha256
+    assert kept.names(f"sight of {photo[:6]}") >= {"run.tape"}
+    assert kept.names(mine) == {"outgoing.jsonl"}
+    reply = await kept.http.delete(f"/locate/{mine}?erase=true")
+    assert reply.json()["erased"]
+    for trace in (mine, photo, f"sight of {photo[:6]}"):
+        assert kept.names(trace) == set()
+    # what belongs to the other request is whole, and its tape still reads
+    still = load_photo(OTHER).sha256
+    assert kept.names(other) == {"outgoing.jsonl"}
+    assert {row.photos for row in read_tape(kept.folder / "run.tape").rows} == {(still,)}
+    assert "cache.sqlite" in " ".join(kept.names(f"sight of {still[:6]}"))
+    assert (await kept.http.get(f"/locate/{mine}")).status_code == 404
+
+
+async def test_the_same_photo_may_come_again_after_it_was_erased(kept):
+    first = await kept.located(PHOTO)
+    await kept.http.delete(f"/locate/{first}?erase=true")
+    await kept.located(PHOTO)
+    assert "run.tape" in kept.names(load_photo(PHOTO).sha256)
+
+
+async def test_what_cannot_be_erased_now_is_not_said_to_be_and_can_be_asked_for_again(data_store):
+    class Unwilling:
+        willing, asked = False, []
+
+        async def about(self, request_id):
+            return ()
+
+        async def purge(self):
+            return
+
+        async def forget(self, request_id, photos):
+            self.asked.append((request_id, photos))
+            if not self.willing:
+                raise NotErased("the tools did not answer")
+
+    brokers = Unwilling()
+    async with with_tools(an_app(), LocalTools(local_tools(an_app()).toolbox, brokers)) as http:
+        sent = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
+        path = f"/locate/{sent.json()['request_id']}"
+        refused = await http.delete(path + "?erase=true")
+        assert (refused.status_code, refused.json()["type"]) == (503, "urn:geotts:problem:not-erased")
+        assert (await http.get(path)).status_code == 200
+        brokers.willing = True
+        assert (await http.delete(path + "?erase=true")).json()["erased"]
+        assert (await http.get(path)).status_code == 404
+    assert brokers.asked == 2 * [(path.removeprefix("/locate/"), (load_photo(PHOTO).sha256,))]
+
+
+async def test_what_an_erased_request_still_sends_is_not_written_down(tmp_path):
+    log = OutgoingLog(tmp_path / "out.jsonl")
+    sent = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="https://h/?q=x", bytes_sent=0)
+    for request_id in ("loc_1", "loc_2"):
+        log(sent.model_copy(update={"request_id": request_id}))
+    assert await log.forget("loc_1") == 1
+    log(sent.model_copy(update={"request_id": "loc_1"}))
+    assert log.about("loc_1") == ()
+    assert len(log.about("loc_2")) == 1
+    assert b"loc_1" not in (tmp_path / "out.jsonl").read_bytes()
+
+
+LINES = st.lists(st.sampled_from([b"keep 1", b"doomed", b"", b"doomed and long", b"keep"]), max_size=12)
+
+
+@given(LINES, st.sampled_from([b"", b"doomed but to", b"keep"]))
+def test_blanking_changes_doomed_whole_lines_only_and_no_length(tmp_path_factory, lines, torn):
+    path = tmp_path_factory.mktemp("b") / "f"
+    before = b"".join(line + b"\n" for line in lines) + torn
+    path.write_bytes(before)
+    assert blank_lines(path, lambda line: b"doomed" in line) == sum(b"doomed" in line for line in lines)
+    after = path.read_bytes()
+    assert len(after) == len(before)
+    assert after.split(b"\n")[:-1] == [b" " * len(line) if b"doomed" in line else line for line in lines]
+    assert after.endswith(torn)
+
+
+async def test_erasing_while_others_append_loses_none_of_their_lines(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(b"doomed\n" * 2000)
+
+    def append():
+        for i in range(500):
+            with path.open("ab", buffering=0) as file:
+                file.write(f"line {i}\n".encode())
+
+    appending = asyncio.create_task(asyncio.to_thread(append))
+    while not appending.done():
+        await asyncio.to_thread(blank_lines, path, lambda line: b"doomed" in line)
+    assert [line for line in path.read_text().splitlines() if line.strip()] == [f"line {i}" for i in range(500)]

@@ -1,0 +1,97 @@
+"""The schema is true: frozen, whole, its references resolve, its examples pass, the reference is made from it."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from support.basics import golden
+from support.service import a_gateway, an_app, talking_to
+
+from deployments.http.api_reference import reference
+from deployments.http.app import create_app
+from tts.domain.request import LocateOptions
+
+DOCS = Path(__file__).parents[4] / "docs"
+
+
+@pytest.fixture(scope="module")
+def schema(data_store):
+    gateway, metrics = a_gateway(an_app())
+    made = create_app(gateway, an_app(), metrics=metrics).openapi()
+    made["info"]["version"] = "0"
+    return made
+
+
+def refs_of(node):
+    if isinstance(node, dict):
+        if "$ref" in node:
+            yield node["$ref"]
+        for value in node.values():
+            yield from refs_of(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from refs_of(value)
+
+
+def test_it_is_frozen(schema):
+    golden("openapi.json", json.dumps(schema, indent=1, ensure_ascii=False) + "\n")
+
+
+def test_every_reference_resolves(schema):
+    there = {f"#/components/schemas/{name}" for name in schema["components"]["schemas"]}
+    assert set(refs_of(schema["paths"])) | set(refs_of(schema["components"])) <= there
+
+
+def test_every_operation_tells_its_problems(schema):
+    for path, operations in schema["paths"].items():
+        for operation in operations.values():
+            if path.startswith(("/locate", "/v1")):
+                assert {"401", "404", "422", "429", "503"} <= set(operation["responses"])
+                assert "application/problem+json" in operation["responses"]["422"]["content"]
+
+
+def kinds(operation, status="200"):
+    return set(operation["responses"][status].get("content", {}))
+
+
+def test_replies_are_declared_as_they_are(schema):
+    of = {
+        path.partition("{request_id}")[2]: operations["get"]
+        for path, operations in schema["paths"].items()
+        if "get" in operations and "{request_id}" in path
+    }
+    assert kinds(of["/events"]) == {"text/event-stream", "application/x-ndjson"}
+    assert kinds(of["/files/{sha256}"]) == {"image/*"}
+    assert kinds(of[""]) == {"application/json", "application/geo+json"}
+    assert "Prefer" in {parameter["name"] for parameter in of[""]["parameters"]}
+
+
+def test_operators_see_the_problems_too(schema):
+    told = {path: schema["paths"][path]["get"] for path in ("/readyz", "/metrics")}
+    for path, status in (("/readyz", "503"), ("/metrics", "401"), ("/metrics", "403")):
+        assert kinds(told[path], status) == {"application/problem+json"}
+
+
+async def test_a_problem_that_says_more_is_still_one(schema, data_store):
+    described = {**schema["components"]["schemas"]["Problem"], "components": schema["components"]}
+    async with talking_to(an_app()) as http:
+        told = (await http.get("/v1/models/none")).json()
+    assert "error" in told
+    jsonschema.validate(told, described)
+
+
+def test_every_option_is_in_both_bodies(schema):
+    content = schema["paths"]["/locate"]["post"]["requestBody"]["content"]
+    for kind in ("multipart/form-data", "application/json"):
+        assert set(content[kind]["schema"]["properties"]) == {"image", *LocateOptions.model_fields}
+
+
+def test_examples_pass_their_own_schema(schema):
+    media = schema["paths"]["/locate"]["post"]["requestBody"]["content"]["application/json"]
+    for example in media["examples"].values():
+        jsonschema.validate(example["value"], {**media["schema"], "components": schema["components"]})
+
+
+def test_the_reference_is_made_from_it(schema):
+    golden("../../docs/api.md", reference(schema))

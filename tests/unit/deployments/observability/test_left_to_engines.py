@@ -1,0 +1,149 @@
+"""What goes to remote engines is on record like what tools send: each call, whoever makes it, however it ends."""
+
+import asyncio
+import json
+
+import pytest
+from support.endpoint import CUT, Reply, chunk, saying, serving
+from support.service import PHOTO, an_app, with_tools
+
+from deployments.gateway.runner import Runner
+from deployments.observability.audit import AuditLog
+from deployments.wiring.local import local_tools
+from tts.config import ConsistencyConfig, OpenAIEngine, VerifierConfig
+from tts.domain.events import LeftMachine, parse_event
+
+ANSWER = 'The sign is Italian. {"lat": 41.9, "lon": 12.5, "country": "Italy", "city": "Rome"}'
+SAID = {
+    "rollout": ANSWER,
+    "observer": "a street with a sign",
+    "verifier": '{"reasons": [{"text": "it is written", "evidence": []}], "choice": "A"}',
+    "consistency": '{"country": "Italy", "region": "", "place": "Rome"}',
+}
+FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2", "include": "full", "stop": "none", "seed": "1"}}
+NDJSON = {"Accept": "application/x-ndjson"}
+
+
+def says(body, number):
+    return saying(SAID[body["model"]])
+
+
+def asking(endpoint, **changes):
+    """An application whose rollouts think at an endpoint."""
+    engine = at(endpoint, "rollout")
+    return an_app().model_copy(update={"engine": engine, **changes})
+
+
+def at(endpoint, model):
+    return OpenAIEngine(base_url=endpoint.url, model=model, server="sglang", backoff_s=0.01)
+
+
+def sizes(endpoint):
+    return sorted(int(headers["content-length"]) for headers in endpoint.headers)
+
+
+async def test_a_call_to_an_engine_is_told_with_its_time_and_bytes_in_reply_audit_log_and_file(data_store, tmp_path):
+    file, audit_file = tmp_path / "out.jsonl", tmp_path / "audit.jsonl"
+    async with serving(says) as endpoint:
+        args = asking(endpoint)
+        args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(file)})})
+        audit = AuditLog(audit_file, args)
+        async with with_tools(args, local_tools(args), observers=[audit]) as http:
+            reply = (await http.post("/locate", **FORM)).json()
+        audit.close()
+    sent = reply["left_machine"]["sent"]
+    assert sorted(one["bytes_sent"] for one in sent) == sizes(endpoint)
+    assert {(one["host"], one["method"], one["url"], one["request_id"]) for one in sent} == {
+        ("127.0.0.1", "POST", f"{endpoint.url}/chat/completions", reply["request_id"])
+    }
+    assert all(one["at"] for one in sent)
+    assert reply["left_machine"]["complete"]
+    assert [json.loads(line) for line in file.read_text().splitlines()] == sent
+    lines = [json.loads(line) for line in audit_file.read_text().splitlines()]
+    assert [line["bytes"] for line in lines if line["event"] == "left"] == [one["bytes_sent"] for one in sent]
+
+
+async def test_every_model_of_a_request_is_in_the_record(data_store):
+    async with serving(says) as endpoint:
+        judge = VerifierConfig(
+            kind="model",
+            engine=at(endpoint, "verifier"),
+            consistency=ConsistencyConfig(engine=at(endpoint, "consistency")),
+        )
+        args = asking(endpoint, observer=at(endpoint, "observer"), verifier=judge)
+        async with with_tools(args, local_tools(args)) as http:
+            reply = (await http.post("/locate", **FORM)).json()
+    assert {body["model"] for body in endpoint.bodies} == set(SAID)
+    assert sorted(one["bytes_sent"] for one in reply["left_machine"]["sent"]) == sizes(endpoint)
+
+
+@pytest.mark.parametrize(
+    "failure", [Reply(500, {"error": "broken"}), [chunk("half"), CUT]], ids=["an error", "a lost connection"]
+)
+async def test_each_attempt_counts_also_one_that_failed(data_store, failure):
+    async with serving(lambda body, n: failure if n == 0 else says(body, n)) as endpoint:
+        args = asking(endpoint)
+        async with with_tools(args, local_tools(args)) as http:
+            form = {**FORM, "data": {**FORM["data"], "n_parallel": "1"}}
+            reply = (await http.post("/locate", **form)).json()
+    assert len(endpoint.bodies) >= 2
+    assert sorted(one["bytes_sent"] for one in reply["left_machine"]["sent"]) == sizes(endpoint)
+
+
+async def test_asking_for_the_name_of_the_model_is_a_call_too(data_store):
+    async with serving(lambda body, n: saying(ANSWER)) as endpoint:
+        args = an_app().model_copy(update={"engine": OpenAIEngine(base_url=endpoint.url)})
+        async with with_tools(args, local_tools(args)) as http:
+            left = (await http.post("/locate", **FORM)).json()["left_machine"]["sent"]
+    assert {(one["method"], one["url"].rpartition("/")[2]) for one in left} == {
+        ("GET", "models"),
+        ("POST", "completions"),
+    }
+
+
+async def test_a_request_that_is_cancelled_before_the_first_token_tells_what_had_left(data_store):
+    arrived = asyncio.Event()
+
+    def silent(body, number):
+        arrived.set()
+        return [30.0, *saying(ANSWER)]
+
+    async with serving(silent) as endpoint:
+        args = asking(endpoint)
+        async with with_tools(args, local_tools(args)) as http:
+            sent = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
+            path = sent.headers["location"]
+            async with asyncio.timeout(20):
+                await arrived.wait()
+            assert (await http.delete(path)).json()["was_running"]
+            events = await http.get(path + "/events", headers=NDJSON)
+        left = parse_event(events.text.splitlines()[-2])
+        assert isinstance(left, LeftMachine)
+        assert sorted(one.bytes_sent for one in left.sent) == sizes(endpoint)
+        assert left.sent
+
+
+async def test_a_request_whose_gateway_was_lost_does_not_say_that_it_knows_all(data_store, monkeypatch):
+    async with serving(says) as endpoint:
+        args = asking(endpoint)
+        args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"lease_s": 0.05})})
+        async with with_tools(args, local_tools(args)) as http:
+            monkeypatch.setattr(Runner, "launch", lambda *lost: None)
+            sent = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
+            await asyncio.sleep(0.1)
+            status = (await http.get(sent.headers["location"])).json()
+            events = await http.get(sent.headers["location"] + "/events", headers=NDJSON)
+    told = [parse_event(line) for line in events.text.splitlines() if line.strip()]
+    (left,) = (event for event in told if isinstance(event, LeftMachine))
+    assert (left.engines, left.sent, left.complete) == (("127.0.0.1",), (), False)
+    assert status["status"] != "running"
+
+
+async def test_a_url_with_a_key_is_told_without_it(data_store, monkeypatch):
+    async with serving(says) as endpoint:
+        engine = at(endpoint, "rollout").model_copy(update={"base_url": endpoint.url.replace("//", "//me:hunter2@")})
+        args = an_app().model_copy(update={"engine": engine})
+        async with with_tools(args, local_tools(args)) as http:
+            reply = await http.post("/locate", **FORM)
+    assert endpoint.bodies
+    assert "hunter2" not in reply.text

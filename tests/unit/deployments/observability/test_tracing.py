@@ -1,0 +1,50 @@
+"""One trace a request, and none for what only looks at the service."""
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from support.service import PHOTO, an_app, talking_to
+
+from tts import telemetry
+
+CALLER = "4bf92f3577b34da6a3ce929d0e0e4736"
+CALLERS_SPAN = "00f067aa0ba902b7"
+
+
+@pytest.fixture
+def exported(monkeypatch):
+    """Reads the spans that ended, in a process that traces."""
+    provider, exporter = TracerProvider(), InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
+    monkeypatch.setattr(telemetry, "_tracer", provider.get_tracer("geotts"))
+    return exporter.get_finished_spans
+
+
+async def located(**headers):
+    async with talking_to(an_app()) as http:
+        reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2"}, headers=headers)
+    assert reply.status_code == 200
+
+
+async def test_a_request_is_one_trace_that_begins_with_the_request(data_store, exported):
+    await located()
+    assert {span.context.trace_id for span in exported()} == {exported()[0].context.trace_id}
+    assert [span.name for span in exported() if span.parent is None] == ["request"]
+    assert {"rollout", "turn", "tool"} <= {span.name for span in exported()}
+
+
+async def test_a_request_joins_its_callers_trace(data_store, exported):
+    await located(traceparent=f"00-{CALLER}-{CALLERS_SPAN}-01")
+    assert {f"{span.context.trace_id:032x}" for span in exported()} == {CALLER}
+    [root] = [span for span in exported() if span.name == "request"]
+    assert f"{root.parent.span_id:016x}" == CALLERS_SPAN
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+async def test_a_probe_or_a_scrape_is_no_trace(data_store, exported, path):
+    async with talking_to(an_app()) as http:
+        assert (await http.get(path)).status_code == 200
+    assert exported() == ()

@@ -1,0 +1,90 @@
+"""A private Ray node that is too slow the first time is started once more, and nothing of the first try is left."""
+
+import gc
+import subprocess
+import sys
+import threading
+import warnings
+
+import psutil
+import pytest
+from ray._private.node import Node
+from ray._private.services import ProcessInfo
+
+from deployments.serve import ray_start
+from tts.errors import FatalError
+
+
+def half_made(process):
+    """A node as Ray leaves one whose start failed: its processes run, and nobody but the failing frames holds it."""
+    info = ProcessInfo(
+        process=process, stdout_file=None, stderr_file=None, use_valgrind=False, use_gdb=False,
+        use_valgrind_profiler=False, use_perftools_profiler=False, use_tmux=False,
+    )  # fmt: skip
+    node = Node.__new__(Node)
+    node.all_processes = {"raylet": [info]}
+    node._unreaped_processes = {}
+    node.removal_lock = threading.Lock()
+    return node
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """Stands for `ray.init`: the first `failures` starts leave a running process behind, as Ray does, and fail."""
+
+    def plan(failures):
+        left = []
+
+        def init(address, *, log_to_driver):
+            if len(left) < failures:
+                node = half_made(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
+                left.append(node.all_processes["raylet"][0].process.pid)
+                raise RuntimeError("the node did not start in time")
+            left.append(None)
+
+        monkeypatch.setattr(ray_start, "_init", init)
+        return left
+
+    return plan
+
+
+def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_complaint(starts):
+    left = starts(failures=1)
+    with warnings.catch_warnings(record=True) as complaints:
+        warnings.simplefilter("always")
+        ray_start.start_ray(None, log_to_driver=False)
+        gc.collect()
+    assert left[1:] == [None]
+    assert [str(complaint.message) for complaint in complaints if complaint.category is ResourceWarning] == []
+    assert left[0] not in {process.pid for process in psutil.Process().children()}
+
+
+def test_two_failures_are_an_error_that_says_what_to_look_for(starts):
+    starts(failures=2)
+    with pytest.raises(FatalError, match="memory and processor time") as failure:
+        ray_start.start_ray(None, log_to_driver=False)
+    ray_start.forget_failed_start(failure.value)
+
+
+def test_an_interrupted_start_leaves_no_process(monkeypatch):
+    """As Ctrl-C does in the middle of a start, before Ray has handed its node to anybody."""
+    left = []
+
+    def init(address, *, log_to_driver):
+        node = half_made(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
+        left.append(node.all_processes["raylet"][0].process.pid)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ray_start, "_init", init)
+    with pytest.raises(KeyboardInterrupt):
+        ray_start.start_ray(None, log_to_driver=False)
+    assert len(left) == 1
+    assert left[0] not in {process.pid for process in psutil.Process().children()}
+
+
+def test_somebody_elses_cluster_is_asked_once(starts):
+    left = starts(failures=1)
+    with pytest.raises(FatalError, match=r"10\.0\.0\.1:6379") as failure:
+        ray_start.start_ray("10.0.0.1:6379", log_to_driver=False)
+    ray_start.forget_failed_start(failure.value)
+    assert len(left) == 1

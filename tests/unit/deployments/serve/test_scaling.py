@@ -1,0 +1,52 @@
+"""When the Rollout deployment grows and shrinks."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from deployments.serve.placement import rendezvous
+from deployments.serve.scaling import GENERATIONS, KV_USE, RolloutScaling
+
+
+@dataclass
+class Context:
+    current_num_replicas: int = 1
+    aggregated_metrics: dict = field(default_factory=dict)
+    total_queued_requests: float = 0.0
+    total_num_requests: float = 0.0
+
+
+def wanted(generations=(), kv_use=(), target=4.0, **fields):
+    metrics = {GENERATIONS: dict(enumerate(generations)), KV_USE: dict(enumerate(kv_use))} if generations else {}
+    replicas, _ = RolloutScaling(target)(Context(aggregated_metrics=metrics, **fields))
+    return replicas
+
+
+@pytest.mark.parametrize(
+    ("generations", "replicas"), [((0,), 0), ((1,), 1), ((4,), 1), ((5,), 2), ((4, 4, 4), 3), ((12,), 3), ((0, 3), 1)]
+)
+def test_each_replica_runs_as_many_generations_as_the_target(generations, replicas):
+    assert wanted(generations) == replicas
+
+
+def test_calls_in_a_queue_count_as_the_group_they_carry():
+    assert wanted((4,), total_queued_requests=2) == 3
+
+
+def test_a_full_kv_cache_asks_for_one_more():
+    assert wanted((2, 2), kv_use=(0.95, 0.9), current_num_replicas=2) == 3
+    assert wanted((2, 2), kv_use=(0.95, 0.1), current_num_replicas=2) == 1
+
+
+def test_silence_of_new_replicas_is_no_reason_to_stop_them():
+    assert wanted((), current_num_replicas=3, total_num_requests=2) == 3
+    assert wanted((), current_num_replicas=3) == 0
+
+
+def test_a_photo_keeps_its_home_when_others_come_and_go():
+    replicas = {f"r{i}": i for i in range(8)}
+    homes = {f"photo{i}": rendezvous(f"photo{i}", replicas)[0] for i in range(400)}
+    fewer = {name: value for name, value in replicas.items() if value != 3}
+    moved = [key for key, home in homes.items() if rendezvous(key, fewer)[0] != home]
+    assert {homes[key] for key in moved} == {3}
+    assert all(30 <= list(homes.values()).count(value) <= 75 for value in range(8))

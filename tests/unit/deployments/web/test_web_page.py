@@ -1,0 +1,213 @@
+"""The page at `/` over HTTP: what it may load, who gets the index instead, and the map of an answer."""
+
+import io
+import re
+import tomllib
+from fnmatch import fnmatch
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+from PIL import Image
+from support.service import PHOTO, an_app, talking_to
+
+from deployments.gateway.auth import fingerprint
+from deployments.web.site import static_files
+from tts.config import AccessConfig, ScriptedEngine
+
+ROOT = Path(__file__).parents[4]
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+PROGRAM = {"Accept": "application/json"}
+FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
+NOBODY = "/locate/loc_" + "0" * 20
+
+
+@pytest.fixture
+async def http(data_store):
+    async with talking_to(an_app()) as client:
+        yield client
+
+
+@pytest.fixture
+def keyed(tmp_path):
+    path = tmp_path / "keys"
+    path.write_text(f"desk {fingerprint('gt_desk')}\npress {fingerprint('gt_press')}\n")
+    return an_app(access=AccessConfig(mode="keys", keys_file=str(path)))
+
+
+def policy(reply):
+    return dict(part.strip().partition(" ")[::2] for part in reply.headers["content-security-policy"].split(";"))
+
+
+class _Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+
+async def test_a_browser_gets_the_page_under_a_strict_policy(http):
+    reply = await http.get("/", headers=BROWSER)
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    allowed = policy(reply)
+    assert allowed["default-src"] == "'none'"
+    assert allowed["script-src"] == allowed["style-src"] == allowed["connect-src"] == "'self'"
+    assert allowed["img-src"] == "'self' blob:"
+    assert allowed["require-trusted-types-for"] == "'script'"
+    assert allowed["frame-ancestors"] == allowed["form-action"] == allowed["base-uri"] == "'none'"
+    assert reply.headers["x-frame-options"] == "DENY"
+    assert reply.headers["vary"] == "Accept"
+    assert reply.headers.get_list("x-content-type-options") == ["nosniff"]
+
+
+async def test_nothing_in_it_is_inline_or_from_elsewhere(http):
+    tags = _Tags((await http.get("/", headers=BROWSER)).text).tags
+    assert not [tag for tag, _ in tags if tag in ("style", "iframe", "object", "embed", "base")]
+    assert not [(tag, name) for tag, attrs in tags for name in attrs if name.startswith("on") or name == "style"]
+    named = [attrs.get("src") or attrs["href"] for _, attrs in tags if "src" in attrs or "href" in attrs]
+    assert len(named) > 5
+    for address in named:
+        if not address.startswith("#"):
+            assert re.match(r"[a-z]", address), address
+            assert ":" not in address
+            assert (await http.get(f"/{address}")).status_code == 200, address
+    assert all(attrs.get("src") for tag, attrs in tags if tag == "script")
+
+
+async def test_every_module_finds_what_it_imports(http):
+    there = static_files()
+    imports = [
+        (name, imported)
+        for name, file in there.items()
+        for imported in re.findall(r'from "\./([^"]+)"', file.data.decode())
+    ]
+    assert len(imports) > 8
+    assert {imported for _, imported in imports} <= set(there)
+    for name in there:
+        reply = await http.get(f"/web/{name}")
+        assert reply.status_code == 200
+        assert policy(reply)["default-src"] == "'none'"
+    assert (await http.get("/web/app.js")).headers["content-type"] == "text/javascript; charset=utf-8"
+
+
+@pytest.mark.parametrize("file", [name for name in static_files() if name.endswith(".js")])
+def test_no_script_makes_markup_from_text(file):
+    told = static_files()[file].data.decode()
+    found = re.findall(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|eval\(|new Function|DOMParser", told
+    )
+    assert not found
+
+
+@pytest.mark.parametrize("headers", [PROGRAM, {"Accept": "application/json, */*;q=0.1"}])
+async def test_a_program_gets_the_index(http, headers):
+    reply = await http.get("/", headers=headers)
+    told = reply.json()
+    assert (told["name"], told["access"], told["limits"]["photos"]) == ("GeoTTS", "off", 8)
+    assert told["version"] == (await http.get("/healthz")).json()["version"]
+    for name, path in told["links"].items():
+        wanted = 405 if name == "locate" else 200
+        assert (await http.get(path)).status_code == wanted, name
+    assert reply.headers["vary"] == "Accept"
+
+
+async def test_the_reference_is_readable_text(http):
+    reply = await http.get("/docs")
+    assert reply.headers["content-type"] == "text/plain; charset=utf-8"
+    assert "## POST /locate\n" in reply.text
+
+
+@pytest.mark.parametrize("headers", [{}, BROWSER])
+async def test_every_link_of_the_reference_leads_somewhere(http, headers):
+    reply = await http.get("/docs", headers=headers)
+    named = set(re.findall(r' id="([^"]+)"', reply.text))
+    links = re.findall(r'(?:href="|\]\()([^")\s]+)', reply.text)
+    assert {"/openapi.json", "/"} <= set(links)
+    for link in set(links):
+        if link.startswith("#"):
+            assert link[1:] in named
+        else:
+            assert (await http.get(urljoin("/docs", link))).status_code == 200, link
+
+
+async def test_the_reference_is_a_page_in_a_browser(http):
+    reply = await http.get("/docs", headers=BROWSER)
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    assert '<h2 id="post-locate">POST /locate</h2>' in reply.text
+    assert "<table>" in reply.text
+    assert "default-src 'none'" in reply.headers["content-security-policy"]
+
+
+async def test_what_did_not_change_is_not_sent_again(http):
+    first = await http.get("/web/app.js")
+    again = await http.get("/web/app.js", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert (await http.get("/web/app.js", headers={"If-None-Match": '"other"'})).content == first.content
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing.js", "..%2fsite.py", "../site.py", "%2e%2e/site.py", "site.py", "__init__.py"]
+)
+async def test_nothing_else_is_served(http, name):
+    reply = await http.get(f"/web/{name}")
+    assert reply.status_code == 404
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
+async def test_the_page_needs_no_key_and_says_that_requests_do(data_store, keyed):
+    async with talking_to(keyed) as http:
+        assert (await http.get("/", headers=BROWSER)).status_code == 200
+        assert (await http.get("/web/app.js")).status_code == 200
+        assert (await http.get("/", headers=PROGRAM)).json()["access"] == "keys"
+        assert (await http.post("/locate", **FORM)).status_code == 401
+
+
+def test_the_files_travel_with_the_package():
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = told["tool"]["setuptools"]["package-data"]["deployments"]
+    for name in static_files():
+        assert any(fnmatch(f"web/static/{name}", pattern) for pattern in patterns), name
+
+
+async def test_the_map_of_an_answer(http):
+    where = f"/locate/{(await http.post('/locate', **FORM)).json()['request_id']}/map"
+    for view, size in (("answer", (640, 480)), ("world", (220, 220))):
+        reply = await http.get(where, params={"view": view})
+        if view == "world" and reply.status_code == 204:
+            continue
+        assert (reply.status_code, reply.headers["content-type"]) == (200, "image/jpeg")
+        assert reply.headers["content-security-policy"] == "default-src 'none'"
+        with Image.open(io.BytesIO(reply.content)) as picture:
+            assert picture.size == size
+    assert (await http.get(where, params={"view": "moon"})).status_code == 422
+    assert (await http.get(f"{NOBODY}/map")).status_code == 404
+
+
+async def test_without_a_point_there_is_no_map(data_store, tmp_path):
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text('{"text": "{\\"lat\\": null, \\"lon\\": null, \\"country\\": \\"\\"}"}\n')
+    async with talking_to(an_app(ScriptedEngine(tape=str(tape)))) as http:
+        told = (await http.post("/locate", **FORM)).json()
+        assert told["answer"]["abstained"]
+        reply = await http.get(f"/locate/{told['request_id']}/map")
+        assert (reply.status_code, reply.json()["detail"]) == (404, "there is no map: the answer names no point")
+
+
+async def test_before_the_answer_there_is_no_map(data_store):
+    async with talking_to(an_app(ScriptedEngine(turns=3, tokens_per_turn=4, turn_s=30.0))) as http:
+        where = (await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})).headers["location"]
+        reply = await http.get(f"{where}/map")
+        assert (reply.status_code, reply.json()["detail"]) == (404, "there is no map: no answer yet")
+
+
+async def test_a_map_belongs_to_its_key(data_store, keyed):
+    async with talking_to(keyed) as http:
+        desk, press = ({"Authorization": f"Bearer gt_{name}"} for name in ("desk", "press"))
+        where = f"/locate/{(await http.post('/locate', **FORM, headers=desk)).json()['request_id']}/map"
+        assert (await http.get(where, headers=desk)).status_code == 200
+        assert (await http.get(where, headers=press)).status_code == 404
+        assert (await http.get(where)).status_code == 401

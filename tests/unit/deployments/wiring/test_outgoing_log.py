@@ -1,0 +1,160 @@
+"""The file of what left the machine: its lines end with the retention, like every other trace of a request."""
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.service import an_app
+
+from deployments.wiring.brokers import NotErased
+from deployments.wiring.local import local_tools
+from tts.domain.outgoing import Outgoing, rfc3339
+from tts.toolkit.broker.outgoing import OutgoingLog
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+
+
+def sent(age_s, name="loc_1"):
+    at = rfc3339(datetime.now(UTC) - timedelta(seconds=age_s))
+    return Outgoing(at=at, host="h", method="GET", url="u", bytes_sent=0, request_id=name)
+
+
+def names(path):
+    return [orjson.loads(line)["request_id"] for line in path.read_bytes().splitlines() if line.strip()]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "out.jsonl"
+
+
+async def test_what_is_remembered_ends_with_the_retention():
+    log = OutgoingLog()
+    log(sent(100 * DAY))
+    await log.purge(200 * DAY)
+    assert log.about("loc_1")
+    await log.purge(DAY)
+    assert log.about("loc_1") == ()
+
+
+async def test_lines_that_are_past_the_retention_go_from_the_file_and_others_stay(path):
+    log = OutgoingLog(path)
+    for age_s in (30 * HOUR, 25 * HOUR, 23 * HOUR, 1.0):
+        log(sent(age_s, f"loc_{age_s / HOUR:.0f}"))
+    size = path.stat().st_size
+    await log.purge(DAY)
+    assert names(path) == ["loc_23", "loc_0"]
+    assert path.stat().st_size == size  # overwritten in place: nobody who appends is disturbed
+    await log.purge(HOUR)
+    assert names(path) == ["loc_0"]
+
+
+async def test_lines_of_before_a_restart_go_too_in_any_order(path):
+    for age_s in (1.0, 30 * HOUR, 2.0, 40 * HOUR):
+        OutgoingLog(path)(sent(age_s, f"loc_{age_s / HOUR:.0f}"))
+    await OutgoingLog(path).purge(DAY)
+    assert names(path) == ["loc_0", "loc_0"]
+
+
+async def test_what_is_noted_late_goes_in_its_time(path):
+    log = OutgoingLog(path)
+    log(sent(1.0, "young"))
+    await log.purge(DAY)
+    log.write([sent(DAY - HOUR, "late"), sent(DAY - 2 * HOUR, "later")])
+    await log.purge(DAY - 1.5 * HOUR)
+    assert names(path) == ["young", "later"]
+    await log.purge(DAY - 3 * HOUR)
+    assert names(path) == ["young"]
+
+
+async def test_a_line_that_was_cut_off_goes_with_its_neighbours(path):
+    log = OutgoingLog(path)
+    log(sent(30 * HOUR))
+    with path.open("ab") as file:
+        file.write(b'{"at":"2026-01-0\n')
+        file.write(b'{"at":"2026-01-01T00:00:00Z","host":"h","met')  # a crash, and then others go on
+    log(sent(1.0, "loc_2"))
+    await log.purge(DAY)
+    (line,) = (line for line in path.read_bytes().splitlines() if line.strip())
+    assert b"loc_2" in line
+
+
+async def test_a_file_that_was_put_in_its_place_is_read_from_its_start(path):
+    log = OutgoingLog(path)
+    for _ in range(10):
+        log(sent(30 * HOUR))
+    await log.purge(DAY)
+    os.rename(path, path.with_suffix(".1"))  # the operator rotates
+    log(sent(30 * HOUR, "old"))
+    log(sent(1.0, "new"))
+    await log.purge(DAY)
+    assert names(path) == ["new"]
+    os.truncate(path, 0)
+    log(sent(30 * HOUR, "old"))
+    await log.purge(DAY)
+    assert names(path) == []
+
+
+async def test_a_sweep_does_not_read_again_what_is_blank_nor_what_cannot_be_due(path, monkeypatch):
+    log = OutgoingLog(path)
+    log.write([sent(30 * HOUR)] * 500 + [sent(1.0)] * 500)
+    await log.purge(DAY)
+    seen = []
+    monkeypatch.setattr("tts.toolkit.broker.outgoing._is_since", lambda at, line: seen.append(line) or True)
+    await log.purge(DAY)
+    assert len(seen) <= 3
+
+
+@given(st.lists(st.lists(st.integers(1, 60), max_size=4), max_size=8))
+async def test_whatever_is_written_between_sweeps_exactly_the_lines_past_their_time_are_gone(tmp_path_factory, rounds):
+    path = tmp_path_factory.mktemp("o") / "f"
+    log = OutgoingLog(path)
+    written = []
+    for ages in rounds:
+        log.write([sent(age * HOUR + 600, f"loc_{len(written) + i}") for i, age in enumerate(ages)])
+        written += ages
+        await log.purge(DAY)
+    kept = names(path) if path.exists() else []
+    assert kept == [f"loc_{i}" for i, age in enumerate(written) if age < 24]
+
+
+async def test_the_purge_of_the_gateway_reaches_the_file(data_store, path):
+    args = an_app(retention_s=60.0)
+    args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
+    brokers = local_tools(args).brokers
+    await brokers.note([sent(61.0 + HOUR, "old"), sent(1.0, "new")])
+    await brokers.purge()
+    assert names(path) == ["new"]
+    path.unlink()
+    await brokers.purge()  # no file is nothing to purge
+    path.mkdir()
+    await brokers.note([sent(1.0)])  # told in the log of the process, costs no answer
+    path.rmdir()
+
+
+async def test_a_file_that_cannot_be_purged_is_said_so(data_store, path, monkeypatch):
+    args = an_app()
+    args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
+    brokers = local_tools(args).brokers
+    await brokers.note([sent(30 * DAY)])
+
+    def read_only(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.open", read_only)
+    with pytest.raises(NotErased, match="Permission denied"):
+        await brokers.purge()
+
+
+async def test_what_others_sent_is_written_and_not_said_to_be_of_tools(path):
+    log = OutgoingLog(path)
+    log.write([sent(1.0), sent(1.0, "loc_2")])
+    assert log.about("loc_1") == ()
+    assert names(path) == ["loc_1", "loc_2"]
+    assert await log.forget("loc_1") == 1
+    log.write([sent(1.0), sent(1.0, "loc_2")])
+    assert names(path) == ["loc_2", "loc_2"]

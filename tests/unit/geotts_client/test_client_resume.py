@@ -1,0 +1,170 @@
+"""The client over a real socket: cut streams, lost servers, early leaves, and the same without async."""
+
+import asyncio
+from contextlib import aclosing
+
+import httpx
+import pytest
+from support.service import PHOTO, an_app, idle, serving
+
+from geotts_benchmarks.cutting import CuttingTransport
+from geotts_benchmarks.harness import free_port
+from tts.api.client import Client, ServerUnreachable
+from tts.api.sync_client import SyncClient
+from tts.config import ScriptedEngine
+from tts.domain.geo import Countries
+from tts.domain.request import LocateOptions
+from tts.domain.trajectory import fold
+from tts.errors import DeadlineExceeded, NotFound, RequestError
+
+pytestmark = pytest.mark.slow
+
+OPTIONS = LocateOptions(n_parallel=2)
+SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)
+
+
+@pytest.fixture
+async def served(data_store):
+    async with serving(an_app()) as found:
+        yield found
+
+
+@pytest.fixture
+async def slow(data_store):
+    async with serving(an_app(SLOW)) as found:
+        yield found
+
+
+async def collect(events):
+    async with aclosing(events):
+        return [event async for event in events]
+
+
+async def test_a_stream_that_is_cut_again_and_again_comes_whole(served):
+    url, _ = served
+    wire = CuttingTransport([url], cuts=6, seed=1, longest=600)
+    async with Client(url, transport=wire) as client:
+        events = await collect(client.stream(PHOTO, OPTIONS))
+        assert [event.seq for event in events] == list(range(1, len(events) + 1))
+        assert wire.cuts_left == 0
+        assert await collect(client.events(fold(events).accepted.request_id)) == events
+
+
+async def test_leaving_early_cancels_on_the_server(slow):
+    url, gateway = slow
+    async with Client(url) as client:
+        async with aclosing(client.stream(PHOTO, OPTIONS)) as events:
+            async for event in events:
+                if event.type == "text":
+                    break
+        await idle(gateway)
+        assert (await client.status(event_id(gateway))).status == "cancelled"
+
+
+def event_id(gateway):
+    return next(iter(gateway.store._logs))
+
+
+async def test_a_cancelled_task_cancels_on_the_server(slow):
+    url, gateway = slow
+    begun = asyncio.Event()
+
+    async def read():
+        async with aclosing(client.stream(PHOTO, OPTIONS)) as events:
+            async for event in events:
+                if event.type == "text":
+                    begun.set()
+
+    async with Client(url) as client:
+        task = asyncio.create_task(read())
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await idle(gateway)
+
+
+async def test_a_whole_request_has_a_time_limit(slow):
+    url, gateway = slow
+    async with Client(url, timeout_s=4.0) as client:
+        with pytest.raises(DeadlineExceeded):
+            await client.locate(PHOTO, OPTIONS)
+    await idle(gateway)
+
+
+async def test_no_server_is_told_soon():
+    async with Client(f"http://127.0.0.1:{free_port()}") as client:
+        with pytest.raises(ServerUnreachable):
+            await client.locate(PHOTO)
+
+
+async def test_a_request_that_was_lost_on_the_way_is_sent_again_and_runs_once(served):
+    url, gateway = served
+    inner = httpx.AsyncHTTPTransport()
+    sent = []
+
+    class Losing(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request):
+            reply = await inner.handle_async_request(request)
+            sent.append(request.headers.get("idempotency-key"))
+            if len(sent) == 1:
+                await reply.aclose()
+                raise httpx.ReadError("the reply was lost")
+            return reply
+
+    async with Client(url, transport=Losing()) as client:
+        run = await client.locate(PHOTO, OPTIONS)
+    assert run.answer is not None
+    assert len(sent) == 2
+    assert sent[0] == sent[1] is not None
+    assert len(gateway.store._logs) == 1
+    await inner.aclose()
+
+
+async def test_jobs(served):
+    url, _ = served
+    async with Client(url) as client:
+        one, two = [await client.submit(PHOTO, OPTIONS, key="k") for _ in range(2)]
+        assert one == two
+        done = await client.status(one, wait_s=20)
+        assert done.status == "done"
+        picture = await client.file(one, done.answer.provenance.photo_sha256[0])
+        assert picture.startswith(b"\xff\xd8")
+        assert (await client.cancel(one, erase=True)).erased
+        with pytest.raises(NotFound):
+            await client.status(one)
+
+
+async def test_where_it_must_lie_reaches_the_service(served):
+    url, _ = served
+    async with Client(url) as client:
+        run = await client.locate(PHOTO, LocateOptions(n_parallel=1, within=Countries(codes=("FR", "CH"))))
+    assert run.answer.country_code == "FR"
+
+
+async def test_refusals_say_why(served):
+    url, _ = served
+    async with Client(url) as client:
+        with pytest.raises(RequestError, match="picture"):
+            await client.locate(b"nonsense")
+
+
+async def test_the_same_without_async(served):
+    url, gateway = served
+
+    def use():
+        with SyncClient(url) as client:
+            run = client.locate([PHOTO, PHOTO], OPTIONS)
+            events = list(client.stream(PHOTO, OPTIONS))
+            job = client.submit(PHOTO, OPTIONS)
+            status = client.status(job, wait_s=20)
+            for event in client.stream(PHOTO, LocateOptions(n_parallel=1, seed=9)):
+                if event.type == "accepted":
+                    break
+            return run, fold(events), status
+
+    run, streamed, status = await asyncio.to_thread(use)
+    assert len(run.accepted.photos) == 2
+    assert streamed.answer is not None
+    assert status.status == "done"
+    await idle(gateway)

@@ -1,0 +1,181 @@
+"""Streams that are taken up again: where they go on, how long they are patient, and what leaving them ends."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import aclosing
+
+import httpx
+import pytest
+from support.service import PHOTO, an_app, idle, serving
+
+from geotts_benchmarks.cutting import CuttingTransport
+from tts.api.client import Client
+from tts.api.sse import sse_frame
+from tts.api.sync_client import SyncClient
+from tts.config import ScriptedEngine
+from tts.domain.events import Accepted, Done
+from tts.domain.request import LocateOptions
+from tts.errors import DeadlineExceeded, Overloaded
+
+pytestmark = pytest.mark.slow
+
+OPTIONS = LocateOptions(n_parallel=2)
+SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)
+ACCEPTED = Accepted(seq=1, request_id="loc_1", photos=(), n_parallel=2, depth="auto")
+DONE = Done(seq=2, stop_reason="answered")
+
+
+@pytest.fixture
+async def served(data_store):
+    async with serving(an_app()) as found:
+        yield found
+
+
+async def collect(events):
+    async with aclosing(events):
+        return [event async for event in events]
+
+
+async def test_events_after_a_seq_go_on_there_when_they_are_cut(served):
+    url, _ = served
+    async with Client(url) as client:
+        job = await client.submit(PHOTO, OPTIONS)
+        whole = await collect(client.events(job))
+        async with Client(url, transport=CuttingTransport([url], cuts=6, seed=1, longest=5)) as cut:
+            assert await collect(cut.events(job, after=3)) == whole[3:]
+
+
+async def test_there_is_nothing_after_the_end(served):
+    url, _ = served
+    async with Client(url) as client:
+        job = await client.submit(PHOTO, OPTIONS)
+        whole = await collect(client.events(job))
+        async with asyncio.timeout(10):
+            assert await collect(client.events(job, after=whole[-1].seq)) == []
+
+
+def playing(*replies, **options):
+    """A client whose server gives these replies to what is asked, one after the other; and what was asked."""
+    asked, left = [], list(replies)
+
+    def answer(request):
+        asked.append(request)
+        return left.pop(0) if left else httpx.Response(200, json={"request_id": "loc_1", "was_running": True})
+
+    return Client("http://geotts", transport=httpx.MockTransport(answer), **options), asked
+
+
+def frames(*events):
+    content = b"".join(sse_frame(event.seq, event.type, event.json_bytes()) for event in events)
+    return httpx.Response(200, content=content, headers={"X-Request-Id": "loc_1"})
+
+
+def busy(status, retry_after_s):
+    return httpx.Response(status, headers={"Retry-After": str(retry_after_s)})
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_busy_service_is_asked_again_for_a_stream_that_was_cut(status):
+    client, asked = playing(frames(ACCEPTED), busy(status, 0.2), busy(status, 0.2), frames(DONE))
+    began = asyncio.get_running_loop().time()
+    async with client:
+        assert await collect(client.stream(b"photo")) == [ACCEPTED, DONE]
+    assert asyncio.get_running_loop().time() - began >= 0.4
+    assert [request.method for request in asked] == ["POST", "GET", "GET", "GET"]
+
+
+async def test_a_service_that_stays_busy_is_told_when_the_patience_is_used_up():
+    client, asked = playing(frames(ACCEPTED), *[busy(503, 60)] * 2, resume_s=0.3)
+    async with client, asyncio.timeout(5):
+        with pytest.raises(Overloaded):
+            await collect(client.stream(b"photo"))
+    assert [request.method for request in asked] == ["POST", "GET", "GET", "DELETE"]
+
+
+async def test_closing_the_client_cancels_what_is_still_read(data_store):
+    async with serving(an_app(SLOW)) as (url, gateway):
+        async with Client(url) as client:
+            events = client.stream(PHOTO, OPTIONS)
+            assert (await anext(events)).type == "accepted"
+            others = client.events(job := await client.submit(PHOTO, OPTIONS))
+            await anext(others)
+        await events.aclose()
+        await others.aclose()
+        async with Client(url) as client:
+            assert (await client.status(job)).status == "running"
+            await client.cancel(job)
+        await idle(gateway)
+
+
+@pytest.mark.parametrize("call", [
+    lambda client: client.submit(b"photo"),
+    lambda client: client.status("loc_1", wait_s=60),
+    lambda client: client.cancel("loc_1"),
+    lambda client: client.file("loc_1", "0" * 64),
+])  # fmt: skip
+async def test_every_call_has_the_time_limit(call):
+    async def never(request):
+        await asyncio.sleep(60)
+
+    async with Client("http://geotts", transport=httpx.MockTransport(never), timeout_s=0.1) as client:
+        async with asyncio.timeout(5):
+            with pytest.raises(DeadlineExceeded):
+                await call(client)
+
+
+async def test_waiting_for_the_end_is_longer_than_silence_may_be():
+    client, asked = playing(httpx.Response(200, json={"request_id": "loc_1", "status": "running"}))
+    async with client:
+        await client.status("loc_1", wait_s=60)
+    assert asked[0].extensions["timeout"]["read"] > 60
+
+
+INTERRUPTED = """
+import signal, sys
+from pathlib import Path
+from tts.api.sync_client import SyncClient
+from tts.domain.request import LocateOptions
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+url, photo, how = sys.argv[1:]
+with SyncClient(url) as client:
+    work = getattr(client, how)(Path(photo).read_bytes(), LocateOptions(n_parallel=2))
+    for event in work:
+        pass
+"""
+
+
+@pytest.mark.parametrize("how", ["stream", "locate"])
+async def test_an_interrupt_without_async_is_one_and_cancels_the_work(data_store, tmp_path, how):
+    (tmp_path / "photo.jpg").write_bytes(PHOTO)
+    async with serving(an_app(SLOW)) as (url, gateway):
+        running = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", INTERRUPTED, url, str(tmp_path / "photo.jpg"), how, stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )  # fmt: skip
+        async with asyncio.timeout(60):
+            while not gateway.in_flight:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.5)  # until the reply has begun
+            running.send_signal(signal.SIGINT)
+            _, told = await running.communicate()
+        assert told.decode().strip().endswith("KeyboardInterrupt")
+        assert "RuntimeError" not in told.decode()
+        assert told.count(b"Traceback") <= 2, told.decode()
+        assert gateway.in_flight == 0
+
+
+async def test_closing_without_async_cancels_what_is_still_read(data_store):
+    def use(url):
+        with SyncClient(url) as client:
+            events = client.stream(PHOTO, OPTIONS)
+            next(events)
+        assert isinstance(events, Generator)
+        events.close()
+
+    async with serving(an_app(SLOW)) as (url, gateway):
+        await asyncio.to_thread(use, url)
+        assert gateway.in_flight == 0

@@ -1,0 +1,103 @@
+"""GeoAgent as released: its answers are looked up by OpenCage, by name, or by a stand-in of OpenCage's form."""
+
+import json
+
+import httpx
+import pytest
+from support.basics import a_context
+from support.endpoint import saying
+from support.endpoint import serving as an_endpoint
+from support.provider_server import KEYS, answering, config_for, provided
+from support.rude_server import as_json, rude_server
+from support.service import PHOTO, serving
+
+from deployments.wiring.local import local_tools
+from tts.config import ToolsConfig, load_config
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.tooling import ToolCall
+from tts.ports import ToolContext
+from tts.profiles import load_profile
+from tts.toolkit.toolbox import LocalToolbox
+
+GEOCODER = "geocode.geoagent.opencage"
+BEIJING = LatLon(lat=39.906217, lon=116.391276)
+NOTHING = {"results": [], "status": {"code": 200, "message": "OK"}, "total_results": 0}
+
+
+def as_model(answer):
+    return lambda body, number: saying(json.dumps({"ChainOfThought": {}, "FinalAnswer": answer}))
+
+
+async def located(answer, tools):
+    """The whole way over HTTP, with the profile and these providers: what the service answers."""
+    async with an_endpoint(as_model(answer)) as endpoint:
+        tree = load_profile("geoagent").tree(model="", endpoint=endpoint.url)
+        args = load_config(None, {"routing": {"method": "fixed"}}, profile=tree)
+        args = args.model_copy(update={"tools": tools})
+        async with serving(args, tools=local_tools(args)) as (url, _), httpx.AsyncClient(timeout=30) as http:
+            data = {"depth": "deep", "n_parallel": "1", "seed": "1", "include": "full"}
+            reply = await http.post(f"{url}/locate", files={"image": PHOTO}, data=data)
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+@pytest.fixture
+def keys(monkeypatch):
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.parametrize("answer", ["China; Beijing; Beijing", "中国；北京；天安门"])
+async def test_the_answer_is_looked_up_by_opencage_wherever_it_stands_among_the_providers(data_store, keys, answer):
+    async with rude_server(answering("google", "amap", "opencage")) as server:
+        told = await located(answer, config_for(server, "amap", "google", "offline", "opencage"))
+        asked = [(seen.path, seen.query) for seen in server.seen]
+    assert {path for path, _ in asked} == {"/geocode/v1/json"}
+    ((_, query),) = asked
+    assert query["q"] == answer.replace(";", ",").replace("；", ",")
+    assert (query["language"], query["limit"]) == ("en", "1")
+    assert distance_km(LatLon(lat=told["answer"]["lat"], lon=told["answer"]["lon"]), BEIJING) < 0.1
+    assert not any("OpenCage" in warning for warning in told["answer"]["warnings"])
+
+
+async def test_without_opencage_the_first_provider_stands_in_and_the_answer_says_so(data_store):
+    told = await located("Japan; Hokkaido; Otaru", ToolsConfig(providers=("offline",)))
+    assert distance_km(LatLon(lat=told["answer"]["lat"], lon=told["answer"]["lon"]), LatLon(lat=43.19, lon=140.99)) < 5
+    assert any("OPENCAGE_API_KEY" in warning for warning in told["answer"]["warnings"])
+    assert GEOCODER in json.dumps(told["trajectories"])
+
+
+async def found_with(catalog, address):
+    outcome = await LocalToolbox(catalog.tools).call(
+        ToolCall(id="c", name=GEOCODER, arguments={"address": address}), ToolContext(a_context())
+    )
+    return outcome.result, json.loads(outcome.result.text)
+
+
+async def test_the_stand_in_answers_in_the_form_of_opencage(gazetteer, countries):
+    async with provided("opencage", gazetteer=gazetteer, countries=countries, system="geoagent") as (_, catalog):
+        _, of_opencage = await found_with(catalog, "China; Beijing")
+    async with provided("offline", gazetteer=gazetteer, countries=countries, system="geoagent") as (_, catalog):
+        result, stood_in = await found_with(catalog, "Japan; Hokkaido; Otaru")
+        missing, error = await found_with(catalog, "Qqqxx; Zzzxx")
+    assert stood_in.keys() == of_opencage.keys()
+    assert stood_in["components"].keys() >= {"_type", "country_code"}
+    (fact,) = result.facts
+    assert (fact.name, fact.country_code) == ("Otaru", "JP")
+    assert error == {"status": "error", "code": 200, "message": "OK", "address": "Qqqxx"}
+    assert missing.failure.kind == "not_found"
+
+
+async def test_the_last_part_is_left_out_as_long_as_nothing_is_found(gazetteer, countries):
+    found = answering("opencage")
+
+    def answer(seen):
+        return as_json(NOTHING) if "Nowhere" in seen.query["q"] else found(seen)
+
+    async with provided("opencage", gazetteer=gazetteer, countries=countries, system="geoagent", answer=answer) as (
+        server,
+        catalog,
+    ):
+        result, _ = await found_with(catalog, "China; Beijing; Nowhere 5")
+        assert [seen.query["q"] for seen in server.seen] == ["China, Beijing, Nowhere 5", "China, Beijing"]
+    assert result.ok

@@ -1,0 +1,86 @@
+"""GeoVista as released: its rounds, its limits, its errors, and the answer in words that is looked up."""
+
+import asyncio
+import json
+
+from geotts_benchmarks.released_rows.geovista.subject import as_tavily
+from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
+from geotts_benchmarks.released_rows.played_tools import played_toolbox
+from geotts_benchmarks.released_rows.played_transport import PlayedTransport
+from tts.dialects import DIALECTS
+from tts.dialects.settings import DialectSettings
+
+PAGES = {"reply": [{"title": "A canal", "href": "https://a.example", "body": "In a town."}]}
+RELEASED = DIALECTS["geovista"].configured(DialectSettings(behaviour="released"))
+
+
+def call(name, **arguments):
+    return f"<think>x</think><tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
+
+
+def play(*outputs, provider=PAGES, size=(1008, 756)):
+    async def run():
+        async with played_toolbox("geovista", PlayedTransport(as_tavily(provider))) as toolbox:
+            return await played_rollout(RELEASED, toolbox, made_photo(*size), outputs)
+
+    return asyncio.run(run())
+
+
+ZOOM = call("image_zoom_in_tool", bbox_2d=[0, 0, 500, 500])
+SEARCH = call("search_web", query="canal")
+ANSWER = "<answer>Somewhere, Nowhere</answer>"
+
+
+def test_calls_are_written_back_and_stand_in_what_is_read():
+    played = play(f"{SEARCH} and more", ANSWER)
+    said, read = (message.text for message in played.appended()[:2])
+    assert said.startswith('<think>x</think><tool_call>{\n  "name": "search_web"')
+    assert said.endswith("</tool_call>")
+    assert '"href": "https://a.example"' in read
+
+
+def test_boxes_are_pixels_of_the_photo_as_it_is_shown():
+    played = play(call("image_zoom_in_tool", bbox_2d=[0, 0, 1024, 512]), ANSWER, size=(4096, 2048))
+    assert [(image.width, image.height) for image in played.appended()[1].images] == [(2044, 1008)]
+
+
+def test_the_loop_asks_for_a_search_and_then_for_an_answer():
+    played = play(ZOOM, ZOOM, ZOOM, ZOOM, ZOOM, ZOOM)
+    last = [message.text for message in played.requests[-1].messages if message.role == "user"]
+    assert len(played.requests) == 6
+    assert [("on the web" in text, "no more tools" in text) for text in last[1:]] == [
+        (False, False), (False, False), (False, False), (True, False), (False, True)]  # fmt: skip
+    searched = play(SEARCH, ZOOM, ZOOM, ZOOM, ZOOM, ANSWER)
+    assert not any("on the web" in message.text for message in searched.requests[-1].messages[1:])
+
+
+def test_an_answer_ends_the_run_and_an_unknown_tool_does_too():
+    assert len(play(ZOOM, ANSWER, ANSWER).requests) == 2
+    assert len(play(call("maps_geocode", address="x"), ANSWER).requests) == 1
+
+
+def test_six_rounds_of_one_call_are_all_the_calls_there_are():
+    """Served as released or tolerantly: the loop decides, five zooms and two searches are more than it has rounds."""
+    assert (RELEASED.limits.max_turns, RELEASED.limits.max_tool_calls) == (6, 6)
+    assert DIALECTS["geovista"].limits == RELEASED.limits
+    assert sum(RELEASED.calls_per_tool.values()) > RELEASED.limits.max_tool_calls
+
+
+def test_two_searches_are_allowed_and_those_that_failed_do_not_count():
+    third = play(SEARCH, SEARCH, SEARCH, ANSWER).requests[-1].messages[-1].text
+    assert third.startswith(
+        "<tool_response>Tool call error: Maximum search tool calls (2) exceeded\n\nError details:\n"
+    )
+    failed = play(SEARCH, SEARCH, SEARCH, ANSWER, provider={"reply": []}).requests[3].messages[-1].text
+    assert "Empty search results!!" in failed
+
+
+def test_errors_are_pythons():
+    assert "not enough values to unpack" in play(call("image_zoom_in_tool", bbox_2d=[1, 2, 3]), "").appended()[1].text
+    assert "division by zero" in play(call("image_zoom_in_tool", bbox_2d=[5, 5, 5, 5]), "").appended()[1].text
+
+
+def test_the_answer_is_looked_up_finest_name_first():
+    played = play(ANSWER.replace("Somewhere", "Old Quay, Somewhere"))
+    assert [call.arguments["address"] for call in played.calls] == [
+        "Old Quay, Somewhere, Nowhere", "Somewhere, Nowhere", "Nowhere"]  # fmt: skip

@@ -1,0 +1,298 @@
+"""The first rollout leads: it starts before the photo was rated, and its first turn decides for the others."""
+
+import asyncio
+import json
+from contextlib import aclosing
+
+import pytest
+from support.basics import a_request, leftover_tasks, virtual_time
+
+from tts.config import AppArgs, OpenAIEngine, ScriptedEngine
+from tts.dialects import DIALECTS
+from tts.dialects.base import Completion
+from tts.dialects.served.generic import GenericDialect
+from tts.domain.abilities import Abilities
+from tts.domain.events import RolloutStarted, Routed
+from tts.domain.hypothesis import Level
+from tts.domain.identity import Identity
+from tts.domain.plan import Limits, Locatability
+from tts.domain.trajectory import fold
+from tts.domain.watch_settings import WatchSettings
+from tts.errors import ModelError
+from tts.inference.scripted import ScriptedModel, ScriptedTurn
+from tts.pipeline import solve
+from tts.ports import Attachment, Ports, Routing
+from tts.rollout.agent import Agent
+from tts.rollout.first_turn import first_cues
+from tts.rollout.group import run_group
+from tts.routing.depth_router import DepthRouter
+from tts.toolkit.toolbox import LocalToolbox
+from tts.verify.verifiers.fallback import fallback_verdict
+
+PARIS, ROME = (48.8566, 2.3522, "Paris", "France"), (41.9028, 12.4964, "Rome", "Italy")
+
+
+def answer(place, why="The sign says it."):
+    lat, lon, city, country = place
+    return why + "\n" + json.dumps({"lat": lat, "lon": lon, "city": city, "country": country})
+
+
+class Slow:
+    """Rates a photo after some seconds."""
+
+    def __init__(self, seconds=5.0, content=1.0, error=None):
+        self.seconds, self.content, self.error = seconds, content, error
+
+    async def rate(self, photos, context):
+        await asyncio.sleep(self.seconds)
+        if self.error:
+            raise self.error
+        return Routing(Locatability(score=0.1, method="cues", parts={"text": 0.0, "content": self.content}))
+
+
+class Playing:
+    """Rollouts of a script, in this process."""
+
+    def __init__(self, script, model=None):
+        self.model = model or ScriptedModel(ScriptedEngine(), tuple(script))
+        self.starts = {}
+
+    def group_size(self, n):
+        return n
+
+    async def run(self, group):
+        now = asyncio.get_running_loop().time()
+        self.starts |= {task.rollout_id: now for task in group.tasks}
+        agent = Agent(self.model, GenericDialect(), LocalToolbox([]))
+        async with aclosing(run_group(agent, group, coalesce_s=0.0)) as batches:
+            async for batch in batches:
+                yield batch
+
+
+class Unchecked:
+    async def verify(self, request):
+        yield fallback_verdict(request, "not checked")
+
+
+def script(*answers, turn_s=2.0):
+    return [ScriptedTurn(rollout=i, text=text, first_token_s=turn_s, token_s=0.0) for i, text in enumerate(answers)]
+
+
+async def run(
+    photo, said, *, locator=None, model=None, width="full", prefix_wait_s=None, stop="none", n=4, depth="auto", **more
+):
+    rollouts = Playing(said, model)
+    identity = Identity(version="0", engine="fake", model="fake", dialect="generic", verifier="fake")
+    watch = WatchSettings(stop=stop, leader=True, width=width, prefix_wait_s=prefix_wait_s)
+    router = DepthRouter(Limits(), Abilities(sees_pictures=True))
+    ports = Ports(locator or Slow(), router, rollouts, Unchecked(), identity, watch)
+    request = a_request(photo, n_parallel=n, depth=depth, **more)
+    async with aclosing(solve(request, ports, deadline_s=100.0)) as items:
+        events = [item async for item in items if not isinstance(item, Attachment)]
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert sum(isinstance(event, Routed) for event in events) == 1
+    assert (events[-2].type, events[-1].type) == ("answer", "done")
+    assert rollouts.model.running == 0
+    assert not leftover_tasks()
+    return rollouts.starts, fold(events), events
+
+
+def virtually(check):
+    virtual_time(check)()
+
+
+def test_the_leader_starts_at_once_and_the_others_when_the_photo_was_rated(blank_photo):
+    async def check():
+        starts, told, events = await run(blank_photo, script(*[answer(PARIS)] * 4))
+        assert starts == {0: 0.0, 1: 5.0, 2: 5.0, 3: 5.0}
+        kinds = [event.type for event in events]
+        assert kinds.index("rollout_started") < kinds.index("routed")
+        assert told.answer.n.run == 4
+
+    virtually(check)
+
+
+def test_the_engine_is_called_before_anything_rates_the_photo(blank_photo):
+    """What rates it works in threads, which would keep the leader from the processor for some milliseconds."""
+
+    class Asking(ScriptedModel):
+        def __init__(self, *settings):
+            super().__init__(*settings)
+            self.asked = 0
+
+        async def generate(self, request):
+            self.asked += 1
+            async for delta in super().generate(request):
+                yield delta
+
+    class Looking(Slow):
+        async def rate(self, photos, context):
+            self.asked_before = model.asked
+            return await super().rate(photos, context)
+
+    async def check():
+        locator = Looking()
+        await run(blank_photo, [], locator=locator, model=model)
+        assert locator.asked_before == 1
+
+    model = Asking(ScriptedEngine(), tuple(script(*[answer(PARIS)] * 4)))
+    virtually(check)
+
+
+@pytest.mark.parametrize("width", ["full", "careful"])
+def test_a_picture_that_shows_nothing_keeps_the_leader_alone(blank_photo, width):
+    async def check():
+        starts, told, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=Slow(content=0.1), width=width)
+        assert starts == {0: 0.0}
+        assert told.routed.plan.summary.startswith("1 attempt with tools: the photo shows nothing")
+
+    virtually(check)
+
+
+def test_siblings_wait_for_the_first_token_where_the_engine_keeps_prefixes(blank_photo):
+    async def check():
+        starts, _, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=Slow(0.5), prefix_wait_s=30.0)
+        assert starts == {0: 0.0, 1: 2.0, 2: 2.0, 3: 2.0}
+
+    virtually(check)
+
+
+def test_siblings_do_not_wait_for_a_leader_whose_first_token_does_not_come(blank_photo):
+    async def check():
+        slow = script(*[answer(PARIS)] * 4, turn_s=40.0)
+        starts, _, _ = await run(blank_photo, slow, locator=Slow(0.5), prefix_wait_s=3.0)
+        assert starts == {0: 0.0, 1: 3.0, 2: 3.0, 3: 3.0}
+
+    virtually(check)
+
+
+@pytest.mark.parametrize("width", ["full", "careful"])
+def test_a_depth_the_caller_named_starts_all_at_once(blank_photo, width):
+    async def check():
+        said = script(*[answer(PARIS)] * 4)
+        starts, told, _ = await run(blank_photo, said, depth="deep", width=width, locator=Slow(0.5))
+        assert starts == dict.fromkeys(range(4), 0.0)
+        assert told.routed.locatability.method == "cues"
+
+    virtually(check)
+
+
+@pytest.mark.parametrize("asked", [{"depth": "deep"}, {"n": 1}])
+def test_nobody_waits_for_a_rating_that_decides_nothing(blank_photo, asked):
+    async def check():
+        said = script(*[answer(PARIS)] * 4)
+        _, told, events = await run(blank_photo, said, locator=Slow(50.0), **asked)
+        assert events[-1].t_s == pytest.approx(2.0)
+        assert "nothing is known" in told.routed.locatability.why
+
+    virtually(check)
+
+
+def test_a_rating_that_fails_costs_nobody_an_answer(blank_photo):
+    async def check():
+        broken = Slow(1.0, error=ModelError("down"))
+        starts, told, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=broken)
+        assert len(starts) == 4
+        assert told.answer.country == "France"
+
+    virtually(check)
+
+
+def test_careful_checks_a_leader_that_is_sure_with_one_sibling(blank_photo):
+    async def check():
+        starts, told, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=Slow(0.1), width="careful")
+        assert starts == {0: 0.0, 1: 2.0}
+        assert (told.answer.n.planned, told.answer.n.run, told.answer.country) == (4, 2, "France")
+        assert told.answer.undone == ("2 planned rollouts were not started: the first ones already agreed",)
+
+    virtually(check)
+
+
+def test_dissent_of_the_sibling_brings_in_all(blank_photo):
+    async def check():
+        said = script(answer(ROME), *[answer(PARIS)] * 3)
+        starts, told, _ = await run(blank_photo, said, locator=Slow(0.1), width="careful")
+        assert starts == {0: 0.0, 1: 2.0, 2: 4.0, 3: 4.0}
+        assert told.answer.country == "France"
+
+    virtually(check)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        answer(PARIS, "Warm light and plane trees, no signs are visible."),
+        'The sign names a country only.\n{"lat": 46.0, "lon": 2.0, "country": "France", "level": "country"}',
+    ],
+    ids=["implicit cues", "too coarse"],
+)
+def test_a_leader_that_is_not_sure_brings_in_all_at_once(blank_photo, first):
+    async def check():
+        starts, _, _ = await run(blank_photo, script(first, *[answer(PARIS)] * 3), locator=Slow(0.1), width="careful")
+        assert starts == {0: 0.0, 1: 2.0, 2: 2.0, 3: 2.0}
+
+    virtually(check)
+
+
+def test_a_leader_that_fails_brings_in_all(blank_photo):
+    async def check():
+        said = script("", *[answer(PARIS)] * 3)
+        said[0] = said[0].model_copy(update={"error": "lost"})
+        starts, told, _ = await run(blank_photo, said, locator=Slow(0.1), width="careful")
+        assert len(starts) == 4
+        assert told.answer.country == "France"
+
+    virtually(check)
+
+
+def test_closing_in_the_middle_leaves_nothing(blank_photo):
+    async def check():
+        rollouts = Playing(script(*[answer(PARIS)] * 4, turn_s=50.0))
+        identity = Identity(version="0", engine="fake", model="fake", dialect="generic", verifier="fake")
+        router = DepthRouter(Limits(), Abilities(sees_pictures=True))
+        ports = Ports(Slow(10.0), router, rollouts, Unchecked(), identity, WatchSettings(leader=True))
+        async with aclosing(solve(a_request(blank_photo), ports, deadline_s=100.0)) as items:
+            async for item in items:
+                if isinstance(item, RolloutStarted):
+                    break
+        assert rollouts.model.running == 0
+        assert not leftover_tasks()
+
+    virtually(check)
+
+
+CUES = [
+    ("generic", "The sign reads Kafe, trees beside it.", ("text",), ("vegetation",)),
+    ("generic", "There is no text and no landmark; palms and bollards.", (), ("vegetation", "road_furniture")),
+    ("generic", "I can't see any signs or plates.", (), ()),
+    ("thinking_with_map", "Hypothesis: the Eiffel Tower, an unmistakable landmark.", ("landmark",), ()),
+    ("thinking_with_map", "招牌上的文字是合肥", ("text",), ()),
+    ("spotagent", "<think>No visible signage. A brick facade.</think>", (), ("architecture",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "text", "explicit", "implicit"), CUES)
+def test_dialects_tell_the_kinds_of_cues(dialect, text, explicit, implicit):
+    told = DIALECTS[dialect].cues(text)
+    assert (told.explicit, told.implicit) == (explicit, implicit)
+
+
+@pytest.mark.parametrize("depth", ["short", "deep"])
+def test_geo_adapt_says_itself_what_depth_a_photo_needs(depth):
+    assert DIALECTS["geo_adapt"].cues(f"<think><depth>{depth}</depth> Hills.").wants_depth == depth
+
+
+def test_a_first_turn_that_looks_a_place_up_is_at_its_level(blank_photo):
+    dialect = DIALECTS["thinking_with_map"]
+    call = '<tool_call>\n{"name": "amap_keyword_search", "arguments": {"query": "Hefei"}}\n</tool_call>'
+    text = f"The sign says Hefei.\n{call}"
+    found = first_cues(dialect, dialect.parse(Completion(text), turn=0), text, (blank_photo,))
+    assert (found.explicit, found.level, found.wants_tool) == (("text",), Level.CITY, True)
+
+
+def test_the_default_method_is_what_suits_the_engine():
+    assert AppArgs().routing_method == "cues"
+    assert AppArgs(engine=OpenAIEngine()).routing_method == "leader"
+    assert AppArgs(engine=OpenAIEngine(sees_pictures=False)).routing_method == "cues"
+    with pytest.raises(ValueError, match="needs an engine that sees pictures"):
+        AppArgs(routing={"method": "leader"})

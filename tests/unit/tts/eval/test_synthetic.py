@@ -1,0 +1,46 @@
+import pytest
+
+from tts.domain.geo import distance_km
+from tts.eval.synthetic.families import FAMILIES, generate
+from tts.eval.synthetic.scenario import RIGHT_KM
+from tts.eval.synthetic.score import consensus, majority_vote, score
+from tts.verify.evidence.world import World
+
+COUNT = 4
+
+
+@pytest.fixture(scope="module")
+def world(gazetteer, countries):
+    return World(gazetteer, countries)
+
+
+@pytest.fixture(scope="module", params=list(FAMILIES))
+def scenarios(request, gazetteer, countries):
+    return generate(request.param, COUNT, 1, gazetteer, countries)
+
+
+def test_a_scenario_is_the_same_whatever_the_count(scenarios, gazetteer, countries):
+    again = generate(scenarios[0].family, 2, 1, gazetteer, countries)
+    assert [(s.truth, s.trajectories, s.readings) for s in again] == [
+        (s.truth, s.trajectories, s.readings) for s in scenarios[:2]
+    ]
+
+
+def test_rollouts_are_whole_and_one_of_them_is_right(scenarios):
+    for scenario in scenarios:
+        assert [t.rollout_id for t in scenario.trajectories] == list(range(len(scenario.trajectories)))
+        for trajectory in scenario.trajectories:
+            called = {call.id for turn in trajectory.turns for call in turn.calls}
+            assert {result.call_id for result in trajectory.results} == called
+            assert {claim.call_id for claim in trajectory.best.claims} <= called | {None}
+        off = [distance_km(t.best.point, scenario.truth) for t in scenario.trajectories]
+        assert min(off) <= RIGHT_KM
+        assert max(off) > RIGHT_KM or scenario.kind == "right country"
+
+
+def test_the_verifier_sees_through_what_a_vote_does_not(scenarios, world):
+    ours, vote = score(scenarios, consensus(world)), score(scenarios, majority_vote)
+    assert ours.right >= 80.0
+    assert ours.right >= vote.right
+    assert (ours.moved or 0.0) == 0.0
+    assert (ours.moved is None) == (scenarios[0].clean is None)

@@ -1,0 +1,147 @@
+"""Observer and planner: two models in one rollout."""
+
+import asyncio
+from contextlib import aclosing
+
+from support.basics import a_request, virtual_time
+from support.stage import Recording, play_with
+
+from tts.dialects import DIALECTS
+from tts.domain.abilities import Abilities
+from tts.domain.answer import StopReason
+from tts.domain.description import Description
+from tts.domain.identity import Identity
+from tts.domain.plan import Limits, Locatability
+from tts.domain.watch_settings import WatchSettings
+from tts.errors import ReplicaLost
+from tts.inference.observed import ObservedModel
+from tts.pipeline import solve
+from tts.ports import Ports, Routing
+from tts.rollout.agent import Agent
+from tts.rollout.group import run_group
+from tts.rollout.persistence import persistently
+from tts.routing.depth_router import DepthRouter
+from tts.toolkit.toolbox import LocalToolbox
+from tts.verify.verifiers.fallback import fallback_verdict
+
+CALL = '{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [0, 0, 406, 238]}}'
+ZOOM = f"<think>What does the sign say?</think><tool_call>{CALL}</tool_call>"
+ANSWER = "<answer>\nCountry: Japan\nCity: Otaru\nLatitude: 43.19\nLongitude: 140.99\n</answer>"
+
+
+@virtual_time
+async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_again(sign_photo):
+    observer, planner = Recording("a canal"), Recording(ZOOM, "hm", ANSWER)
+    played = await play_with(ObservedModel(planner, observer), DIALECTS["spotagent"], sign_photo)
+    assert played.end.stop_reason is StopReason.ANSWERED
+    assert len(observer.requests) == 2  # the photo and the crop, once each, over three turns
+    scene, detail = (request.messages[1] for request in observer.requests)
+    assert "812x476" in scene.text
+    assert detail.images[0].box.pixels(800, 480) == (0, 0, 400, 240)
+    assert "What does the sign say?" in detail.text
+    last = planner.requests[-1]
+    assert not any(message.images for message in last.messages)
+    assert (last.photos, last.files) == ((), {})
+    told = [message.text.count("The observer says: a canal") for message in last.messages if message.role == "user"]
+    assert told == [1, 1, 0]
+    assert planner.requests[1].messages == last.messages[: len(planner.requests[1].messages)]
+    assert played.end.usage.model_calls == 3 + 2
+
+
+@virtual_time
+async def test_a_silent_observer_ends_the_rollout_with_its_reason(sign_photo):
+    played = await play_with(ObservedModel(Recording(ANSWER), Recording("")), DIALECTS["spotagent"], sign_photo)
+    assert (played.end.stop_reason, played.end.error) == (StopReason.FAILED, "model: the observer said nothing")
+
+
+@virtual_time
+async def test_a_photo_is_described_once_for_all_rollouts_of_a_request(sign_photo):
+    observer = Recording("a canal")
+    model = ObservedModel(Recording(ANSWER), observer)
+    both = await asyncio.gather(
+        *(play_with(model, DIALECTS["spotagent"], sign_photo, n=2, rollout_id=i) for i in range(2))
+    )
+    assert [played.end.stop_reason for played in both] == [StopReason.ANSWERED] * 2
+    assert len(observer.requests) == 1
+    assert sum(played.end.usage.model_calls for played in both) == 2 + 1
+
+
+class Replicas:
+    """Rollouts of which every group runs in a process of its own: nothing is shared but what the request carries.
+
+    The first `lost` of them die when the observer has spoken.
+    """
+
+    def __init__(self, observer, lost=0):
+        self.observer, self.lost, self.groups = observer, lost, 0
+
+    def group_size(self, n):
+        return 1
+
+    def run(self, group):
+        return persistently(group, self.once)
+
+    async def once(self, group):
+        self.groups += 1
+        dies = self.groups <= self.lost
+        agent = Agent(ObservedModel(Recording(ANSWER), self.observer), DIALECTS["spotagent"], LocalToolbox([]))
+        async with aclosing(run_group(agent, group, coalesce_s=0.0)) as batches:
+            async for batch in batches:
+                spoken = [item for item in batch if isinstance(item, Description)]
+                yield spoken if dies else batch
+                if dies and spoken:
+                    raise ReplicaLost("gone")
+
+
+class Others:
+    """Locator and verifier; the verifier keeps what it was told of the photo."""
+
+    described = None
+
+    async def rate(self, photos, context):
+        return Routing(Locatability(score=0.1, method="cues", parts={"text": 0.0, "content": 1.0}))
+
+    async def verify(self, request):
+        self.described = request.context.described
+        yield fallback_verdict(request, "not checked")
+
+
+async def solved(photo, replicas, n):
+    """The whole pipeline with a leader: the answer, and what the verifier was told of the photo."""
+    others = Others()
+    identity = Identity(version="0", engine="fake", model="fake", dialect="spotagent", verifier="fake")
+    watch = WatchSettings(leader=True, prefix_wait_s=60.0)
+    router = DepthRouter(Limits(), Abilities(sees_pictures=True))
+    ports = Ports(others, router, replicas, others, identity, watch)
+    async with aclosing(solve(a_request(photo, n_parallel=n), ports, deadline_s=300.0)) as items:
+        events = [item async for item in items]
+    return next(event.answer for event in events if event.type == "answer"), others.described
+
+
+@virtual_time
+async def test_groups_in_other_replicas_are_told_what_the_observer_said(sign_photo):
+    observer = Recording(*["a canal"] * 4)
+    replicas = Replicas(observer)
+    answer, described = await solved(sign_photo, replicas, n=4)
+    assert (answer.n.run, replicas.groups) == (4, 4)
+    assert len(observer.requests) == 1
+    assert described == {sign_photo.sha256: "a canal"}
+
+
+@virtual_time
+async def test_a_second_attempt_after_a_lost_replica_does_not_look_again(sign_photo):
+    observer = Recording("a canal", "a canal")
+    replicas = Replicas(observer, lost=1)
+    answer, _ = await solved(sign_photo, replicas, n=1)
+    assert (answer.n.answered, replicas.groups) == (1, 2)
+    assert len(observer.requests) == 1
+
+
+@virtual_time
+async def test_what_is_kept_ends_with_the_time_of_the_request(sign_photo):
+    observer = Recording("a canal", "a canal")
+    model = ObservedModel(Recording(ANSWER), observer)
+    await play_with(model, DIALECTS["spotagent"], sign_photo, seconds=60.0)
+    await asyncio.sleep(61.0)
+    await play_with(model, DIALECTS["spotagent"], sign_photo, seconds=60.0)
+    assert len(observer.requests) == 2

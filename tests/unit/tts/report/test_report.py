@@ -1,0 +1,141 @@
+"""The report: everything in it is escaped, it asks nothing of the network, and it says what the run says."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.made_answers import EVIL, an_answer
+
+from tts.domain.answer import Radius, StopReason
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.trajectory import Run, Trajectory, Turn
+from tts.errors import GeoTTSError
+from tts.report.answer_map import answer_map, overview_map
+from tts.report.markup import el, link, page
+from tts.report.page import report_page
+
+
+def a_run(text: str = "Bellinzona", **update) -> Run:
+    call = ToolCall(id="c1", name="geocode", arguments={"address": text})
+    turn = Turn(index=0, text=text, calls=(call,), results=(ToolResult(call_id="c1", name="geocode", text=text),))
+    belief = Hypothesis(point=LatLon(lat=46.2, lon=9.0), city=text)
+    done = Trajectory(rollout_id=0, turns=(turn,), stop_reason=StopReason.ANSWERED, answer=belief)
+    broken = Trajectory(rollout_id=1, stop_reason=StopReason.FAILED, error=text)
+    return Run(answer=an_answer(text, **update), rollouts={0: done, 1: broken})
+
+
+class _Document(HTMLParser):
+    """Collects tags and attributes, and checks that every element is closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("img", "meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+
+def parsed(document: str) -> _Document:
+    reader = _Document()
+    reader.feed(document)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture(scope="module")
+def evil(cartographer, blank_photo):
+    return parsed(report_page(a_run(EVIL), cartographer, blank_photo, title=EVIL))
+
+
+def test_nothing_that_was_read_or_said_becomes_markup(evil):
+    names = {tag for tag, _ in evil.tags}
+    assert not names & {"script", "iframe", "object", "link", "form", "svg", "base"}
+    assert not [key for _, attributes in evil.tags for key in attributes if key.startswith("on")]
+    assert "alert(1)" in "".join(evil.text)
+    assert "\u202e" not in "".join(evil.text)
+
+
+def test_it_asks_nothing_of_the_network(evil):
+    sources = [attributes["src"] for tag, attributes in evil.tags if tag == "img"]
+    assert len(sources) == 3
+    assert all(source.startswith("data:image/jpeg;base64,") for source in sources)
+    policies = [a["content"] for tag, a in evil.tags if tag == "meta" and a.get("http-equiv")]
+    assert "default-src 'none'" in policies[0]
+
+
+def test_links_lead_to_web_pages_only(evil):
+    targets = [attributes["href"] for tag, attributes in evil.tags if tag == "a"]
+    assert {re.match(r"\w+", target).group() for target in targets} == {"https"}
+    assert "javascript:alert(3)" in evil.text
+
+
+def test_the_stylesheet_loads_nothing(cartographer):
+    style = re.search(r"<style>(.*?)</style>", report_page(a_run(), cartographer), re.DOTALL).group(1)
+    assert not re.search(r"url\(|@import|@font-face|</", style)
+    assert "prefers-color-scheme: dark" in style
+
+
+def test_it_says_what_the_run_says(cartographer, sign_photo):
+    said = " ".join(parsed(report_page(a_run(), cartographer, sign_photo)).text)
+    for part in ("46.19278, 9.01703", "probably within 2.0 km", "very probably within 40 km",
+                 "70% sure that the true place is within 25 km",
+                 "geocode", "2026-01-01T00:00:00Z", "Milan", "3 answered", "GeoTTS 9.9",
+                 "stated, not confirmed by a tool",
+                 "The metadata of the file says 1.00000, 2.00000, 5,100 km from this answer"):  # fmt: skip
+        assert part in said
+
+
+def test_an_abstention_has_a_report_too(cartographer):
+    coarse = a_run(lat=None, lon=None, radius_km=None, abstained=True, city="", region="", level=Level.COUNTRY)
+    document = parsed(report_page(coarse, cartographer))
+    assert "The evidence only supports Switzerland." in document.text
+    assert not [tag for tag, _ in document.tags if tag == "img"]
+
+
+def test_no_answer_no_report(cartographer):
+    with pytest.raises(GeoTTSError):
+        report_page(Run(), cartographer)
+
+
+def test_the_answer_map_shows_both_circles_and_nearby_candidates(cartographer):
+    picture = answer_map(cartographer, an_answer())
+    assert picture.size == (640, 480)
+    assert overview_map(cartographer, an_answer()).size == (220, 220)
+    everywhere = an_answer(radius_km=Radius(p50=3000, p90=9000))
+    assert answer_map(cartographer, everywhere) is not None
+    assert overview_map(cartographer, everywhere) is None
+
+
+@pytest.mark.parametrize(("lat", "lon"), [(-17.8, 179.9), (89.9, 0), (-89.9, 50), (0, 0)])
+@pytest.mark.parametrize("km", [0.2, 700.0, 9000.0])
+def test_answers_anywhere_have_a_map(cartographer, lat, lon, km):
+    answer = an_answer(lat=lat, lon=lon, radius_km=Radius(p50=km / 3, p90=km), candidates=())
+    assert answer_map(cartographer, answer).size == (640, 480)
+
+
+@given(st.text(), st.text())
+def test_any_text_survives_as_text(text, attribute):
+    document = parsed(page("t", "", el("p", text, title=attribute)))
+    assert [tag for tag, _ in document.tags[-2:]] == ["body", "p"]
+    assert all(char.isprintable() or char in "\n\t" for char in "".join(document.text))
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//x", "http://[", "file:///etc/passwd"])
+def test_strange_addresses_are_no_links(url):
+    assert link(url, "here") == "here"

@@ -1,0 +1,65 @@
+"""Tools that crash and replicas that are lost: an error that names them, never "I do not know"."""
+
+import asyncio
+from dataclasses import replace
+
+import httpx
+from support.service import PHOTO, serving
+from support.stage import Web
+
+from deployments.wiring.local import LocalRollouts, local_ports
+from tools.web import web_search_tool
+from tts.config import AppArgs, RoutingConfig, ScriptedEngine
+from tts.domain.events import RolloutFinished
+from tts.domain.failure import RolloutFailure
+from tts.errors import ReplicaLost
+from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.toolkit.broker.broker import Broker
+from tts.toolkit.broker.store import MemoryStore
+
+
+class BrokenWeb(Web):
+    async def search(self, query, *, limit, context):
+        raise ZeroDivisionError("of a tool")
+
+
+async def test_tools_that_crash_are_a_failure_that_names_them(data_store):
+    call = ScriptedCall(name="web_search", arguments={"query": "Otaru"})
+    model = ScriptedModel(ScriptedEngine(), (ScriptedTurn(text="A sign.", calls=(call,)),))
+    args = AppArgs(engine=ScriptedEngine(), routing=RoutingConfig(method="fixed"))
+    broken = LocalRollouts(model, Broker([web_search_tool(BrokenWeb())], MemoryStore()), args)
+    ports = replace(local_ports(args), rollouts=broken)
+    async with serving(args, ports=ports) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
+        reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2", "depth": "deep"})
+    (cause,) = reply.json()["causes"]
+    assert (reply.status_code, cause["code"], cause["rollouts"]) == (503, "tool-crashed", 2)
+    assert "web_search" in cause["detail"]
+    assert "nothing is known about the photo" in reply.json()["detail"]
+
+
+class NoReplica:
+    """Rollouts of which every group is lost before it began, as when no replica takes one."""
+
+    def group_size(self, n):
+        return n
+
+    async def run(self, group):
+        await asyncio.sleep(0.01)
+        lost = RolloutFailure.of(ReplicaLost("the replica of the rollout was lost"))
+        yield [
+            RolloutFinished(rollout_id=task.rollout_id, stop_reason="failed", error=lost.detail, failure=lost)
+            for task in group.tasks
+        ]
+
+    async def aclose(self):
+        return None
+
+
+async def test_replicas_that_are_lost_are_a_failure_that_says_so(data_store):
+    args = AppArgs(engine=ScriptedEngine(), routing=RoutingConfig(method="fixed"))
+    ports = replace(local_ports(args), rollouts=NoReplica())
+    async with serving(args, ports=ports) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
+        reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2", "depth": "deep"})
+    (cause,) = reply.json()["causes"]
+    assert (reply.status_code, cause["code"], cause["rollouts"]) == (503, "replica-lost", 2)
+    assert "the replica of the rollout was lost (2 rollouts)" in reply.json()["detail"]

@@ -1,0 +1,105 @@
+"""The consensus as a function: order says nothing, ties are settled the same way, continents are never averaged."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.rollouts import COIMBRA, OSAKA, page, place, said
+
+from tts.domain.geo import BBox, Circle, Countries, LatLon, distance_km
+from tts.domain.hypothesis import Claim
+from tts.geodata.datum import to_gcj02
+from tts.verify.consensus.votes import votes_from
+from tts.verify.evidence.ledger import Finding
+from tts.verify.evidence.ledger_builder import build_ledger
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import judge
+
+POINTS = st.builds(LatLon, lat=st.floats(-60, 70), lon=st.floats(-179, 179))
+
+
+@pytest.fixture(scope="module")
+def world(gazetteer, countries):
+    return World(gazetteer, countries)
+
+
+def centre(trajectories, world, **options):
+    return judge(trajectories, (), world, **options).clusters[0].centre
+
+
+@settings(max_examples=25)
+@given(points=st.lists(POINTS, min_size=1, max_size=7), seed=st.integers(0, 999))
+def test_the_order_of_rollouts_says_nothing(world, points, seed):
+    runs = [said(i, point) for i, point in enumerate(points)]
+    first = judge(runs, (), world)
+    random.Random(seed).shuffle(runs)
+    again = judge([run.model_copy(update={"rollout_id": i}) for i, run in enumerate(runs)], (), world)
+    assert again.clusters[0].centre == first.clusters[0].centre
+    assert again.spread.vector() == pytest.approx(first.spread.vector(), abs=1e-9)
+
+
+@settings(max_examples=25)
+@given(points=st.lists(POINTS, min_size=1, max_size=7))
+def test_the_answer_is_near_a_point_that_somebody_stated(world, points):
+    """Never the mean of two continents: means are only taken of points that lie within 1500 km of each other."""
+    found = centre([said(i, point) for i, point in enumerate(points)], world)
+    assert min(distance_km(found, point) for point in points) <= 1500
+
+
+def test_a_tie_between_continents_is_settled_the_same_way_each_time(world):
+    pair = [said(0, COIMBRA), said(1, OSAKA)]
+    assert centre(pair, world) == centre(pair[::-1], world)
+    assert centre(pair, world) in (COIMBRA, OSAKA)
+
+
+def test_rollouts_on_one_result_are_one_witness(world):
+    shared = [said(i, OSAKA, facts=[page("Osaka", "https://example.org/a")], city="Osaka") for i in range(4)]
+    pages = [page("Osaka", f"https://example.org/{i}") for i in range(4)]
+    pages = [told.model_copy(update={"snippet": f"{told.snippet}, part {i}"}) for i, told in enumerate(pages)]
+    apart = [said(i, OSAKA, facts=[pages[i]], city="Osaka") for i in range(4)]
+
+    def total(runs):
+        return sum(vote.weight for vote in votes_from([build_ledger(run, (), world) for run in runs], world))
+
+    assert total(shared) < 1.6 * total(shared[:1])
+    assert total(apart) > 3.9 * total(apart[:1])
+
+
+def test_two_sources_that_lead_to_one_town_outweigh_many_copies_of_one(world):
+    copies = [said(i, OSAKA, facts=[page("Osaka", "https://example.org/a")], city="Osaka") for i in range(5)]
+    two = [
+        said(5, COIMBRA, facts=[place(COIMBRA, name="Coimbra", score=0.8)], city="Coimbra"),
+        said(6, COIMBRA, facts=[page("Coimbra", "https://example.org/b")], city="Coimbra"),
+    ]
+    assert centre([*copies, *two], world) == COIMBRA
+
+
+def test_points_of_the_chinese_datum_are_converted(world):
+    beijing = LatLon(lat=39.9042, lon=116.4074)
+    shifted = to_gcj02(beijing)
+    assert distance_km(shifted, beijing) > 0.3
+    found = centre([said(0, shifted, datum="GCJ-02", facts=[place(shifted, datum="GCJ-02")])], world)
+    assert distance_km(found, beijing) < 0.01
+    ledger = build_ledger(said(0, beijing, facts=[place(shifted, datum="GCJ-02")]), (), world)
+    assert any("lies 0.0 km" in entry.claim for entry in ledger.entries)
+
+
+@pytest.mark.parametrize(
+    "within",
+    [
+        BBox(south=30, west=-20, north=50, east=20),
+        Circle(centre=COIMBRA, radius_km=300),
+        Countries(codes=("PT", "ES")),
+    ],
+)
+def test_votes_outside_the_wanted_area_do_not_count(world, within):
+    runs = [said(0, OSAKA), said(1, OSAKA), said(2, COIMBRA)]
+    assert centre(runs, world) == OSAKA
+    assert centre(runs, world, within=within) == COIMBRA
+
+
+def test_a_claim_may_come_without_a_call(world):
+    ledger = build_ledger(said(0, COIMBRA, claims=[Claim(text="the tiles look Portuguese")]), (), world)
+    cited = next(entry for entry in ledger.entries if entry.about == "cited")
+    assert (cited.finding, cited.call_id) == (Finding.UNSUPPORTED, None)

@@ -1,0 +1,74 @@
+"""Lines of several rollouts, weighed together: a name one could read, in the country another knew."""
+
+import pytest
+from support.rollouts import OSAKA, said
+
+from tts.clues.reader import ClueReader
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.photo import Box
+from tts.domain.reading import Reading, TextLine
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import judge
+
+LISBON, WARSAW = LatLon(lat=38.7169, lon=-9.1399), LatLon(lat=52.2298, lon=21.0118)
+KRAKOW = LatLon(lat=50.0614, lon=19.9366)
+
+
+@pytest.fixture(scope="module")
+def world(data_store, countries):
+    gazetteer = data_store.gazetteer()
+    return World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
+
+
+def line(text, row):
+    box = Box(x0=0.1, y0=0.1 * row, x1=0.6, y1=0.1 * row + 0.08)
+    return TextLine(text=text, box=box, confidence=0.95)
+
+
+SHOP, NUMBER, TOWN = line("Sklep spożywczy", 1), line("+48 601 345 678", 3), line("Nowy Targ", 5)
+SHOWN = (Reading(photo_sha256="0" * 64, lines=(SHOP, NUMBER, TOWN)),)
+
+
+def test_parts_of_the_evidence_add_up_to_an_answer_nobody_gave(world):
+    runs = [
+        said(0, WARSAW, read=(SHOP, NUMBER), country_code="PL"),
+        said(1, LISBON, read=(TOWN,), country_code="PT"),
+        said(2, WARSAW, read=(SHOP,), country_code="PL"),
+    ]
+    judged = judge(runs, SHOWN, world)
+    assert distance_km(judged.clusters[0].centre, LatLon(lat=49.48, lon=20.03)) < 25
+    assert judged.clusters[0].rollouts == ()
+    assert len(judged.ledgers) == 3
+
+
+def test_rollouts_that_all_abstain_may_know_enough_together(world):
+    runs = [said(0, None, read=(SHOP, NUMBER)), said(1, None, read=(TOWN,))]
+    judged = judge(runs, SHOWN, world)
+    assert judged.spread is not None
+    assert distance_km(judged.clusters[0].centre, LatLon(lat=49.48, lon=20.03)) < 25
+
+
+def test_a_line_that_one_rollout_alone_claims_and_nobody_read_counts_for_nothing(world):
+    made_up = [said(0, OSAKA, read=(TOWN, NUMBER)), said(1, OSAKA, read=(line("Ciao", 7),))]
+    assert distance_km(judge(made_up, (), world).clusters[0].centre, OSAKA) < 1
+    assert distance_km(judge(made_up, SHOWN, world).clusters[0].centre, OSAKA) > 5000
+
+
+def test_few_that_guess_do_not_decide_when_all_lines_together_say_too_little(world):
+    unclear = line("Oo", 1)
+    abstaining = [said(i, None, read=(unclear,)) for i in range(3)]
+    assert judge([*abstaining, said(3, OSAKA, read=(unclear,))], (), world).spread is None
+    assert judge([*abstaining, *(said(i, OSAKA, read=(unclear,)) for i in (3, 4, 5))], (), world).spread is not None
+
+
+def test_without_stated_lines_votes_decide_alone(world):
+    runs = [said(i, OSAKA) for i in range(3)]
+    judged = judge(runs, SHOWN, world)
+    assert len(judged.votes) == 3
+    assert judged.clusters[0].rollouts == (0, 1, 2)
+
+
+def test_the_order_of_rollouts_says_nothing(world):
+    runs = [said(0, WARSAW, read=(SHOP, NUMBER)), said(1, LISBON, read=(TOWN, SHOP)), said(2, KRAKOW, read=(SHOP,))]
+    centre = judge(runs, SHOWN, world).clusters[0].centre
+    assert judge(runs[::-1], SHOWN, world).clusters[0].centre == centre

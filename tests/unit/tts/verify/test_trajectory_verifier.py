@@ -1,0 +1,143 @@
+"""The verifier as published: whole trajectories in a free form, thoughts apart, and the ledgers' veto."""
+
+import asyncio
+
+import pytest
+from support.basics import a_context
+from support.verifier_runs import COIMBRA, OSAKA, even_runs, trajectory
+
+from deployments.wiring.parts import make_verifier, make_watch
+from geotts_benchmarks.released_rows.played_model import PlayedModel
+from tts.config import VerifierConfig, load_config
+from tts.domain.answer import Verdict
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.imaging import ResizeRule
+from tts.domain.request import LocateOptions
+from tts.domain.tooling import ToolResult
+from tts.domain.trajectory import Trajectory, Turn
+from tts.ports import VerifyRequest
+from tts.verify.consensus.calibration import shipped
+from tts.verify.evidence.world import World
+from tts.verify.model.reasoning import ThoughtGate, thinks_by_name, without_thought
+from tts.verify.verifiers.consensus import ConsensusVerifier
+from tts.verify.verifiers.model import ModelVerifier
+from tts.verify.verifiers.published import TrajectoryTexts, candidates_text
+from tts.verify.verifiers.stating import StatingVerifier
+
+
+@pytest.fixture(scope="module")
+def world(gazetteer, countries):
+    return World(gazetteer, countries)
+
+
+TASK = "Task: {input} Agents: {candidates} JSON please"
+AT_OSAKA = '{"lat": 34.69, "lon": 135.50, "city": "Osaka", "country": "Japan"}'
+
+
+def verdict(world, photo, said, runs, **config):
+    model = PlayedModel([said])
+    settings = VerifierConfig(kind="model", mode="trajectories", **config)
+    consensus = ConsensusVerifier(world, shipped("scripted"))
+    verifier = ModelVerifier(model, consensus, settings, TrajectoryTexts("Judge.", TASK, "where?"))
+    request = VerifyRequest(a_context(), (photo,), LocateOptions(), tuple(runs))
+
+    async def run():
+        return [item async for item in verifier.verify(request)]
+
+    return asyncio.run(run())[-1], model.requests
+
+
+def test_a_free_answer_becomes_the_answer(world, sign_photo):
+    found, (request,) = verdict(world, sign_photo, f"Both may be right. {AT_OSAKA}", even_runs())
+    assert isinstance(found, Verdict)
+    assert distance_km(LatLon(lat=found.lat, lon=found.lon), OSAKA) < 1
+    assert request.json_schema is None
+    assert (request.sampling.temperature, request.messages[0].text) == (0.0, "Judge.")
+    text, image = request.messages[1].parts  # text first, then the photo
+    assert text.text.startswith("Task: where? Agents: [Agent 0] ")
+    assert text.text.endswith("JSON please")
+    assert image.kind == "image"
+    assert request.pictures.photo.size(1600, 1200) == (1024, 768)
+
+
+def test_the_photo_is_scaled_as_published_unless_a_rule_is_set(world, sign_photo):
+    _, (request,) = verdict(world, sign_photo, AT_OSAKA, even_runs())
+    assert (request.pictures.photo.resample, request.pictures.photo.max_side) == ("bilinear", 1024)
+    _, (request,) = verdict(world, sign_photo, AT_OSAKA, even_runs(), photo_rule=ResizeRule(max_side=300))
+    assert (request.pictures.photo.resample, request.pictures.photo.max_side) == ("bicubic", 300)
+
+
+def test_a_thought_is_no_answer(world, sign_photo):
+    said = f'<think>{{"lat": 40.2, "lon": -8.4, "city": "", "country": ""}}</think>{AT_OSAKA}'
+    found, _ = verdict(world, sign_photo, said, even_runs(), thinks=True)
+    assert distance_km(LatLon(lat=found.lat, lon=found.lon), OSAKA) < 1
+    cut, _ = verdict(world, sign_photo, f"<think>{AT_OSAKA}", even_runs(), thinks=True)
+    assert "the verifier model's answer has no coordinates" in cut.warnings
+
+
+def test_the_ledgers_set_an_answer_aside_unless_they_may_not(world, sign_photo):
+    runs = [trajectory(0, COIMBRA), trajectory(1, OSAKA, tool=False)]
+    kept, _ = verdict(world, sign_photo, AT_OSAKA, runs)
+    assert distance_km(LatLon(lat=kept.lat, lon=kept.lon), COIMBRA) < 1
+    assert any("was not used" in warning for warning in kept.warnings)
+    followed, _ = verdict(world, sign_photo, AT_OSAKA, runs, veto=False)
+    assert distance_km(LatLon(lat=followed.lat, lon=followed.lon), OSAKA) < 1
+
+
+def run_of(number, *results):
+    turns = [
+        Turn(index=i, text=f"thought {i}", results=(ToolResult(call_id="c", name="x", text=text),))
+        for i, text in enumerate(results)
+    ]
+    return Trajectory(rollout_id=number, turns=(*turns, Turn(index=9, text="answer")))
+
+
+def test_what_is_too_long_loses_its_oldest_observations_first():
+    runs = [run_of(0, "old " * 400, "new"), run_of(1, "older " * 400)]
+    whole = candidates_text(runs, token_budget=10_000, seed="s")
+    assert "old old" in whole
+    assert whole.count("[cut]") == 0
+    cut = candidates_text(runs, token_budget=200, seed="s")
+    assert cut.count("[cut]") == 2
+    assert "\nuser\n<tool_response>\nnew\n</tool_response>\nassistant\n" in cut
+    assert all(thought in cut for thought in ("thought 0", "thought 1", "answer"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("<think>a</think>b", "b"), ("a</think>b", "b"), ("<think>a", ""), ("b", "b"), ("", "")],
+)
+def test_what_stands_after_the_thought(text, said):
+    assert without_thought(text) == said
+
+
+def test_nothing_of_a_thought_is_streamed():
+    gate = ThoughtGate(thinking=False)
+    assert "".join(map(gate.feed, ["<think>a", "b</th", "ink>c", "d"])) == "cd"
+    assert "".join(map(ThoughtGate(thinking=True).feed, ["a", "b</think>c"])) == "c"
+    assert "".join(map(ThoughtGate(thinking=False).feed, ["a", "<think>"])) == "a<think>"
+
+
+@pytest.mark.parametrize(
+    ("model", "thinks"),
+    [("Qwen/Qwen3-VL-8B-Thinking", True), ("Qwen/Qwen3-VL-8B-Instruct", False), ("thinking/plain", False)],
+)
+def test_thinking_models_are_known_by_their_name(model, thinks):
+    assert thinks_by_name(model) is thinks
+
+
+def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_early(data_store):
+    engine = {"name": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "Qwen/Qwen3-VL-8B-Thinking"}
+    args = load_config(
+        None, {"verifier": {"kind": "model", "mode": "trajectories", "engine": engine}, "routing": {"stop": "quorum:2"}}
+    )
+    assert make_watch(args).stop == "none"
+    verifier = make_verifier(args)
+    assert isinstance(verifier, StatingVerifier)
+    assert isinstance(verifier._verifier, ModelVerifier)
+    assert verifier._verifier._config.thinks
+
+
+def test_the_longest_side_comes_first():
+    assert ResizeRule(max_side=1024).size(1000, 3000) == (341, 1024)
+    assert ResizeRule(max_side=1024).size(800, 600) == (800, 600)

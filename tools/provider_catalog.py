@@ -1,0 +1,389 @@
+"""The set of broker tools that a configuration asks for, and the outlets their providers use.
+
+Each ability (places, maps, web) is served by the first configured provider that has it. `amap` serves mainland China
+and the next one the rest. A key that is missing is said at start, by the name of its variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from tools.maps import MapsProvider, Style, maps_tools
+from tools.places import CountryProvider, PlacesProvider, places_tools
+from tools.providers import (
+    amap,
+    brave,
+    google,
+    google_vision,
+    opencage,
+    osm,
+    searxng,
+    serpapi_lens,
+    serper,
+    serper_lens,
+    tavily,
+    tiles,
+    ydc,
+)
+from tools.providers.recordings import Recordings, open_recordings
+from tools.providers.reverse_tape import ReverseTapeSearch
+from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
+from tools.regions.maker import Regions, make_regions
+from tools.regions.shelf import RegionShelf
+from tools.regions.tool import region_search_tool
+from tools.released.catalog import ANY_REPLY, Sources, released_broker_tools
+from tools.released.reverse import pages as reverse_pages
+from tools.released.reverse.lens import LensSource, LensStandIn, LiveLens
+from tools.released.sources.amap import AmapService, AmapSource, AmapStandIn
+from tools.released.sources.maps import AmapMaps, GoogleMaps, MapSource, NoMaps, StandInMaps
+from tools.released.sources.opencage import AddressSource, AddressStandIn, OpenCageService
+from tools.released.sources.pages import PageSource, PagesStandIn, TavilyPages
+from tools.released.sources.serper import SerperService, SerperSource, SerperStandIn
+from tools.web import WebProvider, image_search_tool, web_search_tool
+from tts.config import ProviderName, ProviderSettings, ToolsConfig
+from tts.config.region_search import REGION_PROVIDERS
+from tts.domain.outgoing import Outgoing
+from tts.errors import ConfigError
+from tts.net.client import SafeClient
+from tts.net.policy import FetchPolicy
+from tts.net.secret import Scrubber, Secret
+from tts.net.url_secrets import secrets_in
+from tts.ports import ToolSchema
+from tts.toolkit.broker.outlet import Judge, KeyPlace, Outlet, ProviderPolicy
+from tts.toolkit.broker.stats import ProviderFigures
+from tts.toolkit.broker.store import CacheStore
+from tts.toolkit.spec import Tool
+
+T = TypeVar("T")
+
+# provider → (environment variable of its keys, where they go)
+_KEYS: Mapping[ProviderName, tuple[str, KeyPlace]] = {
+    "amap": ("AMAP_API_KEY", KeyPlace("query", amap.KEY_PARAMETER)),
+    "google": ("GOOGLE_MAPS_API_KEY", google.IN_HEADER),
+    "serper": ("SERPER_API_KEY", serper.KEY_PLACE),
+    "tavily": ("TAVILY_API_KEY", tavily.KEY_PLACE),
+    "ydc": ("YDC_API_KEY", ydc.KEY_PLACE),
+    "brave": ("BRAVE_API_KEY", brave.KEY_PLACE),
+    "opencage": ("OPENCAGE_API_KEY", opencage.KEY_PLACE),
+    "serper_lens": ("SERPER_API_KEY", serper_lens.KEY_PLACE),
+    "google_vision": ("GOOGLE_VISION_API_KEY", google_vision.KEY_PLACE),
+    "serpapi_lens": ("SERPAPI_API_KEY", serpapi_lens.KEY_PLACE),
+}
+KEY_VARIABLES: Mapping[ProviderName, str] = {name: variable for name, (variable, _) in _KEYS.items()}
+"""The environment variable in which each provider looks for its keys, where the configuration names no other."""
+_JUDGES: Mapping[ProviderName, Judge] = {
+    "serper": serper.judge,
+    "tavily": tavily.judge,
+    "serper_lens": serper.judge,
+    "google_vision": google_vision.judge,
+    "serpapi_lens": serpapi_lens.judge,
+}
+_HTTPS, _HTTP = 443, 80
+
+
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """The providers that need nothing: they fill what no configured provider has."""
+
+    places: PlacesProvider
+    countries: CountryProvider
+    maps: MapsProvider | None = None
+
+
+@dataclass(slots=True)
+class Catalog:
+    """What `build_catalog` made. `aclose()` closes every connection. `shelf`: pictures that services may fetch here."""
+
+    tools: list[Tool]
+    shelf: RegionShelf | None = None
+    outlets: dict[str, Outlet] = field(default_factory=dict)
+    clients: list[SafeClient] = field(default_factory=list)
+
+    def figures(self) -> dict[str, ProviderFigures]:
+        """Requests, retries and state of each outlet, by its name."""
+        return {name: outlet.figures() for name, outlet in self.outlets.items()}
+
+    async def aclose(self) -> None:
+        """Close the HTTP clients of all outlets and of the store of regions."""
+        for client in self.clients:
+            await client.aclose()
+
+
+def build_catalog(
+    config: ToolsConfig,
+    offline: Offline,
+    store: CacheStore,
+    *,
+    environment: Mapping[str, str],
+    record: Callable[[Outgoing], None] | None = None,
+    scrubber: Scrubber | None = None,
+    system: str = "",
+    texts: Sequence[ToolSchema] = (),
+    transport: httpx.AsyncBaseTransport | None = None,
+    public_url: str | None = None,
+) -> Catalog:
+    """Tools for the configured providers, and those of a released `system` beside them. `texts` are its schemas.
+    `transport` stands in for the network, `public_url` is where search services reach the gateway.
+
+    Raises:
+        ConfigError: a key or a URL that a provider needs is missing.
+    """
+    catalog = Catalog(tools=[])
+    maker = _Maker(config, store, environment, record, scrubber or Scrubber(), catalog, transport)
+    places = _chosen(config, maker.places, RoutedPlaces, offline)
+    catalog.tools += places_tools(places or offline.places, offline.countries)
+    maps = _chosen(config, maker.maps, RoutedMaps, offline)
+    if maps is not None:
+        catalog.tools += maps_tools(maps)
+    regions = maker.regions(public_url)
+    if "tape" in config.providers:
+        catalog.tools.append(image_search_tool(maker.tape()))
+    elif regions is not None:
+        catalog.tools.append(region_search_tool(regions.search))
+        catalog.shelf = regions.shelf
+    web = [found for name in config.providers if (found := maker.web(name)) is not None]
+    if web:
+        catalog.tools.append(web_search_tool(web[0] if len(web) == 1 else WebInTurn(web)))
+    if system:
+        world = places or offline.places
+        sources = maker.sources(world, maps, web, regions, any_reply=system in ANY_REPLY)
+        catalog.tools += released_broker_tools(system, sources, texts)
+    return catalog
+
+
+def _chosen(
+    config: ToolsConfig,
+    make: Callable[[ProviderName, Offline], T | None],
+    route: Callable[[T, T], T],
+    offline: Offline,
+) -> T | None:
+    """The first provider that has the ability; `amap` for China beside it when both are configured."""
+    able = [(name, found) for name in config.providers if (found := make(name, offline)) is not None]
+    china = [found for name, found in able if name == "amap"]
+    world = [found for name, found in able if name != "amap"]
+    if not world and (embedded := make("offline", offline)) is not None:
+        world = [embedded]
+    if china and world:
+        return route(china[0], world[0])
+    return next(iter((*world, *china)), None)
+
+
+@dataclass(slots=True)
+class _Maker:
+    """Makes providers, one outlet for each."""
+
+    config: ToolsConfig
+    store: CacheStore
+    environment: Mapping[str, str]
+    record: Callable[[Outgoing], None] | None
+    scrubber: Scrubber
+    catalog: Catalog
+    transport: httpx.AsyncBaseTransport | None = None
+
+    def places(self, name: ProviderName, offline: Offline) -> PlacesProvider | None:
+        settings = self._settings(name)
+        if name == "offline":
+            return offline.places
+        if name == "amap":
+            return amap.Amap(self._outlet("amap", amap.POLICY), settings.base_url or amap.BASE_URL)
+        if name == "google":
+            return google.Google(self._outlet("google", google.POLICY), settings.base_url)
+        if name == "serper":
+            base = settings.base_url or serper.BASE_URL
+            return serper.SerperPlaces(self._outlet("serper", serper.POLICY), offline.places, base)
+        if name == "opencage":
+            base = settings.base_url or opencage.BASE_URL
+            return opencage.OpenCagePlaces(self._outlet("opencage", opencage.POLICY), base)
+        if name == "osm":
+            return osm.OsmPlaces(
+                self._outlet("osm", osm.POLICY),
+                contact=self.config.contact,
+                nominatim_url=settings.urls.get("nominatim", osm.NOMINATIM_URL),
+                photon_url=settings.urls.get("photon", osm.PHOTON_URL),
+                overpass_url=settings.urls.get("overpass", osm.OVERPASS_URL),
+            )
+        return None
+
+    def maps(self, name: ProviderName, offline: Offline) -> MapsProvider | None:
+        settings = self._settings(name)
+        if name == "offline":
+            return offline.maps
+        if name == "amap":
+            return amap.Amap(self._outlet("amap", amap.POLICY), settings.base_url or amap.BASE_URL)
+        if name == "google":
+            return google.Google(self._outlet("google", google.POLICY), settings.base_url)
+        if name == "osm":
+            templates: dict[Style, str] = {"map": settings.urls.get("tiles", tiles.OSM_TILES)}
+            if "satellite_tiles" in settings.urls:
+                templates["satellite"] = settings.urls["satellite_tiles"]
+            outlet = self._outlet("osm", tiles.POLICY, kind="tiles")
+            return tiles.TileMaps(outlet, templates, contact=self.config.contact)
+        return None
+
+    def web(self, name: ProviderName) -> WebProvider | None:
+        base = self._settings(name).base_url
+        if name == "tape":
+            return self.tape()
+        if name == "serper":
+            return serper.SerperWeb(self._outlet("serper", serper.POLICY), base or serper.BASE_URL)
+        if name == "tavily":
+            return tavily.Tavily(self._outlet("tavily", tavily.POLICY), base or tavily.BASE_URL)
+        if name == "ydc":
+            return ydc.Ydc(self._outlet("ydc", ydc.POLICY), base or ydc.BASE_URL)
+        if name == "brave":
+            return brave.Brave(self._outlet("brave", brave.POLICY), base or brave.BASE_URL)
+        if name == "searxng":
+            if base is None:
+                raise ConfigError("searxng needs tools.settings.searxng.base_url: the address of your instance")
+            return searxng.Searxng(self._outlet("searxng", searxng.POLICY), base)
+        return None
+
+    def regions(self, public_url: str | None) -> Regions | None:
+        """Live region search; None where the operator does not allow it, and beside a tape, which then answers."""
+        if "tape" in self.config.providers:
+            return None
+        return make_regions(
+            self.config,
+            self._outlet,
+            self._store_client,
+            public_url=public_url,
+            environment=self.environment,
+            scrubber=self.scrubber,
+            record=self.record,
+        )
+
+    def _store_client(self, url: str) -> SafeClient:
+        """For the store that pictures are put into: it may be private, as the operator named it."""
+        policy = FetchPolicy(allow_hosts=_named_hosts(ProviderSettings(base_url=url)), max_redirects=0)
+        client = SafeClient(policy, scrubber=self.scrubber, record=self.record, transport=self.transport)
+        self.catalog.clients.append(client)
+        for secret in secrets_in(url):
+            self.scrubber.learn(Secret(secret))
+        return client
+
+    def sources(
+        self,
+        places: PlacesProvider,
+        maps: MapsProvider | None,
+        web: Sequence[WebProvider],
+        regions: Regions | None,
+        *,
+        any_reply: bool,
+    ) -> Sources:
+        """Of released tools: the service that their name says where it is configured, else a stand-in of its form."""
+        have = self.config.providers
+        pages = web[0] if web else None
+        amap_source: AmapSource = AmapStandIn(places)
+        serper_source: SerperSource = SerperStandIn(places, pages)
+        page_source: PageSource | None = None if pages is None else PagesStandIn(pages)
+        addresses: AddressSource = AddressStandIn(places)
+        amap_maps = StandInMaps(maps or NoMaps(), "GCJ-02")
+        google_maps: MapSource = StandInMaps(maps or NoMaps(), "WGS-84")
+        china: MapSource = amap_maps
+        if "amap" in have:
+            outlet, base = self._outlet("amap", amap.POLICY), self._settings("amap").base_url or amap.BASE_URL
+            amap_source = AmapService(outlet, base, any_reply=any_reply)
+            china = AmapMaps(outlet, base, amap_maps)
+        if "serper" in have:
+            outlet, base = self._outlet("serper", serper.POLICY), self._settings("serper").base_url or serper.BASE_URL
+            serper_source = SerperService(outlet, base, any_reply=any_reply)
+        if "tavily" in have:
+            outlet, base = self._outlet("tavily", tavily.POLICY), self._settings("tavily").base_url or tavily.BASE_URL
+            page_source = TavilyPages(outlet, base)
+        if "google" in have:
+            google_maps = GoogleMaps(self._outlet("google", google.POLICY), self._settings("google").base_url)
+        if "opencage" in have:
+            outlet, own = self._outlet("opencage", opencage.POLICY), self._settings("opencage").base_url
+            addresses = OpenCageService(outlet, own or opencage.BASE_URL)
+        tape = self.tape() if "tape" in have else None
+        lens: LensSource | None = None if regions is None else LiveLens(regions.search)
+        return Sources(
+            amap_source,
+            serper_source,
+            china,
+            google_maps,
+            addresses,
+            page_source,
+            lens=lens if tape is None else LensStandIn(tape),
+            reverse_pages=self._reverse_pages(pages),
+            recorded=tape.cache if isinstance(tape, ReverseTapeSearch) else None,
+        )
+
+    def _reverse_pages(self, pages: WebProvider | None) -> reverse_pages.PageSource | None:
+        if "tavily" in self.config.providers:
+            outlet, base = self._outlet("tavily", tavily.POLICY), self._settings("tavily").base_url
+            return reverse_pages.TavilyPages(outlet, base or tavily.BASE_URL)
+        return None if pages is None else reverse_pages.PagesStandIn(pages)
+
+    def tape(self) -> Recordings:
+        return open_recordings(self._settings("tape"))
+
+    def _settings(self, name: ProviderName) -> ProviderSettings:
+        return self.config.settings.get(name) or ProviderSettings()
+
+    def _outlet(self, name: ProviderName, provider_policy: ProviderPolicy, *, kind: str = "") -> Outlet:
+        """One outlet a service, shared by the abilities it serves."""
+        label = f"{name}-{kind}" if kind else name
+        if label in self.catalog.outlets:
+            return self.catalog.outlets[label]
+        settings = self._settings(name)
+        own = settings.model_dump(include={"per_s", "burst", "max_running", "timeout_s", "retries"}, exclude_none=True)
+        policy = FetchPolicy(
+            allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or provider_policy.timeout_s
+        )
+        client = SafeClient(policy, scrubber=self.scrubber, record=self.record, transport=self.transport)
+        self.catalog.clients.append(client)
+        for url in (settings.base_url or "", *settings.urls.values()):
+            for secret in secrets_in(url):
+                self.scrubber.learn(Secret(secret))
+        outlet = Outlet(
+            label,
+            client,
+            self.store,
+            ProviderPolicy(**{**provider_policy.model_dump(), **own}),
+            keys=self._keys(name, settings),
+            key_place=_KEYS[name][1] if name in _KEYS else None,
+            judge=_JUDGES.get(name),
+        )
+        self.catalog.outlets[label] = outlet
+        return outlet
+
+    def _keys(self, name: ProviderName, settings: ProviderSettings) -> list[Secret]:
+        if name not in _KEYS:
+            return []
+        variable = _variable(name, settings)
+        keys = [key.strip() for key in self.environment.get(variable, "").split(",") if key.strip()]
+        if not keys:
+            raise ConfigError(f"the provider {name} needs its key in the environment variable {variable}")
+        return [Secret(key) for key in keys]
+
+
+def _variable(name: ProviderName, settings: ProviderSettings) -> str:
+    return settings.key_env or KEY_VARIABLES[name]
+
+
+def missing_keys(config: ToolsConfig, environment: Mapping[str, str]) -> list[tuple[ProviderName, str]]:
+    """Each configured provider whose key is not in the environment, with the variable that should have it.
+
+    Those that may not be sent parts of photos are not asked and need none.
+    """
+    asked = [name for name in config.providers if name in _KEYS]
+    if not config.region_search.allowed or "tape" in config.providers:
+        asked = [name for name in asked if name not in REGION_PROVIDERS]
+    named = [(name, _variable(name, config.settings.get(name) or ProviderSettings())) for name in asked]
+    return [(name, variable) for name, variable in named if not environment.get(variable, "").strip(", ")]
+
+
+def _named_hosts(settings: ProviderSettings) -> frozenset[str]:
+    """Hosts the operator named for this provider: these, and only for it, may be private or on an unusual port."""
+    hosts = set()
+    for url in (settings.base_url, *settings.urls.values()):
+        parts = urlsplit(url or "")
+        if parts.hostname:
+            hosts.add(f"{parts.hostname}:{parts.port or (_HTTPS if parts.scheme == 'https' else _HTTP)}")
+    return frozenset(hosts)

@@ -1,0 +1,80 @@
+"""OpenCage as the authors of GeoAgent ask it, and a stand-in with the same form. https://opencagedata.com/api"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from tools.places import PlacesProvider
+from tools.providers import opencage
+from tools.released.sources.reply import raw_reply
+from tts.domain.request import RequestContext
+from tts.domain.tooling import PlaceFact
+from tts.geodata.datum import as_wgs84
+from tts.rewards.released.opencage import Reply, parameters, query_of
+from tts.toolkit.broker.outlet import Outlet, ProviderRequest
+
+_ADDRESS_CHARS: Final = 200
+_TENTHS: Final = 10
+
+
+class AddressSource(Protocol):
+    """Replies in OpenCage's form to an address as the model wrote it. Raises ToolError where none came."""
+
+    @property
+    def name(self) -> str:
+        """The provider that answers, as tool specs name it."""
+        ...
+
+    @property
+    def needs_network(self) -> bool:
+        """Whether answers come from another machine."""
+        ...
+
+    async def ask(self, address: str, context: RequestContext) -> Reply:
+        """The body of the reply to `query_of(address)`. `failure` stays None: what fails is a ToolError."""
+        ...
+
+
+class OpenCageService:
+    """OpenCage itself."""
+
+    name: Final = "opencage"
+    needs_network: Final = True
+
+    def __init__(self, outlet: Outlet, base_url: str = opencage.BASE_URL) -> None:
+        self._outlet, self._base = outlet, base_url
+
+    async def ask(self, address: str, context: RequestContext) -> Reply:
+        """Asks for one result in English. The outlet adds the key."""
+        asked = {name: str(value) for name, value in parameters(address).items()}
+        fetched = await self._outlet.ask(ProviderRequest(f"{self._base}/geocode/v1/json", asked), context)
+        return Reply(raw_reply(fetched).body)
+
+
+class AddressStandIn:
+    """Another provider's places in OpenCage's form. It is asked finest part first, as geocoders want it."""
+
+    def __init__(self, places: PlacesProvider) -> None:
+        self._places = places
+        self.name, self.needs_network = places.name, places.needs_network
+
+    async def ask(self, address: str, context: RequestContext) -> Reply:
+        """One result, or none; an address without any part is not asked for. Points are WGS-84."""
+        parts = [part.strip() for part in query_of(address).split(",") if part.strip()]
+        query = ", ".join(reversed(parts))[:_ADDRESS_CHARS]
+        found = await self._places.geocode(query, country=None, limit=1, context=context) if query else ()
+        results = [_result(fact) for fact in found[:1] if fact.point is not None]
+        return Reply({"results": results, "status": {"code": 200, "message": "OK"}, "total_results": len(results)})
+
+
+def _result(fact: PlaceFact) -> dict[str, Any]:
+    assert fact.point is not None
+    point = as_wgs84(fact.point, fact.datum)
+    kind = fact.place_kind or "place"
+    components = {"state": fact.admin1, "country_code": fact.country_code.lower(), kind: fact.name}
+    return {
+        "components": {"_type": kind} | {name: value for name, value in components.items() if value},
+        "confidence": round((fact.score or 0.0) * _TENTHS),
+        "formatted": fact.address or ", ".join(part for part in (fact.name, fact.admin1) if part),
+        "geometry": {"lat": point.lat, "lng": point.lon},
+    }

@@ -1,0 +1,29 @@
+"""Structured concurrency: tasks, deadlines, streams and limits. Tasks are spawned in `tts.aio.tasks`, nowhere else."""
+
+from __future__ import annotations
+
+from tts.aio.deadline import Deadline
+from tts.aio.fleet import Fleet
+from tts.aio.limits import Limiter, Turnstile
+from tts.aio.streams import Channel, Send, batches, closing, coalesce, merge, stream, together
+from tts.aio.tasks import beside, cancel_and_wait, heeding_cancels, spawn, to_its_end
+
+__all__ = [
+    "Channel",
+    "Deadline",
+    "Fleet",
+    "Limiter",
+    "Send",
+    "Turnstile",
+    "batches",
+    "beside",
+    "cancel_and_wait",
+    "closing",
+    "coalesce",
+    "heeding_cancels",
+    "merge",
+    "spawn",
+    "stream",
+    "to_its_end",
+    "together",
+]

@@ -1,0 +1,187 @@
+"""Streams whose producers end with them.
+
+A generator must not yield inside a task group or a timeout (PEP 789): the body of a stream therefore runs as a producer
+task that fills a bounded `Channel`, and the generator only drains it. Closing the generator cancels the producer and
+waits for it, so nothing is left running. Cancellation is never swallowed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from typing import Any, Generic, TypeVar, cast
+
+from tts.aio.tasks import cancel_and_wait, spawn
+
+T = TypeVar("T")
+Send = Callable[[T], Awaitable[None]]
+
+
+class Channel(Generic[T]):
+    """A bounded, closable queue for one consumer. `send` waits while it is full."""
+
+    def __init__(self, maxsize: int = 256) -> None:
+        self._items: deque[T] = deque()
+        self._maxsize = maxsize
+        self._closed = False
+        self._error: BaseException | None = None
+        self._readable = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    async def send(self, item: T) -> None:
+        """Put an item at the end; waits while the channel is full."""
+        while len(self._items) >= self._maxsize:
+            self._writable.clear()
+            await self._writable.wait()
+        self._items.append(item)
+        self._readable.set()
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End the stream. What was sent can still be taken; after it `wait` returns False, or raises `error`."""
+        self._closed = True
+        self._error = error
+        self._readable.set()
+
+    async def wait(self) -> bool:
+        """True when there is something to take; False at the end. Raises what the producer raised."""
+        while not self._items:
+            if self._closed:
+                if self._error is not None:
+                    raise self._error
+                return False
+            self._readable.clear()
+            await self._readable.wait()
+        return True
+
+    def take_all(self) -> list[T]:
+        """All items at hand, oldest first; it does not wait, so the list may be empty."""
+        taken = list(self._items)
+        self._items.clear()
+        self._writable.set()
+        return taken
+
+    def take(self) -> T:
+        """The oldest item; it does not wait, and raises IndexError when there is none."""
+        item = self._items.popleft()
+        self._writable.set()
+        return item
+
+
+@asynccontextmanager
+async def _producing(
+    produce: Callable[[Send[T]], Coroutine[Any, Any, None]], maxsize: int
+) -> AsyncIterator[Channel[T]]:
+    channel: Channel[T] = Channel(maxsize)
+
+    task = spawn(produce(channel.send), name=getattr(produce, "__qualname__", "producer"))
+    task.add_done_callback(lambda ended: channel.close(_why(ended)))
+    try:
+        yield channel
+    finally:
+        await cancel_and_wait(task)
+
+
+def _why(ended: asyncio.Task[None]) -> BaseException | None:
+    """What ended a producer early. One that was cancelled by something inside it is no stream that came to its end."""
+    return asyncio.CancelledError() if ended.cancelled() else ended.exception()
+
+
+async def stream(
+    produce: Callable[[Send[T]], Coroutine[Any, Any, None]], *, maxsize: int = 256
+) -> AsyncGenerator[T, None]:
+    """Iterate over what `produce(send)` sends. Its exception is raised here after what it sent before."""
+    async with _producing(produce, maxsize) as channel:
+        while await channel.wait():
+            yield channel.take()
+
+
+async def merge(sources: Iterable[AsyncIterator[T]], *, maxsize: int = 256) -> AsyncGenerator[T, None]:
+    """Items of several iterators as they come. The first failure ends all and is raised."""
+    pending = list(sources)
+
+    async def produce(send: Send[T]) -> None:
+        await together(_drain(source, send) for source in pending)
+
+    async with aclosing(stream(produce, maxsize=maxsize)) as items:
+        async for item in items:
+            yield item
+
+
+async def together(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do all side by side; the first failure ends the others and is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+
+
+async def _drain(source: AsyncIterator[T], send: Send[T]) -> None:
+    async with closing(source):
+        async for item in source:
+            await send(item)
+
+
+def coalesce(
+    source: AsyncIterator[T], *, window_s: float, urgent: Callable[[T], bool] | None = None
+) -> AsyncGenerator[list[T], None]:
+    """Items of an iterator in batches (see `batches`); closed when they are."""
+    return batches(lambda send: _drain(source, send), window_s=window_s, urgent=urgent)
+
+
+async def batches(
+    produce: Callable[[Send[T]], Coroutine[Any, Any, None]],
+    *,
+    window_s: float,
+    maxsize: int = 1024,
+    urgent: Callable[[T], bool] | None = None,
+    patient: bool = False,
+) -> AsyncGenerator[list[T], None]:
+    """What `produce(send)` sends, in batches: the first, the last and urgent items at once, others every `window_s`.
+
+    Args:
+        produce: cancelled when the batches are closed; its exception is raised after what it sent before.
+        window_s: seconds from one batch to the next, unless something in it is urgent.
+        urgent: whether an item, with all before it, is to go at once.
+        patient: items wait for others, `window_s` from the first of them; the very first ones do, too.
+    """
+    at_once = asyncio.Event()
+
+    async def noticed(send: Send[T]) -> None:
+        async def notice(item: T) -> None:
+            await send(item)
+            if urgent is not None and urgent(item):
+                at_once.set()
+
+        try:
+            await produce(send if urgent is None else notice)
+        finally:
+            at_once.set()
+
+    now = asyncio.get_running_loop().time
+    next_flush = now()
+    async with _producing(noticed, maxsize) as channel:
+        while await channel.wait():
+            if (pause := window_s if patient else next_flush - now()) > 0 and not at_once.is_set():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await at_once.wait()
+            at_once.clear()
+            yield channel.take_all()
+            next_flush = now() + window_s
+
+
+def closing(source: AsyncIterator[T]) -> AbstractAsyncContextManager[AsyncIterator[T]]:
+    """`aclosing` that also takes iterators without `aclose`."""
+    if hasattr(source, "aclose"):
+        return cast(AbstractAsyncContextManager[AsyncIterator[T]], aclosing(source))
+    return _no_close(source)
+
+
+@asynccontextmanager
+async def _no_close(source: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
+    yield source

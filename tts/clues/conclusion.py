@@ -1,0 +1,57 @@
+"""What a belief supports: whether there is an answer, how exact it may be, and the names down to that level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tts.clues.addresses import ADDRESS
+from tts.clues.belief import Belief
+from tts.clues.reader import Leads
+from tts.domain.geo import LatLon, distance_km
+from tts.geodata.countries import Countries
+from tts.geodata.gazetteer import Place
+
+ANSWER_FROM = 0.31  # share of the belief within 750 km of the best point, below which there is no answer
+_COUNTRY_FROM = 0.5  # share of the belief in one country, from which it is named however large it is
+_CITY_FROM, _REGION_FROM = 0.5, 0.5
+_ADDRESS_KM, _TOWN_KM = 1.0, 5.0  # the least radius of an answer
+
+
+def answers(belief: Belief, leads: Leads) -> bool:
+    """Whether a point is worth giving: much of the belief is near it, or one country is likelier than all others."""
+    point, _ = belief.best_point()
+    likely = belief.mass(point, 750.0) >= ANSWER_FROM or belief.country[1] >= _COUNTRY_FROM
+    return likely and bool(leads.clues or leads.mentions)
+
+
+def fields_of(belief: Belief, countries: Countries) -> dict[str, Any]:
+    """Point, radius, confidence, level and names of the answer that a belief supports best, by their JSON names."""
+    point, _ = belief.best_point()
+    named = _names(point, place_at(point, belief), belief, countries)
+    least = _ADDRESS_KM if named["level"] == "point" else _TOWN_KM
+    return {
+        "lat": round(point.lat, 5),
+        "lon": round(point.lon, 5),
+        "radius_km": round(max(least, belief.radius_km(point, 0.9)), 1),
+        "confidence": round(belief.mass(point, 25.0), 3),
+        **named,
+    }
+
+
+def place_at(point: LatLon, belief: Belief) -> Place | None:
+    """The place of the belief that stands at a point; None where none does."""
+    return next((place for place, _ in belief.places if distance_km(place.point, point) < 1.0), None)
+
+
+def _names(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> dict[str, Any]:
+    """The level that the belief supports, and the names down to it."""
+    country = countries.at(point)
+    named: dict[str, Any] = {"level": "country", "country": "", "country_code": ""}
+    if country is not None:
+        named |= {"country": country.name, "country_code": country.code}
+    if place is not None and belief.mass(point, 25.0) >= _CITY_FROM:
+        at_door = place.kind == ADDRESS and belief.mass(point, _ADDRESS_KM) >= _CITY_FROM
+        return named | {"level": "point" if at_door else "city", "region": place.admin1, "city": place.name}
+    if place is not None and belief.mass(point, 200.0) >= _REGION_FROM:
+        return named | {"level": "region", "region": place.admin1}
+    return named

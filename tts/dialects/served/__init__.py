@@ -1,0 +1,1 @@
+"""Dialects as GeoTTS serves them: one model family or published system a file."""

@@ -1,0 +1,151 @@
+"""GeoAgent 7B: one JSON chain of thought over three levels, no tools, no coordinates (Qwen2.5-VL).
+
+Each level has clues, reasoning, a conclusion and an uncertainty; they become the explanation. The final answer names
+"Country; Region; Place" and is geocoded by the harness, the most specific name first. Bare JSON and JSON inside
+`<think>` with the answer in `<answer>` are both in use.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar, Final
+
+from tts.dialects.answers import json_objects
+from tts.dialects.base import Completion, ParsedTurn
+from tts.dialects.released.geoagent import ReleasedGeoAgent
+from tts.dialects.served.labelled import answer_tags, known
+from tts.dialects.served.spoken import SpokenDialect, split_thought
+from tts.dialects.settings import DialectSettings, SamplingSettings
+from tts.domain.hypothesis import Claim, Hypothesis, Level
+from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.plan import Limits
+from tts.domain.tooling import ToolCall
+
+LEVELS: Final = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
+_PARTS: Final = '{"Clues": [], "Reasoning": "", "Conclusion": "", "Uncertainty": ""}'
+_RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=1280 * 28 * 28, multiple=28)
+_UNSURE: Final = {"low": 0.8, "medium": 0.5, "moderate": 0.5, "high": 0.2}
+
+
+# in both scripts: semicolons as its prompts ask, commas where there is none (`split_new` of its names reward)
+_SEPARATORS: Final = {True: re.compile("[;；]"), False: re.compile("[,，]")}
+
+
+class GeoAgentDialect(SpokenDialect):
+    """One greedy turn of at most 2,048 tokens; 0.7 in a fan-out, rollout 0 stays greedy."""
+
+    name = "geoagent"
+    system = (
+        "You are an expert in locating photos. Answer with one JSON object and nothing else:\n"
+        '{"ChainOfThought": {'
+        + ", ".join(f'"{level}": {_PARTS}' for level in LEVELS)
+        + '}, "FinalAnswer": "Country; Region; Specific Location"}'
+    )
+    question = "Where was this photo taken? Go from the country to the region to the exact place."
+    own_limits = Limits(max_turns=2, max_tool_calls=0, max_tokens=4096)
+    own_turn_tokens: ClassVar[int] = 2048
+    own_pictures = PictureRules(photo=_RULE, crop=_RULE)
+    own_alone = SamplingSettings()
+    wanted = "Write the JSON object with ChainOfThought and FinalAnswer."
+    answer_wanted = "Write the JSON object now."
+
+    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+        """One turn, read as the released rewards read it. The texts are those of this class until files are given."""
+        return _WithOwnWords()
+
+    def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
+        """The first `<answer>`, else the `FinalAnswer` of the JSON chain, wherever it stands. Calls are not read."""
+        thought, said = split_thought(completion.text)
+        chain = next((v for v in json_objects(thought + "\n" + said) if _levels(v) or "FinalAnswer" in v), {})
+        tagged = answer_tags(completion.text)
+        final = tagged[0] if tagged else chain.get("FinalAnswer", "")
+        units = [known(unit) for unit in _SEPARATORS[_parted(final)].split(final)] if isinstance(final, str) else []
+        if not any(units):
+            return ParsedTurn(problem=self._problem(completion))
+        return _answered([*units, "", "", ""][:3], chain, turn)
+
+
+class _WithOwnWords(ReleasedGeoAgent):
+    """The released loop, asked in the project's own words where the user supplies none."""
+
+    system = GeoAgentDialect.system
+    question = GeoAgentDialect.question
+
+
+def _answered(units: list[str], chain: dict[str, Any], turn: int) -> ParsedTurn:
+    country, region, place = units
+    level = Level.CITY if place else Level.REGION if region else Level.COUNTRY
+    answer = Hypothesis(
+        point=None,
+        level=level,
+        country=country,
+        region=region,
+        place=place,
+        confidence=_confidence(chain),
+        reasoning=reasoning_text(chain),
+        claims=_claims(chain),
+    )
+    queries = [", ".join(part for part in units[:n][::-1] if part) for n in (3, 2, 1)]
+    unique = list(dict.fromkeys(query for query in queries if query))
+    lookups = (
+        ToolCall(id=f"locate_{turn}_{i}", name="geocode", arguments={"address": query[:200]})
+        for i, query in enumerate(unique)
+    )
+    return ParsedTurn(answer=answer, lookups=tuple(lookups))
+
+
+def _parted(answer: Any) -> bool:
+    return isinstance(answer, str) and _SEPARATORS[True].search(answer) is not None
+
+
+def _levels(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The levels of a chain of thought that are there, under `ChainOfThought` or bare."""
+    chain = value.get("ChainOfThought", value)
+    if not isinstance(chain, dict):
+        return {}
+    return {name: chain[name] for name in LEVELS if isinstance(chain.get(name), dict)}
+
+
+def bare_reasoning(text: str) -> str:
+    """Clues and reasoning of every level without conclusions; empty when the text has no such chain."""
+    chain = next((value for value in json_objects(text) if _levels(value)), {})
+    lines = []
+    for level in _levels(chain).values():
+        lines += [*map(_text, _list(level.get("Clues"))), _text(level.get("Reasoning"))]
+    return "\n".join(line for line in lines if line)
+
+
+def reasoning_text(chain: dict[str, Any]) -> str:
+    """Level by level: the reasoning and the conclusion, with how uncertain the model says it is."""
+    lines = []
+    for name, level in _levels(chain).items():
+        unsure = f" (uncertainty: {_text(level.get('Uncertainty'))})" if level.get("Uncertainty") else ""
+        lines.append(f"{name}: {_text(level.get('Reasoning'))} → {_text(level.get('Conclusion'))}{unsure}")
+    return "\n".join(lines)[:4000]
+
+
+def _claims(chain: dict[str, Any]) -> tuple[Claim, ...]:
+    clues = [clue for level in _levels(chain).values() for clue in _list(level.get("Clues"))]
+    return tuple(Claim(text=_text(clue)[:500]) for clue in dict.fromkeys(map(_text, clues)) if clue)[:32]
+
+
+def _confidence(chain: dict[str, Any]) -> float | None:
+    """One minus the uncertainty of the finest level that states one, in words or as a share."""
+    for level in reversed(list(_levels(chain).values())):
+        said = _text(level.get("Uncertainty")).strip().lower()
+        word = next((value for name, value in _UNSURE.items() if said.startswith(name)), None)
+        if word is not None:
+            return word
+        share = said.rstrip("%")
+        if share.replace(".", "", 1).isdigit():
+            value = float(share) / (100.0 if said.endswith("%") or float(share) > 1.0 else 1.0)
+            return min(1.0, max(0.0, 1.0 - value))
+    return None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if isinstance(value, str) and value else []

@@ -1,0 +1,151 @@
+"""Thinking-with-Map 30B-A3B: an agent in the map loop (Qwen3-VL, hermes calls, a JSON answer).
+
+Tools carry the names of the released checkpoint: AMap's for China, Google's elsewhere. It was trained on AMap's answers
+as they come, so everything it reads and writes is GCJ-02: points are turned at this border, once each way. Search
+results have no coordinates, only the details of a place do. The token limit covers the trajectory after the prompt.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from tts.dialects.answers import answer_from_json
+from tts.dialects.base import ParsedTurn
+from tts.dialects.released.thinking_with_map.demo import ThinkingWithMapDemo
+from tts.dialects.released.thinking_with_map.dialect import ReleasedThinkingWithMap
+from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
+from tts.dialects.served.served_tool import ServedTool, at_zoom, boxed, renamed, unchanged
+from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.settings import DialectSettings, SamplingSettings
+from tts.domain.geo import LatLon
+from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.plan import Limits
+from tts.domain.tooling import Datum, PlaceFact, ViewFact
+from tts.errors import ConfigError
+from tts.geodata.datum import as_wgs84, to_gcj02
+from tts.ports import ToolOutcome
+
+_MAP_ZOOM: Final = 19.0
+_BOX: Final[dict[str, Any]] = {
+    "bbox_2d": {
+        "type": "array",
+        "items": {"type": "number"},
+        "minItems": 4,
+        "maxItems": 4,
+        "description": "the region as [x1, y1, x2, y2] in the original photo, each side from 0 to 1000",
+    },
+    "label": {"type": "string", "description": "what you expect to see there"},
+}
+_QUERY: Final[dict[str, Any]] = {"query": {"type": "string", "description": "name of a place or a business"}}
+_ID: Final[dict[str, Any]] = {"query": {"type": "string", "description": "id of a place from an earlier result"}}
+_POINT: Final[dict[str, Any]] = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
+_BOTH = ("latitude", "longitude")
+
+_RELEASED: Final[dict[str, SpokenDialect]] = {
+    "verl": ReleasedThinkingWithMap(),
+    "demo": ThinkingWithMapDemo(),
+}
+
+
+class ThinkingWithMapDialect(SpokenDialect):
+    """Qwen3-VL boxes (0 to 1000), one call a turn, at most 8 turns and 4,096 tokens of trajectory."""
+
+    name = "thinking_with_map"
+    system = SYSTEM
+    question = QUESTION
+    own_limits = Limits(max_turns=8, max_tool_calls=8, max_tokens=4096)
+    own_turn_tokens = 4096
+    own_pictures = PictureRules(photo=ResizeRule(min_pixels=40_000, max_pixels=2_000_000))
+    own_datum: ClassVar[Datum] = "GCJ-02"
+    own_alone = SamplingSettings(temperature=0.7, top_p=0.8, top_k=20)
+    own_together = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
+    counts_observations = True
+    text_chars = 1024
+    wanted = "Call one tool or answer with the JSON object."
+    answer_wanted = "Answer with the JSON object now, from what you have seen."
+    served = (
+        ServedTool("image_zoom_in_tool", "image_zoom", "Enlarge a region of the photo.", _BOX, ("bbox_2d",), boxed),
+        ServedTool(
+            "amap_input_tips", "poi_input_tips", "Complete a place name in China.", _QUERY, ("query",), unchanged
+        ),
+        ServedTool(
+            "amap_keyword_search", "poi_keyword_search", "Find places in China by name.", _QUERY, ("query",), unchanged
+        ),
+        ServedTool(
+            "amap_poi_detail",
+            "poi_detail",
+            "Details and position of a place in China.",
+            _ID,
+            ("query",),
+            renamed(query="poi_id"),
+        ),
+        ServedTool(
+            "amap_static_map", "static_map", "A street map around a point in China.", _POINT, _BOTH, at_zoom(_MAP_ZOOM)
+        ),
+        ServedTool(
+            "amap_satellite_map",
+            "satellite_map",
+            "A satellite picture around a point in China.",
+            _POINT,
+            _BOTH,
+            at_zoom(_MAP_ZOOM),
+        ),
+        ServedTool("google_search", "web_search", "Search the web.", _QUERY, ("query",), unchanged),
+        ServedTool(
+            "google_map_search",
+            "poi_keyword_search",
+            "Find places outside China by name.",
+            _QUERY,
+            ("query",),
+            unchanged,
+        ),
+        ServedTool(
+            "google_static_map",
+            "static_map",
+            "A street map around a point outside China.",
+            _POINT,
+            _BOTH,
+            at_zoom(_MAP_ZOOM),
+        ),
+    )
+
+    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+        """The loop of training and evaluation (`verl`, the default) or that of the notebook (`demo`)."""
+        path = settings.released_path or "verl"
+        if path not in _RELEASED:
+            raise ConfigError(f"thinking_with_map has no released_path {path!r}; there are: {', '.join(_RELEASED)}")
+        return _RELEASED[path]
+
+    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
+        """The last JSON object that states an answer, its point in the datum of the model."""
+        answer = answer_from_json(said)
+        return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
+
+    def result_text(self, outcome: ToolOutcome) -> str:
+        """Places by id, name and address; the details of one with `location` as "lon,lat" in the model's datum."""
+        result = outcome.result
+        views = [fact for fact in result.facts if isinstance(fact, ViewFact) and fact.point is not None]
+        if result.ok and views:
+            return f"The map around {self._lon_lat(views[0].point, 'WGS-84')}."
+        places = [fact for fact in result.facts if isinstance(fact, PlaceFact)]
+        if not result.ok or not places:
+            return super().result_text(outcome)
+        if result.name == "amap_poi_detail":
+            return "\n".join(self._detail(place) for place in places[:1])
+        return "\n".join(f"id: {place.id}, name: {place.name}, address: {_address(place)}" for place in places)
+
+    def _detail(self, place: PlaceFact) -> str:
+        lines = [f"id: {place.id}", f"name: {place.name}", f"address: {_address(place)}"]
+        if place.point is not None:
+            lines.append(f"location: {self._lon_lat(place.point, place.datum)}")
+        return "\n".join(lines)
+
+    def _lon_lat(self, point: LatLon | None, datum: Datum) -> str:
+        """A provider's point in the datum the model speaks."""
+        if point is not None and datum != self.datum:
+            point = to_gcj02(point) if self.datum == "GCJ-02" else as_wgs84(point, datum)
+        return "" if point is None else f"{point.lon:.6f},{point.lat:.6f}"
+
+
+def _address(place: PlaceFact) -> str:
+    return place.address or ", ".join(part for part in (place.admin1, place.country_code) if part)

@@ -1,0 +1,27 @@
+"""The two tools that GeoVista and SpotAgent declare alike: a zoom in pixels of the photo, and a web search."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tts.dialects.served.served_tool import ServedTool, boxed, unchanged
+
+ZOOM_IN_PIXELS: Final = ServedTool(
+    "image_zoom_in_tool",
+    "image_zoom",
+    "Enlarge a region of the photo.",
+    {
+        "bbox_2d": {
+            "type": "array",
+            "items": {"type": "number"},
+            "minItems": 4,
+            "maxItems": 4,
+            "description": "[x1, y1, x2, y2] in pixels of the photo",
+        }
+    },
+    ("bbox_2d",),
+    boxed,
+)
+SEARCH_WEB: Final = ServedTool(
+    "search_web", "web_search", "Search the web for text.", {"query": {"type": "string"}}, ("query",), unchanged
+)

@@ -1,0 +1,28 @@
+"""What an installation is, as its answers say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tts.domain.abilities import Abilities
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What this installation is, for `accepted` and for provenance. `remote_engines` are the hosts that get photos;
+    `endpoint` is the address rollouts wait for, without secrets, and empty for an engine of our own. `notes` are what
+    every answer has to say about this installation.
+    """
+
+    version: str
+    engine: str
+    model: str
+    dialect: str
+    verifier: str
+    prompt_sha256: str = ""
+    providers: tuple[str, ...] = ()
+    remote_engines: tuple[str, ...] = ()
+    endpoint: str = ""
+    abilities: Abilities = field(default_factory=Abilities)
+    data_versions: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,30 @@
+"""When rollouts are stopped before they end, and which of them starts first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from tts.domain.hypothesis import Hypothesis
+
+TownGuess = Callable[[Hypothesis], float]
+"""Kilometres from a hypothesis to the centre of the town it names; infinite when it points at something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """How the rollouts of a request are watched while they run.
+
+    `stop` is a policy (`tts.domain.stop_policy`) unless the request has one; `stragglers` says what becomes of rollouts
+    that take several times as long as the others. With `leader` the first rollout starts before the photo was rated,
+    and `width` says whether the others wait for its first turn (`tts.ensemble.leader`); they start at its first token,
+    or after `prefix_wait_s` seconds, where the engine saves work by that; at once when it is None.
+    """
+
+    stop: str = "none"
+    stragglers: Literal["wait", "cut", "hedge"] = "cut"
+    guesses: TownGuess | None = None
+    leader: bool = False
+    width: Literal["full", "careful"] = "full"
+    prefix_wait_s: float | None = None

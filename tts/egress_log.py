@@ -1,0 +1,73 @@
+"""What left the machine for one request: gathered while it is worked on, then told as an event and written down.
+
+Tools keep their own record, which is asked at the end. What went to remote engines, and for photos that came as URLs,
+is told here as it goes: so it is known when the request is cancelled, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from tts.domain.events import LeftMachine
+from tts.domain.outgoing import Outgoing
+from tts.errors import FatalError, GeoTTSError, boundary
+from tts.ports import OutgoingRecord, Ports
+
+_PATIENCE_S = 2.0
+_log = logging.getLogger(__name__)
+
+
+class EgressLog:
+    """`sent` went out before the work began. Not `complete`: some of what went out cannot be known any more."""
+
+    def __init__(self, ports: Ports, request_id: str, sent: Iterable[Outgoing] = (), *, complete: bool = True) -> None:
+        self._record, self._engines = ports.outgoing, ports.identity.remote_engines
+        self._id, self._sent, self._noted = request_id, list(sent), 0
+        self._complete = complete or not self._engines
+
+    def add(self, sent: Outgoing) -> None:
+        """Note what has just gone out, or is about to. `to_event` writes it down."""
+        self._sent.append(sent)
+
+    @contextmanager
+    def unknown_if_cut(self) -> Iterator[None]:
+        """Around somebody who tells only at the end what was sent: stopped before, nobody knows."""
+        before, self._complete = self._complete, self._complete and not self._engines
+        yield
+        self._complete = before
+
+    async def to_event(self) -> LeftMachine | None:
+        """None when nothing left. Never raises, never takes long: what cannot be learnt makes it not `complete`."""
+        complete, by_tools = self._complete, tuple[Outgoing, ...]()
+        if self._record is not None:
+            try:
+                async with asyncio.timeout(_PATIENCE_S):
+                    with boundary(FatalError, "the outgoing record"):
+                        by_tools = await self._record.about(self._id)
+            except (GeoTTSError, TimeoutError):
+                complete = False
+        await self._write()
+        sent = tuple(sorted((*self._sent, *by_tools), key=lambda one: one.at))
+        if not (self._engines or sent) and complete:
+            return None
+        return LeftMachine(engines=self._engines, sent=sent, complete=complete)
+
+    async def _write(self) -> None:
+        fresh = tuple(self._sent[self._noted :])
+        self._noted = len(self._sent)
+        await write_down(self._record, fresh)
+
+
+async def write_down(record: OutgoingRecord | None, sent: tuple[Outgoing, ...]) -> None:
+    """Add to the file of what left. Never raises: the event log and the audit log have it too."""
+    if record is None or not sent:
+        return
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            with boundary(FatalError, "the outgoing record"):
+                await record.note(sent)
+    except (GeoTTSError, TimeoutError):
+        _log.warning("the outgoing record was not written", extra={"request_id": sent[0].request_id})

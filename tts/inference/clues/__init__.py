@@ -1,0 +1,1 @@
+"""The embedded engine, which reads signs and asks what would help most."""

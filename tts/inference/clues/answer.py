@@ -1,0 +1,105 @@
+"""The embedded engine's words: what it read, what that says, and the JSON answer of the generic dialect."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from tts.clues.belief import Belief
+from tts.clues.clue import Clue, ClueKind
+from tts.clues.conclusion import answers, fields_of, place_at
+from tts.clues.lookups import AROUND
+from tts.clues.mentions import Mention
+from tts.clues.reader import ClueReader, Leads
+from tts.domain.geo import distance_km
+from tts.domain.reading import TextLine
+from tts.geodata.countries import Countries
+from tts.geodata.english_names import country_name
+from tts.geodata.gazetteer import Place
+from tts.inference.clues.notes import Notes
+
+_SHOWN_LINES, _SHOWN_CLUES = 6, 5
+_MARKS = re.compile("[“”„＂：，｛｝]")
+
+
+def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) -> str:
+    """What was read and what it suggests, in a few plain sentences."""
+    if not known.lines:
+        return "I can read no text in this photo."
+    lines = ", ".join(f"“{line.text}”" for line in known.lines[:_SHOWN_LINES])
+    more = f" and {len(known.lines) - _SHOWN_LINES} more lines" if len(known.lines) > _SHOWN_LINES else ""
+    told = [f"I can read {lines}{more}."]
+    telling = sorted(leads.clues, key=_spread, reverse=True)[:_SHOWN_CLUES]
+    told += [f"“{clue.quote}”: {clue.why}." for clue in telling]
+    ranked = sorted(belief.countries.items(), key=lambda item: (-item[1], item[0]))[:3]
+    likely = ", ".join(f"{countries.name(code)} {share:.0%}" for code, share in ranked if share >= 0.1)
+    told.append(f"Together that suggests: {likely}." if likely else "That could be almost anywhere.")
+    return " ".join(told)
+
+
+def write_answer(told: str, known: Notes, leads: Leads, belief: Belief, reader: ClueReader) -> str:
+    """The last turn: reasons and the JSON object, with null coordinates where the belief is too vague."""
+    point, _ = belief.best_point()
+    within = belief.mass(point, 750.0)
+    if not answers(belief, leads):
+        said = f"{told} That is too little to name a place."
+        nothing = {"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)}
+        return f"{said}\n{_dump(nothing | {'read': _read(known.lines)})}"
+    place = place_at(point, belief)
+    answer = fields_of(belief, reader.countries)
+    answer |= {"evidence": _evidence(known, leads, belief, place), "read": _read(known.lines)}
+    return f"{told} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+
+
+def _read(lines: Iterable[TextLine]) -> list[dict[str, Any]]:
+    """The lines a rollout goes by, for whoever weighs several rollouts together."""
+    stated = []
+    for line in lines:
+        box = line.box
+        said: dict[str, Any] = {"text": line.text, "bbox": [box.x0, box.y0, box.x1, box.y1]}
+        said |= {"photo": box.photo} if box.photo else {}
+        said |= {"confidence": line.confidence}
+        said |= {"language": line.language} if line.language else {}
+        stated.append(said | ({"alternatives": list(line.alternatives)} if line.alternatives else {}))
+    return stated
+
+
+def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -> list[dict[str, Any]]:
+    """The tool results that bear the point, then the clues that speak for the country."""
+    cited: list[dict[str, Any]] = []
+    for fact, result in known.places():
+        quote = _quoted(fact.name, leads.mentions)
+        read = quote is not None or result.name != AROUND  # what is around proves nothing unless the photo names it
+        if read and place is not None and fact.point is not None and distance_km(fact.point, place.point) < 25.0:
+            claim = f"{fact.name} is in {country_name(fact.country_code)}"
+            cited.append({"claim": claim, "call": result.call_id, "quote": quote or fact.name})
+    cited += [
+        {"claim": f"the point lies in {checked.country}", "call": result.call_id, "quote": ""}
+        for checked, result in known.countries()
+    ]
+    code = place.country_code if place is not None else belief.country[0]
+    for clue in sorted(leads.clues, key=_spread, reverse=True):
+        if clue.kind is not ClueKind.COORDINATES and clue.weight(code) > -1.0 and _spread(clue) >= 1.0:
+            cited.append({"claim": clue.why, "call": None, "quote": clue.quote})
+    return cited[:8]
+
+
+def _quoted(name: str, mentions: tuple[Mention, ...]) -> str | None:
+    """The line that carries a place's name."""
+    for mention in mentions:
+        if any(name in (match.place.name, match.matched) for match in mention.matches):
+            return mention.quote
+    return None
+
+
+def _spread(clue: Clue) -> float:
+    """How much a clue can tell countries apart, in nats."""
+    values = [clue.other, *clue.weights.values()]
+    return max(values) - min(values) + (10.0 if clue.point is not None else 0.0)
+
+
+def _dump(answer: dict[str, Any]) -> str:
+    """JSON without typographic quotation marks: readers of what models write take those for JSON's own."""
+    return _MARKS.sub(lambda mark: f"\\u{ord(mark.group()):04x}", json.dumps(answer, ensure_ascii=False))

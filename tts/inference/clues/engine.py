@@ -1,0 +1,90 @@
+"""The embedded engine: no GPU, no key, no download. It reads signs, weighs what they say, asks what would help most.
+
+It speaks the `generic` dialect like any model: text, tool calls, a JSON answer, sampled by temperature and seed. A turn
+does one of two things: ask the most informative questions (enlarge what is too small to read, look a name up inside the
+likeliest country, check a point), or answer with the point of the highest expected accuracy, or with none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from tts.clues.belief import Belief
+from tts.clues.caller import believed
+from tts.clues.hints import hint_of
+from tts.clues.lookups import asked
+from tts.clues.mentions import Mention, weighted
+from tts.clues.reader import ClueReader, Leads
+from tts.config import CluesEngine
+from tts.domain.tooling import ToolCall
+from tts.domain.usage import Usage
+from tts.inference.clues.answer import explain, write_answer
+from tts.inference.clues.notes import Notes, notes
+from tts.inference.clues.questions import questions
+from tts.ports import Delta, ModelRequest
+
+_CHUNK = 24
+_NOISE = 0.6  # standard deviation of the log-rates of names at temperature 1
+_LAST_QUESTIONS = 2  # turns in which it asks; then it answers
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What a turn makes of the notes: leads, and the belief they add up to."""
+
+    notes: Notes
+    leads: Leads
+    belief: Belief
+
+
+class CluesModel:
+    """The `ModelClient` that reads signs. Deterministic for a reading, a conversation and a seed."""
+
+    def __init__(self, config: CluesEngine, reader: ClueReader) -> None:
+        self._config, self._reader = config, reader
+
+    @property
+    def name(self) -> str:
+        """Always `clues`."""
+        return "clues"
+
+    async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        """Decide the whole turn, then yield its text in pieces. Token counts are estimated from lengths of text."""
+        text, calls = self._decide(request)
+        for at in range(0, len(text), _CHUNK):
+            yield Delta(text=text[at : at + _CHUNK])
+        yield Delta(
+            tool_calls=calls,
+            finish_reason="tool_calls" if calls else "stop",
+            usage=Usage(
+                prompt_tokens=sum(len(message.text) for message in request.messages) // 4,
+                completion_tokens=len(text) // 4 + 8 * len(calls),
+            ),
+        )
+
+    def _decide(self, request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
+        thought = self._think(request)
+        told = explain(thought.notes, thought.leads, thought.belief, self._reader.countries)
+        if thought.notes.turn < _LAST_QUESTIONS:
+            asked = questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
+            if asked.calls:
+                return f"{told}\n{asked.why}", asked.calls
+        return write_answer(told, thought.notes, thought.leads, thought.belief, self._reader), ()
+
+    def _think(self, request: ModelRequest) -> Thought:
+        known = notes(request, self._config.temperature)
+        lines = self._reader.lines
+        answered, beside = asked(known.calls, known.results), lines.beside(known.lines)
+        leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
+        mentions = tuple(_heard(mention, known) for mention in leads.mentions)
+        heard = Leads(leads.clues, mentions)
+        belief = believed(heard, self._reader, request.within, hint_of(request.hint, self._reader))
+        return Thought(known, heard, belief)
+
+
+def _heard(mention: Mention, known: Notes) -> Mention:
+    """Rollouts take names more or less seriously; a greedy one takes them as they are."""
+    if known.temperature == 0:
+        return mention
+    return weighted(mention, 2.718 ** known.random(f"name/{mention.name}").gauss(0.0, _NOISE * known.temperature))

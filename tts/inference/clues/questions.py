@@ -1,0 +1,198 @@
+"""Which questions would change the embedded engine's mind most: enlarge, look up, check."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from tts.clues.addresses import addresses
+from tts.clues.belief import Belief
+from tts.clues.lookups import AROUND, GEOCODE, SEARCH
+from tts.clues.mentions import Mention
+from tts.clues.reader import ClueReader
+from tts.domain.geo import LatLon
+from tts.domain.photo import Box, Photo
+from tts.domain.tooling import ToolCall
+from tts.geodata.english_names import language_name
+from tts.inference.clues.notes import Notes, gumbel
+from tts.inference.clues.rereads import rereads
+from tts.inference.clues.unknown_words import strange_names, unknown_names
+from tts.ports import ModelRequest
+
+_SEARCHES = 2  # a turn
+_STRANGE = 1  # of the searches, where there is a name that nothing explains
+_SURE = 0.75  # of the place within 25 km: then enlarging is not worth its time
+_SMALL_SIDE_PX = 640  # photos this small show nothing more when enlarged
+_LIKELY = 0.6  # of a country: then names and addresses are searched inside it
+_WORTH_A_CHECK = 0.1  # share of a place
+_LONGEST = 200  # characters of a tool's argument
+_TELLING = 3.0  # log-likelihood ratio from which a name is worth looking up
+_SMALL_SHARE = 0.02  # of the longer side: the detector sees such a line about 20 pixels high
+_WORTH_A_LOOK = 0.5
+_HALVES = (0.0, 0.25, 0.5)
+_WANDERING = 0.5  # how far temperature mixes the order of boxes: siblings that enlarge the same one share its reading
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Tool calls of one turn and a sentence of why."""
+
+    calls: tuple[ToolCall, ...] = ()
+    why: str = ""
+
+
+@dataclass(slots=True)
+class _Asking:
+    """The questions of a turn as they come together."""
+
+    turn: int
+    calls: list[ToolCall] = field(default_factory=list)
+    why: list[str] = field(default_factory=list)
+
+    def ask(self, name: str, **arguments: JsonValue) -> None:
+        """One more call; arguments that are None are left out."""
+        arguments = {key: value for key, value in arguments.items() if value is not None}
+        self.calls.append(ToolCall(id=f"call_{self.turn}_{len(self.calls)}", name=name, arguments=arguments))
+
+    def read(self, box: Box, **arguments: JsonValue) -> None:
+        self.ask("read_text", bbox=[box.x0, box.y0, box.x1, box.y1], photo=box.photo, **arguments)
+
+
+def questions(
+    known: Notes, mentions: tuple[Mention, ...], belief: Belief, request: ModelRequest, reader: ClueReader
+) -> Questions:
+    """The calls of this turn, none when nothing offered would help."""
+    offered = {tool.name for tool in request.tools}
+    point, _ = belief.best_point()
+    asking = _Asking(known.turn)
+    if "read_text" in offered and belief.mass(point, 25.0) < _SURE:
+        _look(asking, known, belief, request, reader)
+    if SEARCH in offered:
+        _look_up(asking, known, mentions, belief, reader)
+    if GEOCODE in offered:
+        _locate_address(asking, known, belief)
+    if AROUND in offered and known.turn > 0:
+        _look_around(asking, known, mentions, belief, reader)
+    if "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
+        asking.ask("country_at", **_at(point))
+        asking.why.append("I check which country the point lies in.")
+    return Questions(tuple(asking.calls), " ".join(asking.why))
+
+
+def _look(asking: _Asking, known: Notes, belief: Belief, request: ModelRequest, reader: ClueReader) -> None:
+    """One look a turn: first a line read as the language it may be in, where one is doubtful; else a part enlarged.
+
+    Names in what was read so can be looked up in the next turn.
+    """
+    doubtful = [] if known.read_as else rereads(known, belief.countries, request.photos, reader)
+    boxes = [] if doubtful else _worth_enlarging(known, request.photos)
+    if doubtful:
+        asking.read(doubtful[0].box, language=doubtful[0].language)
+        name = language_name(doubtful[0].language)
+        asking.why.append(f"One line may be in {name}; I read it again as {name}.")
+    elif boxes:
+        asking.read(boxes[0])
+        asking.why.append("Some text may be too small to read; I enlarge that part.")
+
+
+def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader) -> None:
+    """Names that could place the photo, and one that nothing explains: it may be a name read badly."""
+    strange = strange_names(known, belief.countries, reader)[:_STRANGE]
+    names = [*_worth_searching(known, mentions, belief, reader)[: _SEARCHES - len(strange)], *strange]
+    for name, country in names:
+        asking.ask(SEARCH, query=name, country=country)
+    if names:
+        asking.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
+
+
+def _locate_address(asking: _Asking, known: Notes, belief: Belief) -> None:
+    """An address, once somebody can know where: it names its town, or the country is known."""
+    country = _searched_in(belief)
+    for address in addresses(known.lines):
+        text = address.text[:_LONGEST]
+        new = all(call.arguments.get("address") != text for call in known.calls)
+        if new and (address.placed or country is not None):
+            asking.ask(GEOCODE, address=text, country=country)
+            asking.why.append(f"I ask where “{text}” is.")
+            return
+
+
+def _look_around(
+    asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
+) -> None:
+    """What the map has around a place that may be it, where a word is left that nothing explains: it may be read badly.
+
+    Temperature draws the place in proportion to its share, so that siblings check different ones.
+    """
+    rng = known.random("around")
+    likely = [(place, share) for place, share in belief.places if share >= _WORTH_A_CHECK and place.kind != "country"]
+    drawn = [(math.log(share) + gumbel(rng.random(), known.temperature), place) for place, share in likely]
+    named = {mention.name for mention in mentions}
+    if drawn and any(name not in named for name, _ in unknown_names(known, reader)):
+        _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
+        asking.ask(AROUND, **_at(place.point))
+        asking.why.append(f"I check what is around {place.name}.")
+
+
+def _at(point: LatLon) -> dict[str, JsonValue]:
+    return {"latitude": round(point.lat, 4), "longitude": round(point.lon, 4)}
+
+
+def _decided(belief: Belief) -> bool:
+    return belief.country[1] >= 0.5
+
+
+def _searched_in(belief: Belief) -> str | None:
+    """The country to search inside, once one is likely enough."""
+    code, share = belief.country
+    return code if share >= _LIKELY else None
+
+
+def _worth_enlarging(known: Notes, photos: tuple[Photo, ...]) -> list[Box]:
+    """Halves of the photo, those with unread or small lettering first; temperature mixes the order."""
+    rng = known.random("boxes")
+    options: list[tuple[float, float, Box]] = []
+    for number, photo in enumerate(photos):
+        if max(photo.width, photo.height) < _SMALL_SIDE_PX:
+            continue
+        for x in _HALVES:
+            for y in _HALVES:
+                box = Box(x0=x, y0=y, x1=x + 0.5, y1=y + 0.5, photo=number)
+                worth = _lettering(known, box, photo)
+                if box not in known.looked and (worth >= _WORTH_A_LOOK or not known.lines):
+                    options.append((-worth - rng.gauss(0.0, _WANDERING * known.temperature), rng.random(), box))
+    return [box for _, _, box in sorted(options, key=lambda option: option[:2])]
+
+
+def _lettering(known: Notes, box: Box, photo: Photo) -> float:
+    """How much there may be to read in a box: unread lines count most, then small and doubtful ones."""
+    worth = 0.3 * math.exp(-8.0 * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
+    for unread in known.unread:
+        worth += 1.0 if _inside(unread, box) else 0.0
+    for line in known.lines:
+        if line.box.photo == box.photo and _inside(line.box, box):
+            small = line.height_px < _SMALL_SHARE * max(photo.width, photo.height)
+            worth += 0.5 if small or line.confidence < 0.8 else 0.1
+    return worth
+
+
+def _inside(inner: Box, outer: Box) -> bool:
+    x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
+    return inner.photo == outer.photo and outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1
+
+
+def _worth_searching(
+    known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
+) -> list[tuple[str, str | None]]:
+    """Names not yet looked up that could place the photo, inside the likeliest country once there is one."""
+    country = _searched_in(belief)
+    languages = reader.weigher.priors.spoken(belief.countries)
+    telling = []
+    for mention in mentions:
+        inside = [m for m in mention.matches if country is None or m.place.country_code == country]
+        worth = math.log1p(mention.rate / reader.weigher.elsewhere(mention, languages))
+        if inside and worth >= _TELLING and all(name != mention.name for name, _ in known.asked):
+            telling.append((-worth, mention.name, country))
+    return [(name, chosen) for _, name, chosen in sorted(telling)[:_SEARCHES]]

@@ -1,0 +1,120 @@
+"""Which line might be written in something its reader did not expect, and in what?
+
+The recognisers name a script by its likeness: short words, plates and unusual lettering end up in the wrong one. What
+else stands in the photo says better what the doubtful line could be in, so a rollout asks for it to be read as that.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tts.clues.languages import spoken_in
+from tts.clues.lines import same_lines
+from tts.clues.reader import ClueReader
+from tts.domain.photo import Box, Photo
+from tts.domain.reading import TextLine
+from tts.geodata.names import script_of
+from tts.inference.clues.notes import Notes, gumbel
+from tts.perception.alphabets import LANGUAGE_OF, SCRIPT_OF
+
+_SCRIPTS = {LANGUAGE_OF[model]: script for model, script in SCRIPT_OF.items()}
+_SPOKEN_AS = {"sh": "sr"}
+_UNREAD, _STRANGE, _UNSURE, _SETTLED = 0.7, 0.45, 0.25, 0.005  # chance that a line is not what its reader took it for
+_CERTAIN = 0.93  # confidence of a recogniser
+_EXPECTED = 0.03
+_WEB = re.compile(r"@|www|\.[a-z]{2,3}\b", re.IGNORECASE)
+_LEAST = 0.01
+_LEGIBLE_PX = 24.0
+_BESIDE, _ABOVE = 0.015, 0.25  # margins: of the photo's width, of the line's height
+_GUESSWORK = 0.02  # chance of a language that nothing speaks for
+_KIN = 0.15  # … and more for those of the script that the line was taken for
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A line and the language to read it in; `worth` grows with the chance that this shows something new."""
+
+    box: Box
+    language: str
+    worth: float
+
+
+def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo], reader: ClueReader) -> list[Reread]:
+    """All that are worth a call, best first; temperature mixes them, in proportion to their worth."""
+    rng = known.random(f"rereads/{known.turn}")
+    wanted = languages_of(countries, reader)
+    options = []
+    expected = expected_languages(countries, reader)
+    for box, taken, doubt in _doubtful(known, expected, reader):
+        photo = photos[box.photo]
+        size = min(1.0, (box.y1 - box.y0) * photo.height / _LEGIBLE_PX)
+        for language, share in wanted.items():
+            asked = _around(box)
+            kin = _KIN if _SCRIPTS[language] == taken != "Latn" else 0.0  # most Latin lettering is as it was read
+            worth = doubt * size * (share + kin)
+            if worth >= _LEAST and (asked, language) not in known.read_as:
+                options.append(Reread(asked, language, worth))
+    drawn = [(math.log(option.worth) + gumbel(rng.random(), known.temperature), option) for option in options]
+    return [option for _, option in sorted(drawn, key=lambda pair: (-pair[0], pair[1].language, str(pair[1].box)))]
+
+
+def languages_of(countries: Mapping[str, float], reader: ClueReader) -> dict[str, float]:
+    """How likely lettering is in each language that has a reader of its own, from a belief over countries."""
+    shares = dict.fromkeys(sorted(_SCRIPTS), _GUESSWORK)
+    for code, share in countries.items():
+        country = reader.countries.get(code)
+        for tag, part in spoken_in(country).items() if country is not None and share > 0.001 else ():
+            language = _SPOKEN_AS.get(tag, tag)
+            if language in shares:
+                shares[language] += share * part
+    return shares
+
+
+def expected_languages(countries: Mapping[str, float], reader: ClueReader) -> list[str]:
+    """Languages, with or without a reader of their own, in which lettering there may well be."""
+    shares: dict[str, float] = {}
+    for code, share in countries.items():
+        country = reader.countries.get(code)
+        for tag, part in spoken_in(country).items() if country is not None and share > 0.01 else ():
+            shares[tag] = shares.get(tag, 0.0) + share * part
+    return sorted(tag for tag, share in shares.items() if share >= _EXPECTED)
+
+
+def _doubtful(known: Notes, languages: Collection[str], reader: ClueReader) -> Iterator[tuple[Box, str, float]]:
+    """Lines and unread boxes, the script they were taken for, and the chance that this is wrong."""
+    for box in known.unread:
+        yield box, "", _UNREAD
+    for group in same_lines(known.lines):
+        line = max(group, key=_extent)
+        yield line.box, script_of(line.text), min(_doubt(reading, languages, reader) for reading in group)
+
+
+def _doubt(line: TextLine, languages: Collection[str], reader: ClueReader) -> float:
+    if _of_figures(line.text) or any(reader.lines.familiar(line.text, language) for language in languages):
+        return _SETTLED if line.confidence >= _CERTAIN else _UNSURE
+    return _STRANGE
+
+
+def _of_figures(text: str) -> bool:
+    """Numbers, prices and addresses of the web mean the same in every language."""
+    letters = sum(char.isalpha() for char in text)
+    return 2 * letters <= len(text.replace(" ", "")) or _WEB.search(text) is not None
+
+
+def _extent(line: TextLine) -> float:
+    return (line.box.x1 - line.box.x0) * (line.box.y1 - line.box.y0)
+
+
+def _around(box: Box) -> Box:
+    """A little more than the line, on a grid, so that siblings ask for the same picture."""
+    above = _ABOVE * (box.y1 - box.y0)
+    return Box(
+        x0=max(0.0, round(box.x0 - _BESIDE, 2)),
+        y0=max(0.0, round(box.y0 - above, 2)),
+        x1=min(1.0, round(box.x1 + _BESIDE, 2)),
+        y1=min(1.0, round(box.y1 + above, 2)),
+        photo=box.photo,
+    )

@@ -1,0 +1,59 @@
+"""Words that nothing explains: no list has them and no place bears them, so they may be a place's name read badly.
+
+A rollout draws a country it thinks of and looks one of them up there. Siblings draw others.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from tts.clues.lines import trusted
+from tts.clues.reader import ClueReader
+from tts.domain.reading import TextLine
+from tts.geodata.names import LETTER, normalise, script_of
+from tts.inference.clues.notes import Notes, gumbel
+
+_COUNTRIES, _LIKELY = 3, 0.1
+_LEAST_LETTERS, _MOST_LETTERS = 3, 24
+_OWN_LETTERS = 2.0  # lettering of the country's own is a name more often than invented Latin words are
+_NAME = re.compile(rf"{LETTER}+(?:['’ .\-]*{LETTER}+)*")
+
+
+def strange_names(known: Notes, countries: Mapping[str, float], reader: ClueReader) -> list[tuple[str, str]]:
+    """(name, ISO country) pairs worth looking up, best first; temperature mixes them in proportion to their worth."""
+    rng = known.random(f"strangers/{known.turn}")
+    likely = sorted(countries.items(), key=lambda item: (-item[1], item[0]))[:_COUNTRIES]
+    drawn: list[tuple[float, str, str]] = []
+    for name, worth in unknown_names(known, reader):
+        for code, share in likely:
+            if share < _LIKELY or (name, code) in known.asked:
+                continue
+            noise = gumbel(rng.random(), known.temperature)
+            drawn.append((math.log(worth * share) + noise, name, code))
+    return [(name, code) for _, name, code in sorted(drawn, key=lambda row: (-row[0], row[1], row[2]))]
+
+
+def unknown_names(known: Notes, reader: ClueReader) -> Iterator[tuple[str, float]]:
+    """Lines, and words of longer ones, without any meaning, and their worth; the taller and surer the better."""
+    seen: set[str] = set()
+    for line in known.lines:
+        for text in (line.text, *line.alternatives):
+            for name in _parts(text):
+                key = normalise(name)
+                if key not in seen and not reader.lines.familiar(name):
+                    seen.add(key)
+                    yield key, _worth(line, name)
+
+
+def _parts(text: str) -> Iterator[str]:
+    runs = _NAME.findall(text)
+    for part in dict.fromkeys(runs + [word for run in runs for word in run.split()]):
+        if _LEAST_LETTERS <= sum(char.isalpha() for char in part) <= _MOST_LETTERS:
+            yield part
+
+
+def _worth(line: TextLine, name: str) -> float:
+    letters = _OWN_LETTERS if script_of(name) != "Latn" else 1.0
+    return letters * max(0.1, trusted(line.confidence)) * (1.0 if len(name) > 0.6 * len(line.text) else 0.4)

@@ -1,0 +1,1 @@
+"""The `openai` engine: endpoints that speak chat completions."""

@@ -1,0 +1,76 @@
+"""What the chat template of an endpoint keeps: a conversation is rendered there, without an answer, and looked at.
+
+vLLM renders with `/tokenize` and gives the text back with `/detokenize`; llama-server renders with `/apply-template`.
+What a server does not render it is taken to keep: nothing is changed on suspicion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, Final
+
+from tts.inference.chat_template import (
+    SYSTEM_MARK,
+    TOOL_MARK,
+    USER_MARK,
+    TemplateTraits,
+    probe_messages,
+    probe_tool,
+)
+from tts.inference.openai.endpoint.question import Question
+from tts.inference.openai.endpoint.traits import EndpointTraits, ServerKind
+
+Asking = Generator[Question, Any, str]
+RENDERING: Final[tuple[ServerKind, ...]] = ("vllm", "llama_cpp")
+"""Servers that show what they render."""
+
+
+def look(kind: ServerKind, model: str) -> Generator[Question, Any, TemplateTraits | None]:
+    """Yields what to ask, is sent the parsed answers (None for none), returns what was seen; None when nothing was."""
+    plain = yield from _rendered(kind, model, None)
+    if USER_MARK not in plain:
+        return None
+    listed = yield from _rendered(kind, model, [probe_tool()])
+    if USER_MARK not in listed:
+        return TemplateTraits(SYSTEM_MARK in plain, True, True)
+    return TemplateTraits(SYSTEM_MARK in plain, SYSTEM_MARK in listed, TOOL_MARK in listed)
+
+
+def mended(traits: EndpointTraits, seen: TemplateTraits) -> EndpointTraits:
+    """The form of requests of which the template loses nothing.
+
+    Tools go into the system text where the template does not list them, or drops the system text beside them; the
+    system text goes into the first user message of requests that then list no tools.
+    """
+    if traits.tools != "text" and not (seen.lists_tools and seen.keeps_system_beside_tools):
+        traits = traits.model_copy(update={"tools": "text"})
+    return traits if seen.keeps_system else traits.model_copy(update={"system_alone": False})
+
+
+def losses(seen: TemplateTraits) -> tuple[str, ...]:
+    """What a template loses, in words."""
+    found = {
+        "the system text of requests without tools": not seen.keeps_system,
+        "the system text of requests with tools": not seen.keeps_system_beside_tools,
+        "the tools": not seen.lists_tools,
+    }
+    return tuple(what for what, lost in found.items() if lost)
+
+
+def _rendered(kind: ServerKind, model: str, tools: list[dict[str, Any]] | None) -> Asking:
+    body: dict[str, Any] = {"model": model} if model else {}
+    asked = {**body, "messages": probe_messages(), "add_generation_prompt": True}
+    if tools:
+        asked["tools"] = tools
+    if kind == "llama_cpp":
+        return _text((yield Question("/apply-template", asked)), "prompt")
+    tokenized = yield Question("/tokenize", asked)
+    tokens = tokenized.get("tokens") if isinstance(tokenized, dict) else None
+    if not isinstance(tokens, list) or not tokens:
+        return ""
+    return _text((yield Question("/detokenize", {**body, "tokens": tokens})), "prompt")
+
+
+def _text(reply: Any, field: str) -> str:
+    found = reply.get(field) if isinstance(reply, dict) else None
+    return found if isinstance(found, str) else ""

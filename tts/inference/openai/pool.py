@@ -1,0 +1,166 @@
+"""Several endpoints that serve the same model, as one engine.
+
+Rollouts about one photo meet at one endpoint, so that its prefix cache hits; while that is full, the least busy one
+takes them. A conversation stays where it began; a new one is not sent to an endpoint that a look found dead while
+another is well, nor to one that is being drained (`tts.inference.openai.endpoint.states`). An endpoint that fails
+before its first word is left out for a while, twice as long after each further failure, and the conversation goes to
+another; when none is left the whole waits and asks again, as a single endpoint would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+
+import httpx
+
+from tts.aio import Deadline, closing
+from tts.config import OpenAIEngine
+from tts.domain.price import Price
+from tts.errors import GeoTTSError
+from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.endpoint.states import STATES, EndpointStates
+from tts.inference.openai.retry import Backoff
+from tts.ports import Delta, ModelRequest
+
+_FIRST_EJECTION_S = 2.0
+_LONGEST_EJECTION_S = 60.0
+_SESSIONS = 4096
+
+
+@dataclass(slots=True)
+class _Member:
+    url: str
+    model: OpenAIModel
+    most: int
+    failures: int = 0
+    out_until: float = 0.0
+
+    @property
+    def load(self) -> float:
+        """Generations under way over those it takes side by side."""
+        return self.model.running / min(self.most, self.model.traits.slots or self.most)
+
+    def eject(self, now: float) -> None:
+        self.out_until = now + min(_LONGEST_EJECTION_S, _FIRST_EJECTION_S * float(2**self.failures))
+        self.failures += 1
+
+    def serves(self) -> None:
+        self.failures, self.out_until = 0, 0.0
+
+
+class EndpointPool:
+    """A `ModelClient` over `base_url` and `base_urls` of an engine."""
+
+    def __init__(
+        self,
+        config: OpenAIEngine,
+        transport: httpx.AsyncBaseTransport | None = None,
+        states: EndpointStates = STATES,
+    ) -> None:
+        self._states = states
+        self._retries, self._backoff = config.retries, Backoff(config.backoff_s)
+        self._members = [
+            _Member(url, OpenAIModel(_alone(config, url), transport), config.max_running) for url in config.addresses
+        ]
+        self._homes: OrderedDict[str, _Member] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        """The name of the first endpoint's model: all endpoints serve the same one."""
+        return self._members[0].model.name
+
+    @property
+    def price(self) -> Price | None:
+        """What tokens cost; the endpoints serve the same model."""
+        return self._members[0].model.price
+
+    @property
+    def running(self) -> int:
+        """Generations that have started and not ended."""
+        return sum(member.model.running for member in self._members)
+
+    async def aclose(self) -> None:
+        """Close idle connections."""
+        for member in self._members:
+            await member.model.aclose()
+
+    async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        """Ask the chosen endpoint, and another one after a transient failure before any text was passed on.
+
+        When all have failed it waits and begins again, `retries` times at most; then the last failure is raised.
+        """
+        deadline = Deadline(request.context.remaining_s)
+        tried: list[_Member] = []
+        rounds = 0
+        while True:
+            member = self._choose(request, tried)
+            passed_on = False
+            try:
+                async with closing(member.model.generate(_with_remaining(request, deadline))) as deltas:
+                    async for delta in deltas:
+                        passed_on = passed_on or not delta.is_aside
+                        yield delta
+                member.serves()
+                return
+            except GeoTTSError as failure:
+                if not failure.fields.get("transient"):
+                    raise
+                member.eject(_now())
+                if passed_on:
+                    raise
+                tried.append(member)
+                pause = 0.0
+                if all(member in tried for member in self._open(request)):
+                    pause = self._backoff.pause_s(rounds, failure.fields.get("retry_after_s"))
+                    if rounds >= self._retries or pause >= deadline.remaining_s():
+                        raise
+                    tried, rounds = [], rounds + 1
+            await asyncio.sleep(pause)
+
+    def _choose(self, request: ModelRequest, tried: list[_Member]) -> _Member:
+        """Where the conversation is, else where the photo belongs, else where there is most room."""
+        left = [member for member in self._open(request) if member not in tried]
+        healthy = [member for member in left if member.out_until <= _now()] or left
+        chosen = self._homes.get(request.session_id)
+        if chosen not in healthy:
+            photo = request.photos[0].sha256 if request.photos else request.session_id
+            well = [member for member in healthy if not self._states.is_dead(member.url)] or healthy
+            chosen = max(well, key=lambda member: _rank(member.url, photo))
+            if chosen.load >= 1.0:
+                chosen = min(well, key=lambda member: member.load)
+        self._homes[request.session_id] = chosen
+        self._homes.move_to_end(request.session_id)
+        while len(self._homes) > _SESSIONS:
+            self._homes.popitem(last=False)
+        return chosen
+
+    def _open(self, request: ModelRequest) -> list[_Member]:
+        """Those that take this conversation: all but the draining ones, unless it is there already; all, where all are
+        draining."""
+        home = self._homes.get(request.session_id)
+        taking = [member for member in self._members if not self._states.is_draining(member.url)]
+        if not taking or home is None or home in taking:
+            return taking or self._members
+        return [*taking, home]
+
+
+def _alone(config: OpenAIEngine, url: str) -> OpenAIEngine:
+    """One endpoint, which does not wait and ask again: the pool does, or asks another."""
+    return config.model_copy(update={"base_url": url, "base_urls": (), "retries": 0})
+
+
+def _with_remaining(request: ModelRequest, deadline: Deadline) -> ModelRequest:
+    return replace(request, context=request.context.model_copy(update={"remaining_s": deadline.remaining_s()}))
+
+
+def _rank(url: str, photo: str) -> bytes:
+    """Rendezvous hashing: each photo has its own order of the endpoints, which one more or less hardly changes."""
+    return hashlib.sha256(f"{url}\n{photo}".encode()).digest()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,55 @@
+"""Pictures on their way into an engine in this process: cut out, scaled by the dialect's rule, named by content.
+
+The name is the content hash with the box, the size and the filter of scaling. It is what the engine's own caches are
+keyed by, so the same region of the same photo is processed and encoded once, whoever asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from PIL import Image
+
+from tts.domain.tooling import ImageRef
+from tts.inference.openai.endpoint.pictures import picture_of, rule_for, source_of
+from tts.ports import ModelRequest
+
+_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Pixels and the name they have in the engine's caches."""
+
+    uuid: str
+    image: Image.Image
+
+
+class ContentPictures:
+    """Makes the pictures of a request; the last few are kept decoded."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Picture] = OrderedDict()
+
+    async def of(self, request: ModelRequest, refs: tuple[ImageRef, ...]) -> list[Picture]:
+        """One picture a reference, in order. Raises ModelError when one is gone."""
+        return [await self._one(ref, request) for ref in refs]
+
+    async def _one(self, ref: ImageRef, request: ModelRequest) -> Picture:
+        rule = rule_for(ref, request)
+        width, height = rule.size(ref.width, ref.height)
+        box = ref.box
+        region = "" if box is None else f":{box.x0:.5f},{box.y0:.5f},{box.x1:.5f},{box.y1:.5f}"
+        uuid = f"{ref.sha256}{region}:{width}x{height}:{rule.resample}"
+        picture = self._kept.get(uuid)
+        if picture is None:
+            source = source_of(ref, request)
+            picture = Picture(uuid, await asyncio.to_thread(picture_of, source, ref, (width, height), rule.resample))
+            self._kept[uuid] = picture
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(uuid)
+        return picture

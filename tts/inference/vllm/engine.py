@@ -1,0 +1,156 @@
+"""The `vllm` engine: vLLM in this process, tokens in, tokens out.
+
+One engine serves all rollouts of its replica. N rollouts of a photo are cheap because both keys of its caches are kept:
+the conversation is token ids that only ever grow (`conversation`), pictures are named by content (`content_pictures`).
+Closing the iterator of `generate` aborts the generation in the engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+
+from tts.aio import closing
+from tts.config import VllmEngine
+from tts.dialects.hermes_tool_calls import calls_in
+from tts.domain.usage import Usage
+from tts.errors import ModelError, boundary
+from tts.inference.conversation import Conversations
+from tts.inference.forcing import forced_calls, turn_schema
+from tts.inference.vllm.content_pictures import ContentPictures
+from tts.inference.vllm.seam import EngineStats, Generation, Piece, VllmSeam
+from tts.inference.vllm.shared_time import SharedTime
+from tts.ports import Delta, ModelRequest
+
+
+class VllmModel:
+    """The `ModelClient` over an in-process vLLM. Making one takes as long as loading the model.
+
+    What it costs of GPUs is counted by `claimed_gpus`, those that its deployment keeps from everybody else, or by the
+    GPUs that vLLM runs on where none are claimed.
+    """
+
+    def __init__(
+        self, config: VllmEngine, seam: VllmSeam | None = None, *, share: bool = True, claimed_gpus: float = 0.0
+    ) -> None:
+        self._config = config
+        self._share = share
+        self._seam = seam or VllmSeam(config)
+        self._gpus = claimed_gpus or self._seam.gpus
+        self._conversations = Conversations(self._seam.tokenizer)
+        self._pictures = ContentPictures()
+        self._numbers = itertools.count()
+        self._time = SharedTime()
+
+    @property
+    def name(self) -> str:
+        """Always `vllm`, whatever model it has loaded."""
+        return "vllm"
+
+    @property
+    def running(self) -> int:
+        """Generations that the engine was given and has not finished or aborted."""
+        return self._seam.unfinished
+
+    @property
+    def block_size(self) -> int:
+        """Tokens that the prefix cache keeps or drops together."""
+        return self._seam.block_size
+
+    def cold(self) -> VllmModel:
+        """The same engine, every prompt computed in full: what sharing is measured against."""
+        return VllmModel(self._config, self._seam, share=False, claimed_gpus=self._gpus)
+
+    @property
+    def stats(self) -> EngineStats:
+        """Counts of the engine; the object goes on changing while the engine runs."""
+        return self._seam.stats
+
+    @property
+    def kv_use(self) -> float:
+        """Share of the KV cache in use as of the engine's last step, 0 to 1."""
+        return self._seam.stats.kv_use
+
+    async def check_health(self) -> None:
+        """Raises FatalError when the engine core is gone."""
+        self._seam.check()
+
+    def close(self) -> None:
+        """End the engine core, which is a process of its own. Blocks until it is gone."""
+        self._seam.close()
+
+    async def aclose(self) -> None:
+        """`close`, for whoever composes parts; once is enough, and more is no error."""
+        await asyncio.to_thread(self.close)
+
+    async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        """The last delta has the usage, with the GPU seconds. Errors of vLLM come as ModelError."""
+        with boundary(ModelError, "vllm"):
+            generation, forced = await self._generation(request)
+            mark = self._time.start()
+            try:
+                async with closing(self._deltas(request, generation, mark, forced=forced)) as deltas:
+                    async for delta in deltas:
+                        yield delta
+            finally:
+                self._time.stop()
+
+    async def _deltas(
+        self, request: ModelRequest, generation: Generation, mark: float, *, forced: bool
+    ) -> AsyncIterator[Delta]:
+        said: list[str] = []
+        cached = prompt_tokens = completion_tokens = 0
+        async with closing(self._seam.generate(generation)) as pieces:
+            async for piece in pieces:
+                said.append(piece.text)
+                cached, prompt_tokens = max(cached, piece.cached_tokens), max(prompt_tokens, piece.prompt_tokens)
+                completion_tokens += len(piece.token_ids)
+                if piece.finish_reason is None:
+                    yield Delta(text=piece.text, token_ids=piece.token_ids, logprobs=piece.logprobs)
+                    continue
+                usage = Usage(
+                    prompt_tokens=prompt_tokens,
+                    cached_tokens=cached,
+                    completion_tokens=completion_tokens,
+                    gpu_s=self._gpus * self._time.charged_s(mark),
+                )
+                yield self._last(request, piece, "".join(said), usage, forced=forced)
+
+    async def _generation(self, request: ModelRequest) -> tuple[Generation, bool]:
+        """The request as the engine takes it, and whether it is bound to be a tool call."""
+        listed = request.tools if request.listed_tools is None else request.listed_tools
+        prompt = self._conversations.prompt(request.session_id, request.messages, listed)
+        schema = request.json_schema
+        bound = schema is None and self._config.constrain == "turns"
+        if bound:
+            own = self._config.turn_schema if request.tools else None
+            schema = own or turn_schema(request.tools)
+        number = next(self._numbers)
+        generation = Generation(
+            id=f"{request.session_id}#{number}",
+            token_ids=prompt.token_ids,
+            pictures=await self._pictures.of(request, prompt.images),
+            sampling=request.sampling,
+            json_schema=schema,
+            priority=request.context.priority,
+            lora=request.lora or self._config.lora,
+            cache_salt=None if self._share else f"{id(self)}#{number}",
+        )
+        return generation, bound and bool(request.tools)
+
+    @staticmethod
+    def _last(request: ModelRequest, piece: Piece, said: str, usage: Usage, *, forced: bool) -> Delta:
+        turn = sum(message.role == "assistant" for message in request.messages)
+        calls = forced_calls(said, turn=turn) if forced else ()
+        if request.tools and not forced:
+            calls = calls_in(said, turn=turn).calls
+        cut = piece.finish_reason == "length"
+        return Delta(
+            text=piece.text,
+            token_ids=piece.token_ids,
+            logprobs=piece.logprobs,
+            tool_calls=calls,
+            finish_reason="length" if cut else "tool_calls" if calls else "stop",
+            usage=usage,
+        )

@@ -1,0 +1,21 @@
+"""One rollout by itself, as an iterator: for benchmarks, for conformance with released loops and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from functools import partial
+
+from tts.aio import stream
+from tts.ports import GroupRequest, RolloutItem, RolloutTask
+from tts.rollout.agent import Agent
+from tts.rollout.loop import roll_out
+from tts.rollout.text_coalescer import to_events
+
+
+async def run_rollout(agent: Agent, group: GroupRequest, task: RolloutTask) -> AsyncIterator[RolloutItem]:
+    """What `roll_out` sends, one by one. Closing it aborts the engine and the tools."""
+    async with aclosing(stream(partial(roll_out, agent, group, agent.brief(group), task))) as items:
+        async for item in items:
+            for event in to_events([item]):
+                yield event

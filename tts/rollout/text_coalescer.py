@@ -1,0 +1,56 @@
+"""What a rollout writes, on its way out: words join those before them as long as nobody has taken these.
+
+So the text of a batch is one event, whatever the number of tokens, and a token costs no more than being appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tts.aio import Send
+from tts.domain.events import Text
+from tts.ports import RolloutItem
+
+
+@dataclass(slots=True, eq=False)
+class PendingText:
+    """Text of one turn that may still grow; not after `event`."""
+
+    rollout_id: int
+    turn: int
+    words: list[str]
+    taken: bool = False
+
+    def event(self) -> Text:
+        """All words so far as one event; marks them as taken."""
+        self.taken = True
+        return Text(rollout_id=self.rollout_id, turn=self.turn, text="".join(self.words))
+
+
+RolloutOutput = RolloutItem | PendingText
+
+
+class TextCoalescer:
+    """Sends the text of one turn."""
+
+    def __init__(self, rollout_id: int, turn: int, send: Send[RolloutOutput]) -> None:
+        self._rollout_id, self._turn, self._send = rollout_id, turn, send
+        self._last: PendingText | None = None
+
+    async def say(self, words: str) -> None:
+        """Add to the piece that was sent last, or send a new one when that has been taken."""
+        if self._last is not None and not self._last.taken:
+            self._last.words.append(words)
+            return
+        self._last = PendingText(self._rollout_id, self._turn, [words])
+        await self._send(self._last)
+
+    def pause(self) -> None:
+        """What is said from now on comes after what else was sent."""
+        self._last = None
+
+
+def to_events(items: Iterable[RolloutOutput]) -> list[RolloutItem]:
+    """The items as they go on: text as events."""
+    return [item.event() if isinstance(item, PendingText) else item for item in items]

@@ -1,0 +1,230 @@
+"""From locatability and options to a plan: which depth, how many rollouts, how much each may spend.
+
+Limits are the least of what the request, the plan and (in the loop) the dialect allow. Under `auto` the caller's n is a
+ceiling over everything that is ever started; any other depth runs exactly n and is never escalated.
+
+What a photo is worth depends on who looks. An engine that only reads has nothing to do without text. One that sees
+pictures starts from all rollouts with all tools; less is spent only where something positive says so. The budget of a
+published dialect is part of the system that was measured: only a caller who asks for `direct` goes below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tts.domain.abilities import Abilities
+from tts.domain.plan import Depth, Limits, Locatability, Plan, PlanDepth
+from tts.domain.price import Price
+from tts.domain.request import LocateOptions
+from tts.domain.usage import Usage
+from tts.domain.value import Value
+from tts.ports import Routing
+from tts.routing.content import CONTENT_FROM
+from tts.routing.reasons import SHOWS_NOTHING, plan_sentence, to_reason_about
+
+_DIRECT = Limits(max_turns=1, max_tool_calls=0)
+_STANDARD = Limits(max_turns=4)
+_STANDARD_ROLLOUTS = 2
+_DEEPER = {PlanDepth.DIRECT: PlanDepth.STANDARD, PlanDepth.STANDARD: PlanDepth.DEEP}
+_DEEP_FROM = 0.5  # probability of the deep label above which search is worth its price
+_CLEAR_FROM = 0.8
+_HOPELESS_BELOW = 0.12
+# L_visual above that of any plain surface alone (earth 0.253, tts/data/routing/ade20k_weights.json), roads aside
+_VISUAL_FROM = 0.26
+
+# What a rollout of each depth takes on average, where the limits leave it: turns, tool calls, tokens it writes.
+_USUAL = {
+    PlanDepth.HOPELESS: (1.0, 0.0, 200.0),
+    PlanDepth.DIRECT: (1.0, 0.0, 300.0),
+    PlanDepth.STANDARD: (2.5, 3.0, 700.0),
+    PlanDepth.DEEP: (4.0, 6.0, 1500.0),
+}
+# A turn's prompt on average: system text and tools 1,500, a photo of 2 megapixels 2,000, half of the results so far.
+# Hand-set on 2026-11-23 from the golden conversations; nothing of it counted as cached.
+_USUAL_PROMPT_TOKENS = 4500
+
+
+class DialectBudget(Value):
+    """What one rollout of a dialect may spend; `published`: a model was trained and measured with it."""
+
+    limits: Limits
+    published: bool = False
+
+
+BudgetOf = Callable[[str | None], DialectBudget]
+"""The budget of the dialect with a name, or of the configured one. Raises ConfigError for a name there is not."""
+
+NO_PRICE = "the money limit cannot be kept: no price is known for this model (set engine.price)"
+
+
+class DepthRouter:
+    """Pure. `limits` are the operator's; a limit that was left unset is that of a published dialect. `price` is that of
+    the model, where it has one.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        abilities: Abilities | None = None,
+        budget_of: BudgetOf | None = None,
+        price: Price | None = None,
+    ) -> None:
+        self._limits, self._abilities, self._budget_of = limits, abilities or Abilities(), budget_of
+        self._price = price
+
+    def money_usd(self, options: LocateOptions) -> float | None:
+        """The smaller of the caller's and the operator's limit."""
+        return min((usd for usd in (options.max_cost_usd, self._limits.max_cost_usd) if usd is not None), default=None)
+
+    def opening(self, options: LocateOptions) -> Plan:
+        """The plan for a middling score of 0.5. Raises ConfigError for an unknown dialect."""
+        return self.plan(options, Routing(Locatability(score=0.5, method="leader", why="nothing is known yet")))
+
+    def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
+        """Under `auto` the depth decides how many rollouts start. Raises ConfigError for an unknown dialect."""
+        depth, reason = _choose(options, routing.locatability, self._abilities)
+        n = options.n_parallel
+        if options.depth is Depth.AUTO:
+            n = min(
+                n, {PlanDepth.DIRECT: 1, PlanDepth.HOPELESS: 1, PlanDepth.STANDARD: _STANDARD_ROLLOUTS}.get(depth, n)
+            )
+        plan = self._plan(depth, n, options, reason, Usage(cost_usd=routing.usage.cost_usd))
+        return plan if opened is None else self._as_opened(plan, opened, options)
+
+    def _as_opened(self, plan: Plan, opened: Plan, options: LocateOptions) -> Plan:
+        budget = self._budget(options)
+        changed = opened.model_copy(update={"depth": plan.depth, "n_planned": plan.n_planned, "reason": plan.reason})
+        return self._told(changed, budget)
+
+    def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
+        """More rollouts at the same depth first (half of what is left), then the rest a level deeper."""
+        left = options.n_parallel - started
+        if left <= 0 or _exhausted(options, spent):
+            return None
+        if started > plan.n_planned or plan.depth is PlanDepth.DIRECT:  # more of the same was tried, or cannot help
+            deeper = _DEEPER.get(plan.depth, plan.depth)
+            added = min(left, _STANDARD_ROLLOUTS) if deeper is PlanDepth.STANDARD else left
+            return self._plan(deeper, added, options, "the first, smaller plan was not enough", spent)
+        return self._plan(plan.depth, (left + 1) // 2, options, "more rollouts are needed", spent)
+
+    def _plan(self, depth: PlanDepth, n: int, options: LocateOptions, reason: str, spent: Usage) -> Plan:
+        budget = self._budget(options)
+        limits = self._of_operator(budget)
+        searches = self._abilities.calls_tools
+        if not budget.published or options.depth is Depth.DIRECT:
+            shallow = depth in (PlanDepth.DIRECT, PlanDepth.HOPELESS)
+            limits = limits.tighten(_DIRECT if shallow else _STANDARD if depth is PlanDepth.STANDARD else limits)
+            searches = searches and not shallow
+        limits = _within_request(limits, options, n, spent, self.money_usd(options))
+        plan = Plan(
+            depth=depth,
+            n_asked=options.n_parallel,
+            n_planned=n,
+            limits=limits,
+            use_tools=searches and options.tools != (),
+            reason=reason,
+        )
+        return self._told(plan, budget)
+
+    def _told(self, plan: Plan, budget: DialectBudget) -> Plan:
+        """With its sentence and its price."""
+        allowed = plan.limits.tighten(budget.limits)
+        offered = plan.use_tools if budget.limits.max_tool_calls else None
+        summary = plan_sentence(plan.n_planned, allowed, tools=offered, reason=plan.reason) + self._money_note(
+            plan.limits
+        )
+        cost = predicted_cost(plan.depth, plan.n_planned, allowed, self._price)
+        return plan.model_copy(update={"summary": summary, "predicted_cost": cost})
+
+    def _budget(self, options: LocateOptions) -> DialectBudget:
+        return self._budget_of(options.dialect) if self._budget_of else DialectBudget(limits=self._limits)
+
+    def _money_note(self, limits: Limits) -> str:
+        if limits.max_cost_usd is None or self._price is not None:
+            return ""
+        return f"; {NO_PRICE}"
+
+    def _of_operator(self, budget: DialectBudget) -> Limits:
+        if not budget.published:
+            return self._limits
+        given = {name: getattr(self._limits, name) for name in self._limits.model_fields_set}
+        return budget.limits.model_copy(update=given)
+
+
+def predicted_cost(depth: PlanDepth, n: int, limits: Limits, price: Price | None = None) -> dict[str, float]:
+    """What `n` rollouts are expected to take, all together; money where the model has a price."""
+    turns, calls, tokens = _USUAL[depth]
+    expected = {
+        "rollouts": float(n),
+        "turns": n * min(turns, limits.max_turns),
+        "tool_calls": n * min(calls, limits.max_tool_calls),
+        "completion_tokens": n * min(tokens, limits.max_tokens),
+    }
+    if price is not None:
+        read = expected["turns"] * _USUAL_PROMPT_TOKENS
+        usage = Usage(prompt_tokens=round(read), completion_tokens=round(expected["completion_tokens"]))
+        expected["cost_usd"] = round(price.cost_usd(usage), 4)
+    return expected
+
+
+def _choose(options: LocateOptions, locatability: Locatability, abilities: Abilities) -> tuple[PlanDepth, str]:
+    if options.depth is not Depth.AUTO:
+        return PlanDepth(options.depth.value), "the caller asked for it"
+    if locatability.method == "fixed":
+        return PlanDepth.DEEP, f"nothing is known about the photo: {locatability.why}"
+    return _for_eyes(locatability) if abilities.sees_pictures else _for_readers(locatability)
+
+
+def _for_eyes(locatability: Locatability) -> tuple[PlanDepth, str]:
+    """Everything, unless the photo shows nothing, or the model itself or a calibration says that less will do."""
+    parts = locatability.parts
+    if _shows_nothing(parts):
+        return PlanDepth.HOPELESS, SHOWS_NOTHING
+    clear = locatability.score >= _CLEAR_FROM and parts.get("deep", 1.0) <= 1.0 - _CLEAR_FROM
+    if clear and "l_opt" in parts:
+        return PlanDepth.STANDARD, "in recorded runs, search seldom helped with such photos"
+    if clear and "probe" in parts:
+        return PlanDepth.STANDARD, "the model says that it can answer without a search"
+    return PlanDepth.DEEP, to_reason_about(parts)
+
+
+def _shows_nothing(parts: Mapping[str, float]) -> bool:
+    """Where nothing was looked at, something may be there. What is pictured may speak for a photo, never against it."""
+    if parts.get("text", 0.0) > 0.0 or parts.get("visual", 0.0) >= _VISUAL_FROM:
+        return False
+    return parts.get("content", 1.0) < CONTENT_FROM
+
+
+def _for_readers(locatability: Locatability) -> tuple[PlanDepth, str]:
+    """The visual part of a locatability never decides: it cannot tell a hopeless photo from one that needs thought."""
+    parts = locatability.parts
+    if locatability.method == "visual" and "deep" not in parts:
+        return PlanDepth.STANDARD, "the kinds of surface alone do not show how hard the photo is"
+    deep = parts.get("deep", 0.0)
+    if deep >= _DEEP_FROM:
+        return PlanDepth.DEEP, "there is much text that a search can explain"
+    if locatability.score < _HOPELESS_BELOW:
+        return PlanDepth.HOPELESS, SHOWS_NOTHING if _shows_nothing(parts) else "no readable text, so nothing to look up"
+    if locatability.score >= _CLEAR_FROM and deep <= 1.0 - _CLEAR_FROM:
+        return PlanDepth.DIRECT, "the photo is easy, no search is needed"
+    return PlanDepth.STANDARD, "there is some text to read and to look up"
+
+
+def _exhausted(options: LocateOptions, spent: Usage) -> bool:
+    tokens, calls, money = options.max_tokens_total, options.max_tool_calls, options.max_cost_usd
+    return (
+        (tokens is not None and spent.completion_tokens >= tokens)
+        or (calls is not None and 0 < calls <= spent.tool_calls)
+        or (money is not None and spent.cost_usd >= money)
+    )
+
+
+def _within_request(limits: Limits, options: LocateOptions, n: int, spent: Usage, money: float | None) -> Limits:
+    """Share what is left of the request's totals evenly among the rollouts."""
+    tokens, calls = limits.max_tokens, limits.max_tool_calls
+    if options.max_tokens_total is not None:
+        tokens = min(tokens, max(16, (options.max_tokens_total - spent.completion_tokens) // n))
+    if options.max_tool_calls is not None:
+        calls = min(calls, max(0, options.max_tool_calls - spent.tool_calls) // n)
+    share = None if money is None else max(0.0, money - spent.cost_usd) / n
+    return Limits(max_turns=limits.max_turns, max_tool_calls=calls, max_tokens=tokens, max_cost_usd=share)

@@ -1,0 +1,43 @@
+"""Names for a point, at the level that its radius supports: nobody is told a street when only a region is known."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.geodata.names import normalise
+from tts.verify.evidence.world import World
+
+_CITY_KM = 35.0
+
+
+class Names(TypedDict):
+    """Empty where a name is not known or finer than the level; `country_code` is ISO 3166-1 alpha-2."""
+
+    country: str
+    country_code: str
+    region: str
+    city: str
+    place: str
+
+
+def names_at(point: LatLon, level: Level, said: Hypothesis, world: World) -> Names:
+    """Reverse-geocoded names down to `level`; the rollouts' own town is kept where it really lies there."""
+    names = Names(country="", country_code="", region="", city="", place="")
+    country = world.country_near(point)
+    if country is None or level is Level.NONE:
+        return names
+    names["country"], names["country_code"] = country.name, country.code
+    if level is Level.COUNTRY:
+        return names
+    own = world.named(said.city, point, within_km=_CITY_KM) if said.city else None
+    town = (own, 0.0) if own is not None else world.town(point, max_km=_CITY_KM)
+    division = town or world.town(point, max_km=120.0)
+    if division is not None and division[0].country_code == country.code:
+        names["region"] = division[0].admin1
+    if town is not None and level.rank >= Level.CITY.rank and town[0].country_code == country.code:
+        names["city"] = town[0].name
+        if level is Level.POINT and normalise(said.place) != normalise(said.city):
+            names["place"] = said.place
+    return names

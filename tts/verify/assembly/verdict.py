@@ -1,0 +1,194 @@
+"""From clusters and ledgers to a verdict a person can check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Radius, Verdict
+from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
+from tts.domain.hypothesis import Level
+from tts.verify.assembly.exactness import exactness_of, level_of
+from tts.verify.assembly.naming import names_at
+from tts.verify.consensus.calibration import Calibration
+from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.spread_features import Spread
+from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
+from tts.verify.evidence.world import World
+
+_MAX_EVIDENCE = 24
+_TIED = 0.5  # grounding from which a point rests on what tools returned or on what was read there
+_FIRM = 0.7  # grounding from which a town that a tool's result states is named
+_OF_A_POINT = frozenset({"country_at", "reverse_geocode"})  # tools that answer about a point the rollout put in
+_ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}
+
+
+def verdict_for(
+    clusters: Sequence[Cluster],
+    ledgers: Sequence[RolloutLedger],
+    spread: Spread,
+    calibration: Calibration,
+    *,
+    target_radius_km: float,
+    world: World,
+    within: Area | None = None,
+) -> Verdict:
+    """The first cluster as the answer; an abstention when even its median error would be a continent. What the caller's
+    area says by itself is no evidence."""
+    winner = clusters[0]
+    outlook = calibration.outlook(spread)
+    if outlook.radius.p50 > CONTINENT_KM:
+        return abstention(ledgers, target_radius_km, world)
+    stated = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
+    grounding = max(vote.ledger.grounding for vote in winner.members)
+    exact = exactness_of(
+        outlook,
+        target_km=target_radius_km,
+        stated=None if grounding >= _TIED else stated,
+        town_found=grounding >= _FIRM and stated.rank >= Level.CITY.rank and not calibration.knows_tools,
+    )
+    names = names_at(winner.centre, exact.level, winner.anchor.ledger.hypothesis, world)
+    return Verdict(
+        lat=round(winner.centre.lat, 6),
+        lon=round(winner.centre.lon, 6),
+        radius_km=exact.radius,
+        level=exact.level,
+        abstained=False,
+        **names,
+        town_centre=bool(names["city"]) and not names["place"] and stated.rank <= Level.CITY.rank,
+        confidence=exact.confidence,
+        target_radius_km=target_radius_km,
+        explanation=_explanation(clusters, ledgers, names["city"] or names["region"] or names["country"], within),
+        candidates=tuple(_candidate(cluster, exact.radius, winner, world) for cluster in clusters),
+        evidence=tuple(_evidence(winner, ledgers, within))[:_MAX_EVIDENCE],
+        warnings=tuple(_warnings(ledgers)),
+    )
+
+
+def abstention(ledgers: Sequence[RolloutLedger], target_radius_km: float, world: World) -> Verdict:
+    """No point; the country only when every rollout that names one names the same."""
+    countries = {
+        country.code
+        for ledger in ledgers
+        if (country := world.countries.find(ledger.hypothesis.country or ledger.hypothesis.country_code)) is not None
+    }
+    code = countries.pop() if len(countries) == 1 else ""
+    return Verdict(
+        lat=None,
+        lon=None,
+        radius_km=None,
+        level=Level.COUNTRY if code else Level.NONE,
+        abstained=True,
+        country=world.countries.name(code) if code else "",
+        country_code=code,
+        confidence=0.0,
+        target_radius_km=target_radius_km,
+        explanation="Nothing that was found supports a place." if ledgers else "No rollout reached an answer.",
+        warnings=tuple(_warnings(ledgers)),
+    )
+
+
+def photo_answer(photo: int, found: Verdict) -> PhotoAnswer:
+    """The verdict on one photo of several, as the answer carries it. No rollout answered for it alone, so that its
+    reasons are what was read in it."""
+    return PhotoAnswer(
+        photo=photo, **{name: getattr(found, name) for name in PhotoAnswer.model_fields if name != "photo"}
+    )
+
+
+def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) -> Candidate:
+    said = cluster.anchor.ledger.hypothesis
+    p50, p90 = radius.p50, radius.p90
+    if cluster is not winner:
+        p50 = min(HALF_CIRCUMFERENCE_KM / 3, max(p50, *(v.reach_km for v in cluster.members), 25.0))
+        p90 = min(HALF_CIRCUMFERENCE_KM, max(p90, 3 * p50))
+    entries = [entry for vote in cluster.members for entry in vote.ledger.entries]
+    against = [e.claim for e in entries if not e.supports]
+    if cluster is not winner:
+        away = distance_km(cluster.centre, winner.centre)
+        more = winner.support > cluster.support
+        against.insert(0, f"{'more of the evidence' if more else 'the chosen answer'} points {away:,.0f} km away")
+    return Candidate(
+        lat=round(cluster.centre.lat, 6),
+        lon=round(cluster.centre.lon, 6),
+        radius_km=Radius(p50=p50, p90=p90),
+        **names_at(cluster.centre, level_of(p50), said, world),
+        support=round(cluster.support, 4),
+        rollouts=cluster.rollouts,
+        dissent=tuple(dict.fromkeys(against))[:6],
+    )
+
+
+def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger], within: Area | None) -> Iterator[Evidence]:
+    """For the answer first, firmest first; then what speaks against it; each statement once."""
+    mine = set(winner.rollouts)
+    seen: set[tuple[str, str]] = set()
+    shown = [ledger for ledger in ledgers if ledger.rollout_id in mine] or [v.ledger for v in winner.members]
+    rows = [(ledger, entry) for ledger in shown for entry in ledger.entries if _is_evidence(entry, within)]
+    rows.sort(key=lambda row: (_rank(row[1]), row[0].rollout_id))
+    for ledger, entry in rows:
+        key = (entry.claim, entry.quote)
+        if key in seen:
+            continue
+        seen.add(key)
+        yield Evidence(
+            id=f"e{len(seen)}",
+            claim=entry.claim,
+            supports=entry.supports,
+            grounded=entry.finding is Finding.SUPPORTED,
+            rollout_id=None if ledger.pooled else ledger.rollout_id,
+            call_id=entry.call_id,
+            tool=entry.tool,
+            quote=entry.quote,
+            url=entry.url,
+            retrieved_at=entry.retrieved_at,
+        )
+
+
+def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:
+    """Orders are none; nor is that a point lies in its country, where the caller asked for points in it."""
+    circular = within is not None and entry.finding is Finding.SUPPORTED
+    return entry.about != "order" and not (circular and (entry.about == "country" or entry.tool in _OF_A_POINT))
+
+
+def _rank(entry: LedgerEntry) -> tuple[int, int]:
+    finding = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 1, Finding.NOT_DONE: 1}.get(entry.finding, 2)
+    return (1 if entry.against else finding), _ORDER.get(entry.about, 5)
+
+
+def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], where: str, within: Area | None) -> str:
+    winner = clusters[0]
+    where = where or "this place"
+    n, total = len(winner.rollouts), len(ledgers)
+    entries = [entry for vote in winner.members for entry in vote.ledger.entries if _is_evidence(entry, within)]
+    checked = [entry for entry in entries if entry.finding is Finding.SUPPORTED]
+    if n:
+        said = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where}"
+    else:
+        said = f"The text that was read, taken together, points to {where}"
+    if within is not None and not checked:
+        text = f"{said}. Only the area you gave supports this."
+    else:
+        text = f"{said}. {_support(winner, checked)}"
+    if n and any(vote.ledger.pooled for vote in winner.members):
+        text += " The text that all rollouts read, taken together, points there too."
+    others = len(clusters) - 1
+    if others:
+        text += f" There {f'are {others} other candidates' if others > 1 else 'is one other candidate'}."
+    return text
+
+
+def _support(winner: Cluster, checked: Sequence[LedgerEntry]) -> str:
+    """How far the point rests on what tools returned or on what was read, as a sentence."""
+    firm = max(vote.ledger.grounding for vote in winner.members)
+    if firm >= _TIED:
+        source = "results of tools" if any(entry.tool for entry in checked) else "the text in the photo"
+        return f"The point rests on {source}."
+    return "Only weak evidence supports the point." if firm > 0 else "No lookup confirmed this point."
+
+
+def _warnings(ledgers: Sequence[RolloutLedger]) -> Iterator[str]:
+    yield from sorted({entry.claim for ledger in ledgers for entry in ledger.entries if entry.about == "order"})
+    for ledger in sorted(ledgers, key=lambda row: row.rollout_id):
+        for entry in ledger.entries:
+            if entry.finding is Finding.NOT_DONE:
+                yield f"rollout {ledger.rollout_id} {entry.claim}"

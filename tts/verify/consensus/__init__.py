@@ -1,0 +1,1 @@
+"""The verifier without a model: votes, clusters, calibrated radii."""

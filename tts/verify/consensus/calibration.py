@@ -1,0 +1,217 @@
+"""Radii and probabilities that hold: fitted on recorded runs (`tts.verify.consensus.fitting`), checked on others.
+
+Two regressions on the features of `Spread` put verdicts in order: one by how far off they typically are, one by how far
+off the worst of them are (agreement within 25 km tells the first, agreement within 750 km the second). Along the first
+the errors themselves are tabulated: conformal quantiles of the errors of the nearest runs, from which medians and
+probabilities are read. Along the second a radius rule is chosen so that it holds 90 % of the runs it was not fitted on
+with the least mean radius.
+
+The result is a small YAML file with a version and its origin; it ships for the embedded engine.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+import yaml
+from pydantic import ValidationError, model_validator
+
+from tts.domain.answer import Radius
+from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Floats
+from tts.domain.value import Value
+from tts.errors import DataError
+from tts.verify.consensus.spread_features import Spread
+
+SCHEMA_VERSION: Final = 1
+LEVELS: tuple[float, ...] = (0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 9)), 0.85, 0.9, 0.95, 0.98)
+_CROSSED = (
+    "mean_log_km", "second_log_km", "farthest_log_km", "share_750", "share_1500", "town_log", "largest_town_log",
+    "people_log", "division_people_log", "division_reach_log_km",
+)  # fmt: skip
+_CROSSED_AT = [list(Spread.model_fields).index(name) for name in _CROSSED]
+_ROWS, _COLUMNS = np.triu_indices(len(_CROSSED))
+FLOOR_KM = 0.05
+_CLIP = 3.0
+_CONSTANT = 2e-3  # scale of a feature that was the same in all runs; `fit` writes 0.001 for it
+
+
+class Ordering(Value):
+    """A linear score of the (crossed) features: verdicts with a higher score are farther off."""
+
+    coefficients: tuple[float, ...]
+    intercept: float
+
+    def of(self, x: Floats) -> Floats:
+        """(n,) scores of (n, k) features."""
+        return np.asarray(x @ np.array(self.coefficients) + self.intercept)
+
+
+class ErrorTable(Value):
+    """Error quantiles in km along a score: a row a knot, a column for each of `LEVELS`."""
+
+    knots: tuple[float, ...]
+    quantiles_km: tuple[tuple[float, ...], ...]
+
+    def row(self, score: float) -> list[float]:
+        """Quantiles in km at a score, one for each of `LEVELS`, strictly increasing."""
+        at = min(max(bisect_right(self.knots, score) - 1, 0), len(self.knots) - 2)
+        step = self.knots[at + 1] - self.knots[at]
+        part = min(1.0, max(0.0, (score - self.knots[at]) / step)) if step > 0 else 0.0
+        row, highest = [], 0.0
+        for i, (low, high) in enumerate(zip(self.quantiles_km[at], self.quantiles_km[at + 1], strict=True)):
+            highest = max(highest, low ** (1.0 - part) * high**part)
+            row.append(highest + i * 1e-6)
+        return row
+
+
+class TailRule(Value):
+    """The 90 % radius as a function of the tail score: exp(alpha + beta·score), at most `cap_km`."""
+
+    alpha: float
+    beta: float
+    cap_km: float
+
+    def radius_km(self, score: Floats) -> Floats:
+        """90 % radii in km, one for each tail score."""
+        return np.asarray(np.minimum(self.cap_km, np.exp(np.minimum(20.0, self.alpha + self.beta * score))))
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """50 % and 90 % radii in km, and the quantiles of the error in km at `LEVELS`."""
+
+    radius: Radius
+    quantiles_km: Sequence[float]
+
+    def probability_within(self, km: float) -> float:
+        """Probability that the true place lies within `km` of the answer, in [0.01, 0.99]."""
+        row = [math.log(quantile) for quantile in self.quantiles_km]
+        target = math.log(max(km, FLOOR_KM))
+        if target <= row[0]:
+            inside = LEVELS[0] * math.exp(target - row[0])
+        else:
+            inside = float(np.interp(target, row, LEVELS, right=0.99))
+        return round(min(0.99, max(0.01, inside)), 4)
+
+
+class Calibration(Value):
+    """A fitted calibration: `typical` and `table` give medians and probabilities, `tail` and `rule` the 90 % radius."""
+
+    schema_version: Literal[1] = 1
+    origin: str
+    runs: int
+    features: tuple[str, ...]
+    crossed: bool
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    typical: Ordering
+    table: ErrorTable
+    tail: Ordering
+    rule: TailRule
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Calibration:
+        known = tuple(Spread.model_fields)
+        if self.features != known:
+            raise ValueError("made for other features")
+        if any(len(row) != len(LEVELS) for row in self.table.quantiles_km):
+            raise ValueError("the table does not match its levels")
+        return self
+
+    def outlook(self, spread: Spread) -> Outlook:
+        """What the features say about the error."""
+        x = expand(spread.vector()[None, :], np.array(self.mean), np.array(self.scale), crossed=self.crossed)
+        row = self.table.row(float(self.typical.of(x)[0]))
+        p50 = row[LEVELS.index(0.5)]
+        p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.of(x))[0]))
+        return Outlook(Radius(p50=round(p50, 2), p90=round(max(p50, p90), 2)), row)
+
+    @property
+    def knows_tools(self) -> bool:
+        """Whether it was fitted on rollouts that rest on what tools returned."""
+        return self.scale[self.features.index("grounding")] > _CONSTANT
+
+    def radius(self, spread: Spread) -> Radius:
+        """50 % and 90 % radii in km."""
+        return self.outlook(spread).radius
+
+    def probability_within(self, spread: Spread, km: float) -> float:
+        """See `Outlook.probability_within`."""
+        return self.outlook(spread).probability_within(km)
+
+    def write(self, path: Path) -> None:
+        """Write it as YAML with rounded figures; replaces a file that is there."""
+        tree = self.model_dump(mode="json")
+        path.write_text(yaml.safe_dump(_rounded(tree), sort_keys=False, default_flow_style=None, width=118))
+
+
+def is_shipped(name: str) -> bool:
+    """Whether a calibration ships that was fitted to this engine."""
+    return _shipped_file(name).is_file()
+
+
+def shipped(name: str) -> Calibration:
+    """The calibration that ships for an engine, or the general one.
+
+    Raises:
+        DataError: when the file is of another version or does not match this release.
+    """
+    file = _shipped_file(name if is_shipped(name) else "default")
+    return _parse(file.read_text(), f"{name}.yaml")
+
+
+def _shipped_file(name: str) -> Traversable:
+    return importlib.resources.files("tts").joinpath("data/calibration", f"{name}.yaml")
+
+
+def load(path: Path) -> Calibration:
+    """Raises DataError when the file cannot be read or belongs to another release."""
+    try:
+        return _parse(path.read_text(), str(path))
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
+
+
+def _parse(text: str, name: str) -> Calibration:
+    try:
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise DataError(f"calibration {name} is not YAML: {error}") from error
+    stated = tree.get("schema_version") if isinstance(tree, dict) else None
+    if stated != SCHEMA_VERSION:
+        raise DataError(
+            f"calibration {name} has schema version {stated}, this release reads {SCHEMA_VERSION}; "
+            "make it again with `geotts calibrate`"
+        )
+    try:
+        return Calibration.model_validate(tree)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "calibration"
+        said = f"calibration {name} does not fit this release ({where}: {first['msg']})"
+        raise DataError(f"{said}; make it again with `geotts calibrate`") from error
+
+
+def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats:
+    """(n, k) standardised, clipped features of raw ones; with products of some where runs are enough for that."""
+    z = np.clip((raw - mean) / scale, -_CLIP, _CLIP)
+    if not crossed:
+        return z
+    main = z[:, _CROSSED_AT]
+    return np.concatenate([z, main[:, _ROWS] * main[:, _COLUMNS]], axis=1)
+
+
+def _rounded(node: object) -> object:
+    if isinstance(node, dict):
+        return {key: _rounded(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_rounded(value) for value in node]
+    return float(f"{node:.5g}") if isinstance(node, float) else node

@@ -1,0 +1,41 @@
+"""Which calibration a configuration answers with, and whether it was fitted to its engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tts.config import AppArgs
+from tts.domain.calibration import CalibrationState
+from tts.verify.consensus.calibration import Calibration, is_shipped, load, shipped
+from tts.verify.consensus.installed_calibrations import installed
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationInUse:
+    """A calibration with what answers say of it."""
+
+    calibration: Calibration
+    state: CalibrationState
+
+
+def calibration_in_use(args: AppArgs) -> CalibrationInUse:
+    """The file that the configuration names, else the installed one, else what ships for the engine, else the general
+    one, which was fitted to other engines.
+
+    Raises:
+        DataError: when the named file cannot be read.
+    """
+    named = args.verifier.calibration
+    if named is not None:
+        return _in_use(load(named), fitted=True)
+    own = installed(args)
+    if own is not None:
+        return _in_use(own, fitted=True)
+    return _in_use(shipped(args.engine.name), fitted=is_shipped(args.engine.name))
+
+
+def _in_use(calibration: Calibration, *, fitted: bool) -> CalibrationInUse:
+    state = CalibrationState(
+        state="fitted" if fitted else "transferred", origin=calibration.origin, photos=calibration.runs
+    )
+    return CalibrationInUse(calibration, state)

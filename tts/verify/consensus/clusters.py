@@ -1,0 +1,116 @@
+"""Where the votes meet: clusters at several scales, and a robust centre.
+
+Every candidate point collects from every vote a heavy-tailed share (Cauchy) at four scales: street, town, region,
+country. A wrong vote far away then costs nothing, two votes 300 km apart still speak for the same region, and the
+centre is never the mean of two continents. Candidates are the votes themselves, and means of neighbouring votes that
+no tool has tied to a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from tts.domain.geo import (
+    Floats,
+    LatLon,
+    distance_km,
+    distance_rows_km,
+    distances_km,
+    from_unit_vector,
+    unit_vector,
+)
+from tts.verify.consensus.votes import Vote
+from tts.verify.evidence.world import World
+
+# scale in km, share of the vote: agreement on a region is worth most, because it is what a lone guess gets wrong
+SCALES: tuple[tuple[float, float], ...] = ((2.0, 0.2), (25.0, 0.2), (200.0, 0.2), (750.0, 0.4))
+MEMBER_KM = 100.0
+_MEAN_WITHIN_KM = 1500.0
+_GROUNDED = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Votes that speak for one place. `support` in [0, 1] is their share of all weight."""
+
+    centre: LatLon
+    members: tuple[Vote, ...]
+    support: float
+    utility: float
+
+    @property
+    def rollouts(self) -> tuple[int, ...]:
+        """The rollouts among the members."""
+        return tuple(sorted(vote.ledger.rollout_id for vote in self.members if not vote.ledger.pooled))
+
+    @property
+    def anchor(self) -> Vote:
+        """The member that stands closest to the centre, the weightiest of equals."""
+        return min(self.members, key=lambda vote: (round(distance_km(vote.point, self.centre), 3), -vote.weight))
+
+
+def clusters_of(votes: Sequence[Vote], world: World, *, most: int = 5) -> list[Cluster]:
+    """Clusters by falling utility; the first is the answer. Deterministic and indifferent to the order of votes."""
+    total = sum(vote.weight for vote in votes)
+    left = list(votes)
+    found: list[Cluster] = []
+    while left and len(found) < most:
+        centre, utility = _best_point(left, votes, world)
+        members = [vote for vote in left if _belongs(vote, centre)]
+        if not members:
+            members = [min(left, key=lambda vote: distance_km(vote.point, centre))]
+        support = sum(vote.weight for vote in members) / total
+        found.append(Cluster(centre, tuple(members), support, utility))
+        left = [vote for vote in left if vote not in members]
+    return found
+
+
+def utility_of(lat: Floats, lon: Floats, votes: Sequence[Vote]) -> Floats:
+    """What candidates collect from all votes, elementwise."""
+    n = len(votes)
+    vote_lat, vote_lon = np.array([vote.point.lat for vote in votes]), np.array([vote.point.lon for vote in votes])
+    km = distances_km(np.repeat(lat, n), np.repeat(lon, n), np.tile(vote_lat, len(lat)), np.tile(vote_lon, len(lat)))
+    km = km.reshape(len(lat), n)
+    weight, own_reach = np.array([vote.weight for vote in votes]), np.array([vote.reach_km for vote in votes])
+    collected = np.zeros(len(lat))
+    for scale, share in SCALES:
+        reach = np.maximum(scale, own_reach)
+        collected += (weight * share * (scale / reach) / (1.0 + (km / reach) ** 2)).sum(axis=1)
+    return collected
+
+
+def _belongs(vote: Vote, centre: LatLon) -> bool:
+    return distance_km(vote.point, centre) <= max(MEMBER_KM, vote.reach_km)
+
+
+def _best_point(left: Sequence[Vote], votes: Sequence[Vote], world: World) -> tuple[LatLon, float]:
+    """What collects most. Of the means only those on land, which is asked of those that would be chosen."""
+    own = [vote.point for vote in left]
+    candidates = own + _means([vote for vote in left if vote.ledger.grounding < _GROUNDED])
+    lat = np.array([point.lat for point in candidates])
+    lon = np.array([point.lon for point in candidates])
+    collected = np.round(utility_of(lat, lon, votes), 9).tolist()
+    ranked = sorted(range(len(candidates)), key=lambda i: (-collected[i], candidates[i].lat, candidates[i].lon))
+    best = next(i for i in ranked if i < len(own) or not world.at_sea(candidates[i]))
+    return candidates[best], collected[best]
+
+
+def _means(votes: Sequence[Vote]) -> list[LatLon]:
+    """Weighted means of pairs and of neighbourhoods."""
+    if len(votes) < 2:
+        return []
+    vectors = [(unit_vector(vote.point) * vote.weight).tolist() for vote in votes]
+    km = distance_rows_km([vote.point for vote in votes])
+    n = len(votes)
+    groups = {tuple(pair) for pair in combinations(range(n), 2)}
+    groups |= {tuple([j for j in range(n) if row[j] <= reach]) for row in km for reach in (25.0, 200.0, 750.0)}
+    near = [g for g in sorted(groups) if len(g) > 1 and _width_km(km, g) <= _MEAN_WITHIN_KM]
+    return [from_unit_vector([sum(axis) for axis in zip(*(vectors[i] for i in g), strict=True)]) for g in near]
+
+
+def _width_km(km: Sequence[Sequence[float]], group: tuple[int, ...]) -> float:
+    return max(km[i][j] for i, j in combinations(group, 2))

@@ -1,0 +1,99 @@
+"""The caller's area against the photo: votes inside it, and what is found when the photo speaks against it.
+
+A constraint is never evidence for itself. Where what was read speaks against the area, or where a firm vote outside
+outweighs everything inside, nothing inside is answered: the verdict names the best place outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tts.clues.scope import scope_of
+from tts.domain.answer import Contradiction, Verdict
+from tts.domain.geo import Area, Countries, LatLon, lies_in
+from tts.domain.hypothesis import Level
+from tts.geodata.datum import as_wgs84
+from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.spread_features import Spread
+from tts.verify.consensus.votes import Vote, evidence_score
+from tts.verify.evidence.ledger import RolloutLedger
+from tts.verify.evidence.reading_belief import ReadBelief
+from tts.verify.evidence.wording import area_words, what_the_photo_says
+from tts.verify.evidence.world import World
+
+FIRM = 0.5  # grounding from which a vote rests on something outside itself
+_BORDER_KM = 2.0  # borders are drawn to a few hundred metres; more would let in towns of the country beyond
+_HEAVIER = 2.0  # log-odds by which a firm vote outside outweighs every vote inside
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What is found outside the caller's area where nothing inside is answered: if anything, clusters and a spread.
+    `contradicted`: the photo speaks against the area; else it says too little to tell."""
+
+    contradicted: bool
+    clusters: tuple[Cluster, ...] = ()
+    spread: Spread | None = None
+
+
+def lies_inside(ledger: RolloutLedger, within: Area | None, world: World) -> bool:
+    """Whether a ledger has a point, and that lies in the area; borders are tolerated by two kilometres."""
+    said = ledger.hypothesis
+    return said.point is not None and (within is None or _in_area(as_wgs84(said.point, said.datum), within, world))
+
+
+def speaks_against(
+    within: Area, inside: Sequence[Vote], outside: Sequence[Vote], read: ReadBelief | None, world: World
+) -> bool:
+    """Whether the photo contradicts the area."""
+    if read is not None and world.clues is not None:
+        fit = scope_of(within).fit(read.belief, world.clues.weigher.priors)
+        if fit.contradicts:
+            return True
+        if fit.agrees:
+            return False
+    firm = [evidence_score(vote.ledger) for vote in outside if vote.ledger.grounding >= FIRM]
+    best_inside = max((evidence_score(vote.ledger) for vote in inside), default=0.0)
+    return bool(firm) and max(firm) - best_inside > _HEAVIER
+
+
+def outside_verdict(
+    found: Verdict | None, within: Area, read: ReadBelief | None, blank: Verdict, world: World, *, contradicted: bool
+) -> Verdict:
+    """The abstention that says so first. `found` is the verdict without the area; None when there is no point."""
+    area = area_words(within, world)
+    if found is None or found.point is None:
+        if not contradicted:
+            return blank
+        text = f"The text in the photo contradicts {area}."
+        explanation = f"{text} Nothing that was found supports another place."
+        told = Contradiction(about="within", text=text)
+        return blank.model_copy(update={"explanation": explanation, "contradictions": (told,)})
+    says = what_the_photo_says(found, read=read is not None and read.names(found.point))
+    text = f"The photo {says}, outside {area}."
+    contradictions = (Contradiction(about="within", text=text),)
+    if not contradicted:
+        text = f"The photo {says}, outside {area}, but this is too weak to rule that area out."
+    candidates = tuple(candidate.model_copy(update={"outside": True}) for candidate in found.candidates)
+    return found.model_copy(
+        update={
+            "lat": None,
+            "lon": None,
+            "radius_km": None,
+            "abstained": True,
+            "level": Level.NONE,
+            **dict.fromkeys(("country", "country_code", "region", "city", "place"), ""),
+            "town_centre": False,
+            "confidence": 0.0,
+            "explanation": f"{text} Nothing that was found supports a place inside that area. {found.explanation}",
+            "candidates": candidates,
+            "contradictions": contradictions if contradicted else (),
+        }
+    )
+
+
+def _in_area(point: LatLon, within: Area, world: World) -> bool:
+    if isinstance(within, Countries):
+        return any(world.lies_in(point, code, tolerance_km=_BORDER_KM) for code in within.codes)
+    return lies_in(point, within)

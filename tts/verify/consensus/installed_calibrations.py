@@ -1,0 +1,99 @@
+"""Calibrations that were fitted on this machine, kept for one engine, dialect and set of tools each.
+
+They lie in the user's data folder and survive upgrades. Each holds for what its name says: other weights, another
+dialect or other providers of tools make other errors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+from pathlib import Path
+
+import orjson
+from platformdirs import user_data_path
+
+from tts.config import AppArgs, OpenAIEngine, VllmEngine
+from tts.domain.value import Value
+from tts.errors import DataError
+from tts.net.url_secrets import bare_url
+from tts.verify.consensus.calibration import Calibration, load
+
+_log = logging.getLogger(__name__)
+_DIGEST_DIGITS = 12
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.]+")
+
+
+class CalibrationKey(Value):
+    """What a calibration holds for. `tools` is a digest of the providers behind the tools."""
+
+    engine: str
+    model: str
+    dialect: str
+    tools: str
+
+    @property
+    def file_name(self) -> str:
+        """Readable, and different for different keys."""
+        digest = hashlib.sha256(orjson.dumps(self.jsonable(), option=orjson.OPT_SORT_KEYS)).hexdigest()
+        readable = _NOT_IN_A_NAME.sub("-", f"{self.engine}-{Path(self.model).name}-{self.dialect}").strip("-")
+        return f"{readable[:80]}-{digest[:_DIGEST_DIGITS]}.yaml"
+
+
+def calibration_key(args: AppArgs) -> CalibrationKey:
+    """The key of a configuration. An endpoint whose model is not named is known by its address."""
+    engine = args.engine
+    model = engine.model if isinstance(engine, OpenAIEngine | VllmEngine) else ""
+    if isinstance(engine, OpenAIEngine) and not model:
+        model = bare_url(engine.base_url)
+    seen_by = args.observer.model if isinstance(args.observer, OpenAIEngine | VllmEngine) else ""
+    providers = "\n".join(args.tools.providers).encode()
+    return CalibrationKey(
+        engine=engine.name,
+        model=f"{model} with {seen_by}" if seen_by else model,
+        dialect=args.dialect,
+        tools=hashlib.sha256(providers).hexdigest()[:_DIGEST_DIGITS],
+    )
+
+
+def user_calibrations() -> Path:
+    """The folder: `$GEOTTS_CALIBRATIONS`, else in the user's data."""
+    named = os.environ.get("GEOTTS_CALIBRATIONS")
+    return Path(named).expanduser() if named else user_data_path("geotts") / "calibration"
+
+
+def installed_file(args: AppArgs) -> Path | None:
+    """The file that was installed for a configuration, if there is one."""
+    path = user_calibrations() / calibration_key(args).file_name
+    return path if path.is_file() else None
+
+
+def installed(args: AppArgs) -> Calibration | None:
+    """What was installed for a configuration; None, with a line in the log, where this release cannot read it."""
+    path = installed_file(args)
+    if path is None:
+        return None
+    try:
+        return load(path)
+    except DataError as error:
+        _log.warning("%s; it is not used. `geotts accept` makes it again", error.detail)
+        return None
+
+
+def install(calibration: Calibration, args: AppArgs) -> Path:
+    """Keep a calibration for a configuration, in place of an earlier one. A reader never sees half of it.
+
+    Raises:
+        DataError: when the folder cannot be written.
+    """
+    path = user_calibrations() / calibration_key(args).file_name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+        calibration.write(unfinished)
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror}; GEOTTS_CALIBRATIONS names another folder") from error
+    return path

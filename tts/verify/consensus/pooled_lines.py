@@ -1,0 +1,116 @@
+"""What all rollouts read, weighed together: one belief where each rollout had a part of the evidence.
+
+Rollouts that state the lines they go by (`Hypothesis.read`) each followed some of them, enlarged one or another, or had
+one read as another language. Their answers are votes; their lines are evidence, and evidence adds up where votes only
+outnumber each other: a name that one rollout could read fits the country that another knew. A line counts that
+perception or a tool read, or that two rollouts state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tts.clues.caller import believed
+from tts.clues.conclusion import answers, fields_of
+from tts.clues.hints import Hint
+from tts.clues.lookups import asked
+from tts.clues.reader import ClueReader, Leads
+from tts.dialects.answers import hypothesis_from
+from tts.domain.geo import Area
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.reading import Reading, TextLine
+from tts.domain.tooling import TextFact
+from tts.domain.trajectory import Trajectory
+from tts.verify.consensus.votes import Vote, votes_from
+from tts.verify.evidence.instructions import speaks_to_the_model
+from tts.verify.evidence.ledger import POOLED
+from tts.verify.evidence.ledger_builder import build_ledger
+from tts.verify.evidence.reading_belief import ReadBelief
+from tts.verify.evidence.world import World
+
+_LEAST_ROLLOUTS = 2
+_WEIGHT = 1.5  # of the pooled vote, in units of all votes of the rollouts whose lines it pools
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """What all lines together lead to: one more vote, or none. `doubted` when they say too little to answer and most
+    of the rollouts that state them found so too: then the few that guessed do not decide."""
+
+    vote: Vote | None = None
+    doubted: bool = False
+
+
+def pooled(
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    votes: Sequence[Vote],
+    world: World,
+    within: Area | None = None,
+    hint: Hint | None = None,
+    said: str | None = None,
+) -> Pooled:
+    """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them.
+    `said` is the hint in the caller's words."""
+    stating = [t for t in trajectories if t.best is not None and t.best.read]
+    if world.clues is None or len(stating) < _LEAST_ROLLOUTS:
+        return Pooled()
+    theirs = {t.rollout_id for t in stating}
+    voted = [vote for vote in votes if vote.ledger.rollout_id in theirs]
+    found = pooled_hypothesis(stating, readings, world.clues, within, hint)
+    if found is None:
+        return Pooled(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
+    turns = tuple(turn for t in stating for turn in t.turns)
+    ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world, said)
+    made = votes_from([ledger], world) if ledger is not None else []
+    weight = sum(vote.weight for vote in voted) or 1.0
+    return Pooled(replace(made[0], weight=_WEIGHT * weight) if made else None)
+
+
+def read_vote(
+    trajectories: Sequence[Trajectory], readings: Sequence[Reading], read: ReadBelief | None, world: World
+) -> Vote | None:
+    """The vote of what was read by itself, with the evidence of all rollouts; None where that gives no answer."""
+    if read is None or read.hypothesis is None:
+        return None
+    turns = tuple(turn for trajectory in trajectories for turn in trajectory.turns)
+    ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=read.hypothesis), readings, world)
+    made = votes_from([ledger], world) if ledger is not None else []
+    return made[0] if made else None
+
+
+def pooled_hypothesis(
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    reader: ClueReader,
+    within: Area | None = None,
+    hint: Hint | None = None,
+) -> Hypothesis | None:
+    """The answer that the lines of some rollouts support together; None when they say too little. The caller's hint
+    counts as he is believed, and never without a line."""
+    lines = list(_lines(trajectories, readings))
+    answered = [pair for t in trajectories for turn in t.turns for pair in asked(turn.calls, turn.results)]
+    leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.beside(lines))
+    mentions = {mention.name: mention for mention in leads.mentions}
+    leads = Leads(leads.clues, tuple(mentions[name] for name in sorted(mentions)))
+    belief = believed(leads, reader, within, hint)
+    if not answers(belief, leads):
+        return None
+    found = hypothesis_from(fields_of(belief, reader.countries))
+    return None if found is None else found.model_copy(update={"read": tuple(lines)})
+
+
+def _lines(stating: Sequence[Trajectory], readings: Sequence[Reading]) -> Iterator[TextLine]:
+    """Each line once, in an order that does not depend on that of the rollouts."""
+    shown = {line.text for reading in readings for line in reading.lines}
+    shown |= {fact.text for t in stating for result in t.results for fact in result.facts if isinstance(fact, TextFact)}
+    stated = Counter(line for t in stating if t.best is not None for line in set(t.best.read))
+    for line in sorted(stated, key=lambda line: (line.language, -_area(line), line.model_dump_json())):
+        if (line.text in shown or stated[line] >= _LEAST_ROLLOUTS) and not speaks_to_the_model(line.text):
+            yield line
+
+
+def _area(line: TextLine) -> float:
+    return (line.box.x1 - line.box.x0) * (line.box.y1 - line.box.y0)

@@ -1,0 +1,127 @@
+"""How uncertain a set of votes is, in a handful of numbers that calibration turns into radii and probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+
+from tts.domain.geo import Floats, LatLon, distance_km
+from tts.domain.value import Value
+from tts.geodata.gazetteer import Place
+from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.votes import Vote
+from tts.verify.evidence.ledger import Finding
+from tts.verify.evidence.world import World
+
+_FAR_KM = 1500.0
+_AROUND_KM = 60.0
+_TOWNS_COUNTED = 60
+_DIVISION_KM = 100.0
+_NO_DIVISION = (100_000, 150.0)
+
+
+class Spread(Value):
+    """Features of one verdict. Distances are log(1 + km) from the answer; shares and grounding lie in [0, 1].
+
+    Towns tell much: a vote for a small town rests on something, a vote for a metropolis is what guesses look like.
+    First-order divisions do too: guesses fall into the populous ones, and a large one has more room to be wrong.
+
+    What rollouts state of themselves (`stated_*`) is noise in most engines: the general calibration gives it no weight.
+    The embedded engine states the radius that holds 90 % of its belief, so its own calibration does.
+    """
+
+    mean_log_km: float
+    second_log_km: float
+    third_log_km: float
+    farthest_log_km: float
+    share_25: float
+    share_200: float
+    share_400: float
+    share_750: float
+    share_1500: float
+    same_division: float
+    divisions: float
+    town_log: float
+    largest_town_log: float
+    smallest_town_log: float
+    named_towns: float
+    town_offset_log_km: float
+    people_log: float
+    division_people_log: float
+    division_reach_log_km: float
+    votes_log: float
+    silent_share: float
+    grounding: float
+    score: float
+    contradictions: float
+    reach_log_km: float
+    stated_radius_log_km: float
+    stated_confidence: float
+
+    def vector(self) -> Floats:
+        """(k,) features in the order of the fields."""
+        return np.array([getattr(self, name) for name in Spread.model_fields], dtype=np.float64)
+
+
+def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: World) -> Spread:
+    """`rollouts` counts all that ended, also those without an answer. Needs at least one vote."""
+    km = np.array([distance_km(winner.centre, vote.point) for vote in votes])
+    weight = np.array([vote.weight for vote in votes])
+    weight = weight / weight.sum()
+    near = [math.log1p(away) for away in (*sorted(km.tolist()), *[_FAR_KM] * 4)]
+    ledgers = [vote.ledger for vote in winner.members]
+    stated = [ledger.hypothesis for ledger in ledgers if ledger.pooled] or [ledger.hypothesis for ledger in ledgers]
+    towns = [vote.town_log for vote in votes]
+    home = _nearest_town(winner.centre, world)
+    divisions = [_division_name(_nearest_town(vote.point, world)) for vote in votes]
+    people, reach_km = _division_size(winner.centre, home, world)
+    return Spread(
+        mean_log_km=float((np.log1p(km) * weight).sum()),
+        second_log_km=near[1],
+        third_log_km=near[2],
+        farthest_log_km=math.log1p(float(km.max())) if len(km) > 1 else math.log1p(_FAR_KM),
+        **{f"share_{reach}": float(weight[km <= reach].sum()) for reach in (25, 200, 400, 750, 1500)},
+        same_division=divisions.count(_division_name(home)) / len(divisions),
+        divisions=len(set(divisions)) / len(divisions),
+        town_log=fmean(vote.town_log for vote in winner.members),
+        largest_town_log=max(towns),
+        smallest_town_log=min(towns),
+        named_towns=sum(vote.town_offset_km is not None for vote in votes) / len(votes),
+        town_offset_log_km=fmean(math.log1p(vote.town_offset_km or 2.0) for vote in votes),
+        people_log=_people_log(winner.centre, world),
+        division_people_log=math.log10(people + 1000),
+        division_reach_log_km=math.log1p(reach_km),
+        votes_log=math.log(len(votes)),
+        silent_share=1.0 - len(votes) / max(rollouts, len(votes)),
+        grounding=max(ledger.grounding for ledger in ledgers),
+        score=math.log(max(vote.weight for vote in winner.members)),
+        contradictions=float(min(ledger.count(Finding.CONTRADICTED) for ledger in ledgers)),
+        reach_log_km=math.log1p(min(vote.reach_km for vote in winner.members)),
+        stated_radius_log_km=fmean(math.log1p(said.radius_km or _FAR_KM) for said in stated),
+        stated_confidence=fmean(said.confidence or 0.0 for said in stated),
+    )
+
+
+def _nearest_town(point: LatLon, world: World) -> Place | None:
+    return world.gazetteer.nearest_town(point, max_km=_DIVISION_KM)
+
+
+def _division_name(town: Place | None) -> str:
+    """The first-order division a town is in; empty far from any town."""
+    return f"{town.country_code}.{town.admin1}" if town is not None else ""
+
+
+def _people_log(point: LatLon, world: World) -> float:
+    """log10 of the people who live within 60 km."""
+    return math.log10(world.gazetteer.people_near(point, max_km=_AROUND_KM, towns=_TOWNS_COUNTED) + 1000)
+
+
+def _division_size(point: LatLon, town: Place | None, world: World) -> tuple[int, float]:
+    """The people of the first-order division at a point, and the km from there within which 90 % of its towns lie."""
+    if town is None:
+        return _NO_DIVISION
+    division = world.gazetteer.division_of(town)
+    return division.population, division.reach_km(point, 0.9)

@@ -1,0 +1,155 @@
+"""From ledgers to votes: how much each rollout's point should count, and over which area it speaks.
+
+A vote is weighed by its evidence (log-odds, added up) and shared with the rollouts that rest on the same tool
+statements. Nothing about a rollout's order, number, confidence or style enters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.geodata.datum import as_wgs84
+from tts.geodata.gazetteer import Place
+from tts.verify.evidence.grounding import NEAR_KM
+from tts.verify.evidence.ledger import About, Finding, RolloutLedger
+from tts.verify.evidence.page_dedup import alike
+from tts.verify.evidence.world import World
+
+# Log-odds of a point being right, from what the ledger says about it.
+_GROUNDED = 2.4
+_SIGNAL = 0.4  # a telephone prefix, script, domain, postcode or language that fits
+_CITED = 0.1
+_DETAIL = 1.2  # a tool's statement repeats the photo's small print: a street and number, a telephone number, a domain
+_WRONG_COUNTRY = -2.2
+_WRONG_PHONE = -2.0
+_WRONG_SIGNAL = -1.1
+_WRONG_NAME = -0.8
+_PHANTOM = -1.2
+_TERMS: tuple[tuple[float, int, Finding, tuple[About, ...]], ...] = (  # each counts so many times at most
+    (_SIGNAL, 3, Finding.SUPPORTED, ("phone", "postcode", "script", "domain", "language")),
+    (_CITED, 4, Finding.SUPPORTED, ("cited",)),
+    (_DETAIL, 2, Finding.SUPPORTED, ("detail",)),
+    (_WRONG_COUNTRY, 1, Finding.CONTRADICTED, ("country", "sea")),
+    (_WRONG_PHONE, 1, Finding.CONTRADICTED, ("phone",)),
+    (_WRONG_SIGNAL, 2, Finding.CONTRADICTED, ("postcode", "script", "domain", "language")),
+    (_WRONG_NAME, 1, Finding.CONTRADICTED, ("name",)),
+    (_PHANTOM, 2, Finding.NOT_DONE, ("looked",)),
+)
+_TERM_OF = {(finding, about): i for i, (_, _, finding, abouts) in enumerate(_TERMS) for about in abouts}
+
+# Another source that leads to the same town: two that agree by chance are rare.
+_CORROBORATED = 0.7
+# A repeated witness adds a little, because a policy draws its better readings more often.
+_REPEATED = 0.2
+# Naming a small town takes a specific clue; naming a metropolis is what guesses do (0.1 a decade of population).
+_SPECIFIC = 0.1
+_USUAL_TOWN = 4.3
+_LEVEL_KM = {Level.POINT: 0.0, Level.CITY: 10.0, Level.REGION: 100.0, Level.COUNTRY: 500.0, Level.NONE: 3000.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One rollout's point with its weight and the radius in km over which it claims to hold.
+
+    `town_log` is log10 of the people in the town it names there (4.3 when that is unknown), `town_offset_km` the
+    distance of its point from that town's centre.
+    """
+
+    point: LatLon
+    weight: float
+    reach_km: float
+    town_log: float
+    town_offset_km: float | None
+    ledger: RolloutLedger
+
+
+def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
+    """A vote for every ledger that has a point, in an order that depends on what they say only."""
+    pointed = sorted((ledger for ledger in ledgers if ledger.hypothesis.point is not None), key=_content)
+    rests = alike([ledger.witnesses for ledger in pointed])
+    pointed = [ledger.model_copy(update={"witnesses": found}) for ledger, found in zip(pointed, rests, strict=True)]
+    shares = _witness_shares(pointed)
+    votes = []
+    for ledger, share in zip(pointed, shares, strict=True):
+        point = point_of(ledger.hypothesis)
+        town = _town(ledger.hypothesis, point, world)
+        town_log = _USUAL_TOWN if town is None else math.log10(town.population + 100)
+        score = evidence_score(ledger) + _CORROBORATED * min(2, len(_other_sources(ledger, pointed)))
+        weight = math.exp(score - _SPECIFIC * (town_log - _USUAL_TOWN)) * share
+        offset = None if town is None else distance_km(town.point, point)
+        votes.append(Vote(point, weight, _reach_km(ledger.hypothesis, world), town_log, offset, ledger))
+    return votes
+
+
+def point_of(hypothesis: Hypothesis) -> LatLon:
+    """The point of a hypothesis that has one, in WGS-84."""
+    assert hypothesis.point is not None
+    return as_wgs84(hypothesis.point, hypothesis.datum)
+
+
+def evidence_score(ledger: RolloutLedger) -> float:
+    """Log-odds for the point of a ledger; 0 for a bare claim."""
+    times = [0] * len(_TERMS)
+    for entry in ledger.entries:
+        if (term := _TERM_OF.get((entry.finding, entry.about))) is not None:
+            times[term] += 1
+    score = _GROUNDED * ledger.grounding
+    for (weight, most, _, _), n in zip(_TERMS, times, strict=True):
+        score += weight * min(most, n)
+    return score
+
+
+def _witness_shares(ledgers: Sequence[RolloutLedger]) -> list[float]:
+    """1 for a witness of its own; m rollouts on the same statements share little more than one."""
+    shares = []
+    for ledger in ledgers:
+        same = sum(_overlap(ledger, other) for other in ledgers)
+        shares.append((1.0 + _REPEATED * math.log2(same)) / same if ledger.witnesses else 1.0)
+    return shares
+
+
+def _other_sources(ledger: RolloutLedger, ledgers: Sequence[RolloutLedger]) -> frozenset[str]:
+    """Places and pages that lead other rollouts to the same town and are not what this one rests on."""
+    point, own = point_of(ledger.hypothesis), _sources(ledger)
+    if not own:
+        return frozenset()
+    near = [other for other in ledgers if distance_km(point_of(other.hypothesis), point) <= NEAR_KM]
+    return frozenset().union(*(_sources(other) for other in near)) - own
+
+
+def _sources(ledger: RolloutLedger) -> frozenset[str]:
+    """Witnesses without the words they were asked with; a line of the photo is the same for all and is none."""
+    return frozenset(
+        witness.rpartition(":")[0] if witness.startswith("place:") else witness
+        for witness in ledger.witnesses
+        if not witness.startswith("read:")
+    )
+
+
+def _overlap(a: RolloutLedger, b: RolloutLedger) -> float:
+    """1 for itself and for the same statements, the common share for partly the same ones."""
+    if a is b:
+        return 1.0
+    if not a.witnesses or not b.witnesses:
+        return 0.0
+    return len(a.witnesses & b.witnesses) / min(len(a.witnesses), len(b.witnesses))
+
+
+def _town(hypothesis: Hypothesis, point: LatLon, world: World) -> Place | None:
+    return world.named(hypothesis.city, point, within_km=60.0) if hypothesis.city else None
+
+
+def _reach_km(hypothesis: Hypothesis, world: World) -> float:
+    if hypothesis.level is Level.COUNTRY:
+        country = world.countries.get(hypothesis.country_code) or world.countries.find(hypothesis.country)
+        if country is not None and country.area_km2 > 0:
+            return max(20.0, 0.4 * float(math.sqrt(country.area_km2)))
+    return _LEVEL_KM[hypothesis.level]
+
+
+def _content(ledger: RolloutLedger) -> str:
+    return ledger.hypothesis.model_dump_json() + "".join(sorted(ledger.witnesses))

@@ -1,0 +1,44 @@
+"""What became of a hint that says where the photo was not taken.
+
+Like any hint it is held against the answer and what was read, and is evidence for neither. It is contradicted where a
+hint that names the place would agree, and agrees where that would be contradicted.
+"""
+
+from __future__ import annotations
+
+from tts.clues.hints import Hint
+from tts.domain.answer import HintOutcome, Verdict
+from tts.domain.hypothesis import Level
+from tts.verify.evidence.wording import place_words
+
+_OPPOSITE = {"agrees": "contradicted", "near": "unchecked", "same_country": "agrees", "contradicted": "agrees"}
+
+
+def denied_outcome(hint: Hint, named: HintOutcome, verdict: Verdict, says: str) -> HintOutcome:
+    """`named`: what became of a hint that names the same places; `says`: what the photo says, in words."""
+    outcome = _OPPOSITE.get(named.outcome, "unchecked")
+    if outcome == "agrees" and verdict.point is not None and not _elsewhere(hint, verdict):
+        outcome = "unchecked"
+    return HintOutcome.model_validate(
+        {"outcome": outcome, "place": hint.words, "text": _text(hint, outcome, verdict, says)}
+    )
+
+
+def _text(hint: Hint, outcome: str, verdict: Verdict, says: str) -> str:
+    if outcome == "unchecked":
+        return f"Your hint could not be checked: nothing that was read or found confirms or rules out {hint.label}."
+    if outcome == "contradicted":
+        return f"Your hint says {hint.words}, but the photo {says}."
+    if verdict.point is None:
+        return f"What was read in the photo agrees with your hint: {hint.words}."
+    of_countries = all(place.kind == "country" for place in hint.places)
+    where = verdict.country if of_countries and verdict.country else place_words(verdict)
+    return f"The answer lies in {where}, {hint.words}, as your hint says."
+
+
+def _elsewhere(hint: Hint, verdict: Verdict) -> bool:
+    """Whether the answer is fine enough to lie outside the places that are denied: of another country, or a town."""
+    if not place_words(verdict):
+        return False
+    other_country = verdict.country_code not in {place.country_code for place in hint.places}
+    return other_country or verdict.level.rank >= Level.CITY.rank

@@ -1,0 +1,34 @@
+"""Whether a line that was read speaks for the point of a rollout or against it, by what the line says about countries.
+
+That a line stands in the photo makes a claim about it true; it does not make it a reason for the answer. Arabic wording
+is a true statement and speaks against China.
+"""
+
+from __future__ import annotations
+
+from tts.clues.clue import Clue
+from tts.domain.hypothesis import Hypothesis
+from tts.geodata.datum import as_wgs84
+from tts.verify.evidence.ledger import Finding, LedgerEntry
+from tts.verify.evidence.world import World
+
+_AGAINST_NATS = (
+    3.0  # below the country that the line fits best; a language spoken by a minority loses 2.3 (`tts.clues`)
+)
+
+
+def with_direction(entry: LedgerEntry, best: Hypothesis, world: World) -> LedgerEntry:
+    """The entry of a quoted line, marked where the line speaks against the country at the point."""
+    if entry.finding is not Finding.SUPPORTED or entry.tool or best.point is None or world.clues is None:
+        return entry
+    country = world.country_near(as_wgs84(best.point, best.datum))
+    if country is None or not entry.quote:
+        return entry
+    clues = world.clues.leads({entry.quote: 1.0}).clues
+    against = any(_lacks(clue, country.code) >= _AGAINST_NATS for clue in clues)
+    return entry.model_copy(update={"against": True}) if against else entry
+
+
+def _lacks(clue: Clue, code: str) -> float:
+    """How much less a clue fits a country than the one that it fits best, in nats."""
+    return max([clue.other, *clue.weights.values()]) - clue.weight(code)

@@ -1,0 +1,100 @@
+"""How firmly a rollout's point rests on something outside itself."""
+
+from __future__ import annotations
+
+import re
+
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.tooling import PlaceFact, WebFact
+from tts.geodata.datum import as_wgs84
+from tts.geodata.names import normalise
+from tts.verify.evidence.ledger import Finding, LedgerEntry
+from tts.verify.evidence.page_dedup import alike, page_witness
+from tts.verify.evidence.sources import Source, telling
+from tts.verify.evidence.world import World
+
+EXACT_KM = 2.0
+NEAR_KM = 25.0
+_UNSEEN_QUERY = 0.55  # the name a tool found was not read in a photo that has text
+_NO_TEXT = 0.85  # nothing was read, so it cannot be checked
+_WEB = 0.6
+_READ = 0.5
+
+
+def ground(
+    best: Hypothesis, point: LatLon, sources: list[Source], read: list[str], world: World
+) -> tuple[float, frozenset[str], list[LedgerEntry]]:
+    """The firmest support for the point, everything it rests on, and the entries for it."""
+    seen = normalise(" ".join(read))
+    supports: list[tuple[float, str, LedgerEntry]] = []
+    for source in sources:
+        if isinstance(source.fact, PlaceFact) and not source.echo and source.fact.point is not None:
+            away = distance_km(as_wgs84(source.fact.point, source.fact.datum), point)
+            if away <= NEAR_KM:
+                claim = f"{source.fact.name} lies {away:.1f} km from the point"
+                entry = source.entry("point", claim, Finding.SUPPORTED, source.fact.name)
+                supports.append(
+                    (_strength(source, source.fact, away, seen), _place_witness(source, source.fact), entry)
+                )
+        elif isinstance(source.fact, WebFact) and (name := _web_names(source.fact, best, point, world)):
+            entry = source.entry("point", f"a web page mentions {name}", Finding.SUPPORTED, source.fact.title)
+            supports.append((_WEB, page_witness(source.fact), entry))
+    for line in read:
+        if (place := _read_place(line, best, point, world)) is not None:
+            entry = LedgerEntry(about="point", claim=f"the photo says {place}", finding=Finding.SUPPORTED, quote=line)
+            supports.append((_READ, f"read:{normalise(line)}", entry))
+    if not supports:
+        unsupported = LedgerEntry(about="point", claim=f"the point is {point}", finding=Finding.UNSUPPORTED)
+        return 0.0, frozenset(), [unsupported]
+    supports.sort(key=lambda support: (-support[0], support[1]))
+    best_strength = supports[0][0]
+    strong = [support for support in supports if support[0] >= 0.5 * best_strength]
+    witnesses = frozenset(witness for _, witness, _ in strong)
+    more = 1.0 - 0.9 ** (len(alike([witnesses])[0]) - 1)
+    grounding = best_strength + (1.0 - best_strength) * more
+    return grounding, witnesses, [entry for _, _, entry in supports[:6]]
+
+
+def _strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> float:
+    """Near, well matched, unambiguous, and a name that can be read in the photo: all four make a strong support."""
+    near = 1.0 if away_km <= EXACT_KM else 0.7
+    match = fact.score if fact.score is not None else 0.9
+    name = normalise(fact.name)
+    if not seen:
+        visible = _NO_TEXT
+    else:
+        shown = (name and name in seen) or (telling(source.query) and source.query in seen)
+        visible = 1.0 if shown or _overlaps(source.query, seen) else _UNSEEN_QUERY
+    return float(near * match * visible / source.rivals**0.35)
+
+
+def _overlaps(query: str, seen: str) -> bool:
+    """A longer query of which a telling word was read."""
+    words = set(seen.split())
+    return any(len(word) >= 5 and word in words for word in query.split())
+
+
+def _place_witness(source: Source, fact: PlaceFact) -> str:
+    return f"place:{fact.source}:{fact.id}:{source.query}"
+
+
+def _web_names(fact: WebFact, best: Hypothesis, point: LatLon, world: World) -> str | None:
+    """The town or place of the hypothesis if the page names it and it really lies at the point."""
+    words = normalise(f"{fact.title} {fact.snippet}")
+    for name in (best.place, best.city):
+        key = normalise(name)
+        named = telling(key) and re.search(rf"\b{re.escape(key)}\b", words) is not None
+        if named and (name == best.place or world.named(name, point, within_km=2 * NEAR_KM) is not None):
+            return name
+    return None
+
+
+def _read_place(line: str, best: Hypothesis, point: LatLon, world: World) -> str | None:
+    """The hypothesis' own town, read in the photo, where the point is."""
+    key = normalise(line)
+    for name in (best.city, best.place):
+        wanted = normalise(name)
+        if telling(wanted) and re.search(rf"\b{re.escape(wanted)}\b", key):
+            return name if world.named(name, point, within_km=NEAR_KM) is not None else None
+    return None

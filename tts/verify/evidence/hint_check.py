@@ -1,0 +1,152 @@
+"""What became of the caller's hint: a claim like any other, held against what was read and looked up.
+
+Where lettering was read, the belief from it decides, weighed without the hint. Else a firm verdict does. A rollout has
+heard the hint, so that one which rests on nothing outside itself confirms nothing. Only an answer in the place that is
+hinted agrees; an answer somewhere else in the country is told as that, with the distance.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tts.clues.hints import Hint
+from tts.domain.answer import Contradiction, Evidence, HintOutcome, Verdict
+from tts.domain.geo import distance_km
+from tts.domain.hypothesis import Level
+from tts.geodata.gazetteer import Place
+from tts.verify.evidence.denial_check import denied_outcome
+from tts.verify.evidence.reading_belief import ReadBelief
+from tts.verify.evidence.wording import place_words, what_the_photo_says
+from tts.verify.evidence.world import World
+
+_QUOTE = 300  # characters of a hint that the evidence repeats
+_NEAR_KM = 50.0  # as far as “near” a town reaches
+_LEAST_KM, _PEOPLE_PER_KM2 = 3.0, 3000.0  # a thinly built city: its disc is rather too wide than too narrow
+_FINEST = {"country": Level.COUNTRY, "admin1": Level.REGION}  # that an answer has to have to lie in a place
+
+
+def check_hint(
+    hint: Hint | None, verdict: Verdict, read: ReadBelief | None, *, firm: bool, world: World
+) -> HintOutcome:
+    """`firm`: the verdict's point rests on what tools returned or on what was read."""
+    if hint is None:
+        return HintOutcome(outcome="unchecked", text="Your hint was not checked: it names no place that GeoTTS knows.")
+    outcome = _of_places(hint, verdict, read, firm=firm, world=world)
+    return denied_outcome(hint, outcome, verdict, _says(verdict, read)) if hint.denied else outcome
+
+
+def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
+    """The verdict with what became of the hint: a contradiction first, all else after the reasons. The hint stands in
+    the evidence as the caller's claim, for or against; evidence that nobody could check is marked so."""
+    told = outcome.outcome == "contradicted"
+    claim = Evidence(
+        id=f"e{len(verdict.evidence) + 1}",
+        claim=f"the caller says {outcome.place}",
+        supports=outcome.outcome in ("agrees", "near", "unchecked"),
+        grounded=outcome.outcome != "unchecked",
+        quote=" ".join(hint.split())[:_QUOTE],
+    )
+    changed: dict[str, object] = {"hint": outcome}
+    if outcome.place and not verdict.abstained:
+        changed["evidence"] = (*verdict.evidence, claim)
+    if told:
+        changed["contradictions"] = (*verdict.contradictions, Contradiction(about="hint", text=outcome.text))
+    first = told and not verdict.contradictions
+    parts = (outcome.text, verdict.explanation) if first else (verdict.explanation, outcome.text)
+    return verdict.model_copy(update=changed | {"explanation": " ".join(parts)})
+
+
+def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: bool, world: World) -> HintOutcome:
+    """What became of the places of a hint, as if it stated them."""
+    fit = None
+    if read is not None and world.clues is not None:
+        fit = hint.scope.fit(read.belief, world.clues.weigher.priors)
+    against, agrees = fit is not None and fit.contradicts, fit is not None and fit.agrees
+    if verdict.point is None:
+        return _without_a_point(hint, against=against)
+    known = firm or agrees or (read is not None and read.names(verdict.point))
+    if any(_holds(place, verdict) for place in hint.places):
+        return _agreeing(hint, verdict, read, agrees=agrees) if known else _unchecked(hint)
+    if known and hint.near and (km := _away_km(hint, verdict)) <= _NEAR_KM and verdict.level.rank >= Level.CITY.rank:
+        return _outcome("near", hint, f"The answer lies near {hint.label}, as your hint says: {_km(km)} away.")
+    if against or (known and not _nearly(hint, verdict, world)):
+        return _elsewhere(hint, verdict, read)
+    return _unchecked(hint)
+
+
+def _without_a_point(hint: Hint, *, against: bool) -> HintOutcome:
+    if not against:
+        return _unchecked(hint)
+    return _outcome("contradicted", hint, f"{_said(hint)}, but the text in the photo contradicts it.")
+
+
+def _agreeing(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, agrees: bool) -> HintOutcome:
+    if hint.asked:
+        return _outcome("agrees", hint, f"{_said(hint)}; the photo {_says(verdict, read)}.")
+    source = "read in the photo" if agrees else "looked up"
+    return _outcome("agrees", hint, f"What was {source} agrees with your hint: {hint.label}.")
+
+
+def _unchecked(hint: Hint) -> HintOutcome:
+    text = f"Your hint could not be checked: nothing that was read or found confirms or rules out {hint.label}."
+    return _outcome("unchecked", hint, text)
+
+
+def _elsewhere(hint: Hint, verdict: Verdict, read: ReadBelief | None) -> HintOutcome:
+    """The answer is another place: of the country that is hinted, or of another."""
+    says = _says(verdict, read)
+    if verdict.country_code not in {place.country_code for place in hint.places}:
+        return _outcome("contradicted", hint, f"{_said(hint)}, but the photo {says}.")
+    if verdict.level.rank < Level.CITY.rank:
+        return _outcome("same_country", hint, f"{_said(hint)}; the photo {says}, but to no town in it.")
+    other = "another place of that name" if place_words(verdict) == hint.label else "not the same place"
+    far = f"{_km(_away_km(hint, verdict))} away"
+    return _outcome("same_country", hint, f"{_said(hint)}; the photo {says}: the same country, {other}, {far}.")
+
+
+def _says(verdict: Verdict, read: ReadBelief | None) -> str:
+    named = read is not None and verdict.point is not None and read.names(verdict.point)
+    return what_the_photo_says(verdict, read=named)
+
+
+def _said(hint: Hint) -> str:
+    return f"Your hint {'asks about' if hint.asked else 'says'} {hint.label}"
+
+
+def _outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
+    return HintOutcome.model_validate({"outcome": outcome, "place": hint.label, "text": text})
+
+
+def _holds(place: Place, verdict: Verdict) -> bool:
+    """Whether an answer lies in a place: in the country, in the division, or within what a town of its size covers."""
+    point = verdict.point
+    assert point is not None
+    if verdict.level.rank < _FINEST.get(place.kind, Level.CITY).rank:
+        return False
+    if place.kind == "country":
+        return verdict.country_code == place.country_code
+    if place.kind == "admin1":
+        return verdict.country_code == place.country_code and verdict.region == place.name
+    covers_km = max(_LEAST_KM, math.sqrt(place.population / _PEOPLE_PER_KM2 / math.pi))
+    return distance_km(place.point, point) <= covers_km
+
+
+def _away_km(hint: Hint, verdict: Verdict) -> float:
+    assert verdict.point is not None
+    return min(distance_km(place.point, verdict.point) for place in hint.places)
+
+
+def _km(km: float) -> str:
+    return f"{km:,.0f} km"
+
+
+def _nearly(hint: Hint, verdict: Verdict, world: World) -> bool:
+    """The verdict is no finer than its 90 % circle, and that reaches the place of the hint: nothing is contradicted."""
+    point, radius = verdict.point, verdict.radius_km
+    assert point is not None
+    assert radius is not None
+    if verdict.level.rank >= Level.CITY.rank:
+        return False
+    if hint.scope.codes:
+        return any(world.lies_in(point, code, tolerance_km=min(200.0, radius.p90)) for code in hint.scope.codes)
+    return any(distance_km(disc.centre, point) <= disc.km + radius.p90 for disc in hint.scope.discs)

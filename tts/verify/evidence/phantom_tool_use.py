@@ -1,0 +1,103 @@
+"""Claims to have looked where no look was taken.
+
+A rollout that says "the satellite view confirms it" without such a call has made that up, and what it made up weighs
+against it. Only statements in the past or present tense count; intentions and conditions do not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tts.domain.trajectory import Trajectory
+
+_INTENT = re.compile(
+    r"\b(?:could|would|should|will|shall|let me|let's|might|may|going to|want to|plan to|try to|next|if|without|no|not"
+    r"|never|cannot|can't|unable|need to|i'll|to)\b[^.!?\n]{0,40}$",
+    re.IGNORECASE,
+)
+_DONE = (
+    r"(?:confirm|show|match|reveal|indicate|agree|support|verif|prove|prov|suggest|align|place|point|correspond|fit"
+    r"|depict)"
+)
+_LOOKED = (
+    r"(?:looked at|checked|examined|consulted|inspected|compared|reviewed|studied|opened|viewed|cross-?checked"
+    r"|verified|saw)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A way of looking: how it is spoken of, and which part of a tool's name would make it true."""
+
+    what: str
+    spoken: str
+    tools: tuple[str, ...]
+
+    def claimed(self) -> re.Pattern[str]:
+        return re.compile(
+            rf"(?:{_LOOKED}\s[^.!?\n]{{0,40}}?(?:{self.spoken})|(?:{self.spoken})[^.!?\n]{{0,30}}?\b{_DONE}"
+            rf"|(?:according to|based on|from) (?:(?:an?|the|my|our) )?(?:{self.spoken}))",
+            re.IGNORECASE,
+        )
+
+
+_LOOKS = (
+    _Look(
+        "a satellite picture",
+        r"(?:satellite|aerial|orbital)[ -]?(?:view|image|imagery|picture|photo|map|tile|shot)?s?",
+        ("satellite", "aerial"),
+    ),
+    _Look(
+        "street-level imagery",
+        r"street[ -]?view|mapillary|street-level (?:imagery|photos?|pictures?)",
+        ("street",),
+    ),
+    _Look(
+        "a map",
+        r"google maps?|openstreetmap|osm|amap|gaode|(?:the|a) (?:static |road |street |city )?map|maps",
+        ("map", "poi", "geocode"),
+    ),
+    _Look(
+        "a web search",
+        r"web search|online search|searching? (?:online|the web|the internet)|search (?:results?|engine)|google search"
+        r"|a quick search|googled",
+        ("search",),
+    ),
+    _Look(
+        "an image search",
+        r"reverse[ -]image[ -]search|image search|google lens|similar (?:images|photos|pictures) online",
+        ("image_search", "lens"),
+    ),
+)
+_PATTERNS = tuple((look, look.claimed()) for look in _LOOKS)
+_MENTIONED = re.compile("|".join(look.spoken for look in _LOOKS), re.IGNORECASE)
+# one of these is in all that `_MENTIONED` finds; most texts have none, and looking for them takes a twentieth
+_PARTS = ("satell", "aer", "orb", "view", "level", "map", "osm", "gaode", "search", "google", "lens", "onl")
+
+
+def phantom_looks(trajectory: Trajectory) -> Iterator[str]:
+    """Looks that are claimed in the text or the listed claims but were never taken; each kind once."""
+    texts = [turn.text for turn in trajectory.turns]
+    if trajectory.best is not None:
+        texts += [claim.text for claim in trajectory.best.claims] + [trajectory.best.reasoning]
+    if not (texts := [text for text in texts if _speaks_of_looking(text)]):
+        return
+    calls = {call.name.lower() for turn in trajectory.turns for call in turn.calls}
+    for look, pattern in _PATTERNS:
+        taken = any(part in name for name in calls for part in look.tools)
+        if not taken and any(_claimed(pattern, text) for text in texts):
+            yield f"says it looked at {look.what}, but called no tool for that"
+
+
+def _speaks_of_looking(text: str) -> bool:
+    folded = text.casefold()
+    return any(part in folded for part in _PARTS) and _MENTIONED.search(text) is not None
+
+
+def _claimed(pattern: re.Pattern[str], text: str) -> bool:
+    for match in pattern.finditer(text[:20_000]):
+        if not _INTENT.search(text[max(0, match.start() - 60) : match.start()]):
+            return True
+    return False

@@ -1,0 +1,106 @@
+"""What the photo itself says: a belief from the lettering that was read, without the caller's area and hint.
+
+It is what a constraint, a hint and the other photos of a request are held against. Lines count as in the pooled vote;
+lookups count only where their query was read in the photo, so that a caller's word is never found again as evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tts.clues.belief import Belief
+from tts.clues.conclusion import answers, fields_of
+from tts.clues.lookups import Asked, asked
+from tts.clues.reader import ClueReader, Leads
+from tts.dialects.answers import hypothesis_from
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.reading import Reading, TextLine
+from tts.domain.tooling import TextFact, ToolResult
+from tts.domain.trajectory import Trajectory, Turn
+from tts.geodata.names import normalise
+from tts.verify.evidence.instructions import speaks_to_the_model
+
+_NEAR_KM = 25.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBelief:
+    """The belief, the leads it rests on, and the answer that it supports by itself, if any."""
+
+    leads: Leads
+    belief: Belief
+    hypothesis: Hypothesis | None
+
+    def names(self, point: LatLon) -> bool:
+        """Whether a name of a place at this point was read."""
+        return any(
+            match.place.kind != "country" and distance_km(match.place.point, point) <= _NEAR_KM
+            for mention in self.leads.mentions
+            for match in mention.matches
+        )
+
+
+def read_belief(
+    trajectories: Sequence[Trajectory], readings: Sequence[Reading], reader: ClueReader
+) -> ReadBelief | None:
+    """The belief from all lines and lookups; None where nothing was read that says anything."""
+    lines = list(_lines(trajectories, readings))
+    if not lines:
+        return None
+    looked_up = _about_lines(lines, trajectories)
+    leads = reader.leads(reader.lines.texts(lines), looked_up, beside=reader.lines.beside(lines))
+    if not leads.clues and not leads.mentions:
+        return None
+    belief = reader.weigher.weigh(leads.clues, sorted(leads.mentions, key=lambda mention: mention.name))
+    found = hypothesis_from(fields_of(belief, reader.countries)) if answers(belief, leads) else None
+    return ReadBelief(leads, belief, found)
+
+
+def of_photo(trajectories: Iterable[Trajectory], number: int) -> tuple[Turn, ...]:
+    """The turns of some rollouts without the text that was read in other photos than this one."""
+    return tuple(
+        turn.model_copy(update={"results": tuple(_own(result, number) for result in turn.results)})
+        for trajectory in trajectories
+        for turn in trajectory.turns
+    )
+
+
+def _own(result: ToolResult, number: int) -> ToolResult:
+    kept = tuple(f for f in result.facts if not isinstance(f, TextFact) or f.box.photo == number)
+    return result if len(kept) == len(result.facts) else result.model_copy(update={"facts": kept, "text": ""})
+
+
+def _lines(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> Iterator[TextLine]:
+    """Each line that perception or a tool read, once, in an order that does not depend on that of the rollouts."""
+    found = [line for reading in readings for line in reading.lines]
+    zoomed = {
+        TextLine(text=f.text, box=f.box, confidence=f.confidence, script=f.script, language=f.language)
+        for trajectory in trajectories
+        for result in trajectory.results
+        for f in result.facts
+        if isinstance(f, TextFact)
+    }
+    found += sorted(zoomed, key=lambda line: line.model_dump_json())
+    for line in dict.fromkeys(found):
+        if not speaks_to_the_model(line.text):
+            yield line
+
+
+def _about_lines(lines: Sequence[TextLine], trajectories: Iterable[Trajectory]) -> list[Asked]:
+    """Lookups of something that was read."""
+    shown = normalise("\n".join(text for line in lines for text in (line.text, *line.alternatives)))
+    return [
+        (call, result)
+        for trajectory in trajectories
+        for turn in trajectory.turns
+        for call, result in asked(turn.calls, turn.results)
+        if _asked_for(call.arguments) in shown
+    ]
+
+
+def _asked_for(arguments: object) -> str:
+    """The words of a lookup; a lookup of a point has none."""
+    words = arguments if isinstance(arguments, dict) else {}
+    return normalise(str(words.get("query") or words.get("address") or ""))

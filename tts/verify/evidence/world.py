@@ -1,0 +1,59 @@
+"""The embedded geography that checks need, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tts.clues.reader import ClueReader
+from tts.domain.geo import LatLon, destination
+from tts.geodata.countries import Countries, Country
+from tts.geodata.gazetteer import Gazetteer, Place
+
+BORDER_KM = 12.0
+_COAST_KM = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Gazetteer and countries together.
+
+    `clues` is there where lines of lettering are weighed too (`tts.verify.consensus.pooled_lines`).
+    """
+
+    gazetteer: Gazetteer
+    countries: Countries
+    clues: ClueReader | None = None
+
+    def lies_in(self, point: LatLon, code: str, *, tolerance_km: float = BORDER_KM) -> bool:
+        """Whether a point lies in a country or within a few kilometres of it: borders are drawn coarsely."""
+        here = self.countries.at(point)
+        if here is not None and here.code == code:
+            return True
+        return any(near is not None and near.code == code for near in self._around(point, tolerance_km))
+
+    def at_sea(self, point: LatLon) -> bool:
+        """Farther than 15 km from any land."""
+        if self.countries.at(point) is not None:
+            return False
+        return all(near is None for near in self._around(point, _COAST_KM))
+
+    def country_near(self, point: LatLon) -> Country | None:
+        """The country at a point, or the nearest within 15 km of a coast."""
+        here = self.countries.at(point)
+        if here is not None:
+            return here
+        return next((near for near in self._around(point, _COAST_KM) if near is not None), None)
+
+    def town(self, point: LatLon, *, max_km: float) -> tuple[Place, float] | None:
+        """The most important town within reach: larger towns may be farther away."""
+        near = self.gazetteer.nearest(point, limit=24, max_km=max_km)
+        return min(near, key=lambda pair: (pair[1] + 3.0) / (pair[0].population + 500) ** 0.35, default=None)
+
+    def named(self, name: str, point: LatLon, *, within_km: float) -> Place | None:
+        """The place with this name that lies near a point; None when there is none."""
+        found = self.gazetteer.nearest_named(name, point, within_km=within_km)
+        return None if found is None else found[0]
+
+    def _around(self, point: LatLon, km: float) -> list[Country | None]:
+        ring = [destination(point, bearing_deg=bearing, distance_km=km) for bearing in range(0, 360, 45)]
+        return [self.countries.at(near) for near in ring]

@@ -1,0 +1,1 @@
+"""Verifiers with a model, and the consistency agent."""

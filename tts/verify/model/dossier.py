@@ -1,0 +1,129 @@
+"""What a verifier model is shown: each branch condensed to its claim and the evidence for and against it.
+
+Branches are shuffled and named by letters, without scores, confidences, votes or style: nothing but what a tool
+returned or the photo shows may tip the scales. Text of tools and models stands in quotes; lines that give orders to
+their reader are left out. Evidence is dealt out branch by branch, firmest first, until the token budget is spent.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tts.domain.geo import LatLon
+from tts.verify.evidence.instructions import speaks_to_the_model
+from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
+
+_CHARS_A_TOKEN = 3.2
+_LONGEST_QUOTE = 220
+_RANK = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 0, Finding.NOT_DONE: 1, Finding.UNSUPPORTED: 2}
+_SAID = {
+    Finding.SUPPORTED: "a tool or the photo says so",
+    Finding.CONTRADICTED: "contradicted",
+    Finding.UNSUPPORTED: "nothing shows it",
+    Finding.NOT_DONE: "claimed, but never done",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """One piece of evidence under the id by which a verdict cites it."""
+
+    id: str
+    ledger: RolloutLedger
+    entry: LedgerEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One rollout under a letter."""
+
+    label: str
+    ledger: RolloutLedger
+
+    @property
+    def point(self) -> LatLon:
+        """The point of the rollout's hypothesis; a branch always has one."""
+        assert self.ledger.hypothesis.point is not None
+        return self.ledger.hypothesis.point
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """Branches in shuffled order, the evidence that is shown, and the text of it all."""
+
+    branches: tuple[Branch, ...]
+    exhibits: dict[str, Exhibit]
+    text: str
+
+    def branch(self, label: str) -> Branch | None:
+        """The branch with this letter; None when there is none."""
+        return next((branch for branch in self.branches if branch.label == label), None)
+
+
+def make_dossier(ledgers: Sequence[RolloutLedger], *, token_budget: int, seed: str) -> Dossier:
+    """Condense ledgers with a point. The same seed shuffles the same way."""
+    pointed = [ledger for ledger in ledgers if ledger.hypothesis.point is not None]
+    random.Random(seed).shuffle(pointed)
+    branches = tuple(Branch(_label(i), ledger) for i, ledger in enumerate(pointed))
+    lines = {branch.label: [_headline(branch)] for branch in branches}
+    left = int(token_budget * _CHARS_A_TOKEN) - sum(len(line[0]) for line in lines.values())
+    waiting = {branch.label: _entries(branch.ledger) for branch in branches}
+    exhibits: dict[str, Exhibit] = {}
+    while left > 0 and any(waiting.values()):
+        for branch in branches:
+            if not waiting[branch.label]:
+                continue
+            entry = waiting[branch.label].pop(0)
+            exhibit = Exhibit(f"{branch.label}{len(lines[branch.label])}", branch.ledger, entry)
+            line = _line(exhibit)
+            left -= len(line)
+            if left < 0:
+                break
+            exhibits[exhibit.id] = exhibit
+            lines[branch.label].append(line)
+    return Dossier(branches, exhibits, "\n\n".join("\n".join(lines[branch.label]) for branch in branches))
+
+
+def _label(index: int) -> str:
+    letters = string.ascii_uppercase
+    return (
+        letters[index] if index < len(letters) else letters[index // len(letters) - 1] + letters[index % len(letters)]
+    )
+
+
+def _entries(ledger: RolloutLedger) -> list[LedgerEntry]:
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for entry in sorted(ledger.entries, key=lambda entry: _RANK[entry.finding]):
+        if (entry.claim, entry.quote) in seen or speaks_to_the_model(f"{entry.claim}\n{entry.quote}"):
+            continue
+        seen.add((entry.claim, entry.quote))
+        kept.append(entry)
+    return kept
+
+
+def _headline(branch: Branch) -> str:
+    said = branch.ledger.hypothesis
+    names = ", ".join(name for name in (said.place, said.city, said.region, said.country) if name)
+    if speaks_to_the_model(names):
+        names = ""
+    where = f"{branch.point.lat:.4f}, {branch.point.lon:.4f}"
+    return f"Branch {branch.label}: {where} {_quoted(names) if names else ''}".rstrip()
+
+
+def _line(exhibit: Exhibit) -> str:
+    entry = exhibit.entry
+    source = f" ({entry.tool}: {_quoted(entry.quote)})" if entry.tool and entry.quote else ""
+    if not source and entry.quote:
+        source = f" (photo: {_quoted(entry.quote)})"
+    return f"  [{exhibit.id}] {_quoted(entry.claim)}{source}: {_SAID[entry.finding]}"
+
+
+def _quoted(text: str) -> str:
+    """One line of JSON string: whatever it contains, it cannot end the quotation."""
+    flat = " ".join(text.split())
+    return json.dumps(flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…", ensure_ascii=False)

@@ -1,0 +1,88 @@
+"""The verdict when a verifier model has chosen: its branch and reasons, our radius, names and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tts.domain.answer import Evidence, Verdict
+from tts.domain.geo import Area
+from tts.verify.assembly.verdict import verdict_for
+from tts.verify.consensus.calibration import Calibration
+from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.spread_features import spread_of
+from tts.verify.consensus.votes import Vote
+from tts.verify.evidence.ledger import Finding, RolloutLedger
+from tts.verify.evidence.world import World
+from tts.verify.model.adjudication import Adjudication
+from tts.verify.model.dossier import Exhibit
+
+
+def verdict_of_model(
+    adjudication: Adjudication,
+    *,
+    clusters: Sequence[Cluster],
+    votes: Sequence[Vote],
+    ledgers: Sequence[RolloutLedger],
+    rollouts: int,
+    calibration: Calibration,
+    target_radius_km: float,
+    world: World,
+    within: Area | None = None,
+) -> Verdict:
+    """The chosen cluster first, its centre where the model said. Radius and confidence stay calibrated."""
+    winner = _winner(adjudication, clusters, votes)
+    ours = {vote.ledger.rollout_id for vote in winner.members}
+    others = [c for c in clusters if not ours & {vote.ledger.rollout_id for vote in c.members}]
+    spread = spread_of(winner, votes, rollouts, world)
+    verdict = verdict_for(
+        [winner, *others],
+        ledgers,
+        spread,
+        calibration,
+        target_radius_km=target_radius_km,
+        world=world,
+        within=within,
+    )
+    evidence = list(verdict.evidence)
+    explanation = "\n".join(_reason(text, exhibits, evidence) for text, exhibits in adjudication.reasons)
+    return verdict.model_copy(
+        update={
+            "explanation": explanation or verdict.explanation,
+            "evidence": tuple(evidence),
+            "warnings": (*verdict.warnings, *adjudication.warnings),
+        }
+    )
+
+
+def _winner(adjudication: Adjudication, clusters: Sequence[Cluster], votes: Sequence[Vote]) -> Cluster:
+    chosen = next(vote for vote in votes if adjudication.chosen is vote.ledger)
+    centre = adjudication.point or chosen.point
+    for cluster in clusters:
+        if any(vote is chosen for vote in cluster.members):
+            return Cluster(centre, cluster.members, cluster.support, cluster.utility)
+    total = sum(vote.weight for vote in votes)
+    return Cluster(centre, (chosen,), chosen.weight / total, 0.0)
+
+
+def _reason(text: str, exhibits: Sequence[Exhibit], evidence: list[Evidence]) -> str:
+    """The reason with the ids that its evidence has in the answer; what the answer lacks is added to it."""
+    ids = []
+    for exhibit in exhibits:
+        entry = exhibit.entry
+        known = next((e for e in evidence if (e.claim, e.quote) == (entry.claim, entry.quote)), None)
+        if known is None:
+            known = Evidence(
+                id=f"e{len(evidence) + 1}",
+                claim=entry.claim,
+                supports=entry.supports,
+                grounded=entry.finding is Finding.SUPPORTED,
+                rollout_id=exhibit.ledger.rollout_id,
+                call_id=entry.call_id,
+                tool=entry.tool,
+                quote=entry.quote,
+                url=entry.url,
+                retrieved_at=entry.retrieved_at,
+            )
+            evidence.append(known)
+        ids.append(known.id)
+    return f"{text} [{', '.join(dict.fromkeys(ids))}]" if ids else text

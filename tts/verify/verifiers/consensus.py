@@ -1,0 +1,218 @@
+"""The verifier without a model: ledgers, weighted votes, clusters, calibrated radii.
+
+Deterministic, indifferent to the order of rollouts, works from one rollout up, and never takes a rollout's own
+confidence at face value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from tts.clues.hints import hint_of
+from tts.domain.answer import Verdict
+from tts.domain.geo import Area
+from tts.domain.reading import Reading
+from tts.domain.trajectory import Trajectory
+from tts.ports import VerdictText, VerifyRequest
+from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
+from tts.verify.consensus.calibration import Calibration
+from tts.verify.consensus.clusters import Cluster, clusters_of
+from tts.verify.consensus.constraint import FIRM, Outside, lies_inside, outside_verdict, speaks_against
+from tts.verify.consensus.pooled_lines import Pooled, pooled, read_vote
+from tts.verify.consensus.spread_features import Spread, spread_of
+from tts.verify.consensus.votes import Vote, votes_from
+from tts.verify.evidence.hint_check import check_hint, with_hint
+from tts.verify.evidence.ledger import RolloutLedger
+from tts.verify.evidence.ledger_builder import build_ledger
+from tts.verify.evidence.reading_belief import ReadBelief, read_belief
+from tts.verify.evidence.several_photos import OnePhoto, apart_verdict, photos_apart
+from tts.verify.evidence.world import World
+from tts.verify.model.adjudication import Adjudication
+from tts.verify.model.model_verdict import verdict_of_model
+
+_AT_ONCE_CHARS = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Everything between trajectories and verdict; calibration is fitted on it. Without votes there are no clusters.
+
+    `outside` is set when nothing in the caller's area is answered, `apart` when the photos cannot be of one place:
+    then there are no clusters either. `read` is what the photo says without the caller, where he said something.
+    """
+
+    ledgers: tuple[RolloutLedger, ...]
+    votes: tuple[Vote, ...]
+    clusters: tuple[Cluster, ...]
+    spread: Spread | None
+    outside: Outside | None = None
+    apart: tuple[OnePhoto, ...] = ()
+    read: ReadBelief | None = None
+
+
+class ConsensusVerifier:
+    """The `Verifier` port over a world and a calibration."""
+
+    def __init__(self, world: World, calibration: Calibration) -> None:
+        self._world = world
+        self._calibration = calibration
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
+        """Yields the whole explanation, then the verdict. Long trajectories are judged in a thread."""
+        large = sum(len(trajectory.text) for trajectory in request.trajectories) > _AT_ONCE_CHARS
+        verdict = await asyncio.to_thread(self.decide, request) if large else self.decide(request)
+        yield VerdictText(text=verdict.explanation)
+        yield verdict
+
+    def judge(self, request: VerifyRequest) -> Judgement:
+        """Ledgers, votes and clusters of a request, before calibration."""
+        return judge(
+            request.trajectories,
+            request.readings,
+            self._world,
+            within=request.options.within,
+            hint=request.options.hint,
+            photos=max(1, len(request.photos)),
+        )
+
+    def decide(self, request: VerifyRequest, judged: Judgement | None = None) -> Verdict:
+        """The verdict. `judged` saves the work where `judge` was called before for this request."""
+        judged = judged or self.judge(request)
+        return self._answering_the_hint(request, judged, self._decide(request, judged))
+
+    def adjudicated(self, request: VerifyRequest, judged: Judgement, adjudication: Adjudication) -> Verdict:
+        """The verdict for a branch that a verifier model chose."""
+        found = verdict_of_model(
+            adjudication,
+            clusters=judged.clusters,
+            votes=judged.votes,
+            ledgers=judged.ledgers,
+            rollouts=len(request.trajectories),
+            calibration=self._calibration,
+            target_radius_km=request.options.target_radius_km,
+            world=self._world,
+            within=request.options.within,
+        )
+        return self._answering_the_hint(request, judged, found)
+
+    def _decide(self, request: VerifyRequest, judged: Judgement) -> Verdict:
+        target, within = request.options.target_radius_km, request.options.within
+        if judged.apart:
+            return self._apart(judged, target)
+        if judged.outside is not None and within is not None:
+            outside = judged.outside
+            found = self._verdict(outside.clusters, judged.ledgers, outside.spread, target) if outside.spread else None
+            blank = abstention((), target, self._world)
+            return outside_verdict(found, within, judged.read, blank, self._world, contradicted=outside.contradicted)
+        if judged.spread is None:
+            return abstention(judged.ledgers, target, self._world)
+        return self._verdict(judged.clusters, judged.ledgers, judged.spread, target, within)
+
+    def _verdict(
+        self,
+        clusters: Sequence[Cluster],
+        ledgers: Sequence[RolloutLedger],
+        spread: Spread,
+        target_km: float,
+        within: Area | None = None,
+    ) -> Verdict:
+        return verdict_for(
+            clusters,
+            ledgers,
+            spread,
+            self._calibration,
+            target_radius_km=target_km,
+            world=self._world,
+            within=within,
+        )
+
+    def _apart(self, judged: Judgement, target_km: float) -> Verdict:
+        """Each photo goes the whole way from its ledger to a verdict by itself."""
+        answers = []
+        for one in judged.apart:
+            alone = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
+            ledgers = alone.ledgers
+            found = (
+                self._verdict(alone.clusters, ledgers, alone.spread, target_km)
+                if alone.spread is not None
+                else abstention(ledgers, target_km, self._world)
+            )
+            answers.append(photo_answer(one.number, found))
+        blank = abstention((), target_km, self._world)
+        return apart_verdict(answers, [one.read for one in judged.apart], blank)
+
+    def _answering_the_hint(self, request: VerifyRequest, judged: Judgement, verdict: Verdict) -> Verdict:
+        hint = request.options.hint
+        if not hint or self._world.clues is None:
+            return verdict
+        firm = any(v.ledger.grounding >= FIRM for cluster in judged.clusters[:1] for v in cluster.members)
+        outcome = check_hint(hint_of(hint, self._world.clues), verdict, judged.read, firm=firm, world=self._world)
+        return with_hint(verdict, outcome, hint)
+
+
+def judge(
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    world: World,
+    *,
+    within: Area | None = None,
+    hint: str | None = None,
+    photos: int = 1,
+) -> Judgement:
+    """Weigh trajectories. Votes outside the area the caller named do not count; where the photo speaks against the
+    area, those inside do not either. `photos` counts those of the request."""
+    claimed = hint_of(hint, world.clues) if hint and world.clues is not None else None
+    built = [build_ledger(trajectory, readings, world, hint) for trajectory in trajectories]
+    ledgers = tuple(ledger for ledger in built if ledger is not None)
+    if apart := photos_apart(trajectories, readings, photos, world):
+        return Judgement(ledgers, (), (), None, apart=apart)
+    asked = within is not None or bool(hint)
+    read = read_belief(trajectories, readings, world.clues) if asked and world.clues is not None else None
+    votes = votes_from([ledger for ledger in ledgers if lies_inside(ledger, within, world)], world)
+    outside: Outside | None = None
+    if within is not None:
+        others = [row for row in ledgers if lies_inside(row, None, world) and not lies_inside(row, within, world)]
+        beyond = votes_from(others, world)
+        outside = _outside(trajectories, readings, beyond, read, within, world)
+        if speaks_against(within, votes, beyond, read, world):
+            return Judgement(ledgers, (), (), None, outside=replace(outside, contradicted=True), read=read)
+    together = pooled(trajectories, readings, votes, world, within, claimed, hint)
+    if together.vote is not None and not lies_inside(together.vote.ledger, within, world):
+        together = Pooled()
+    found = _weighed(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
+    return replace(found, read=read, outside=None if found.clusters else outside)
+
+
+def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, within: Area | None = None) -> Judgement:
+    """From ledgers on: votes, clusters, spread. `rollouts` counts all that ended, also those without a ledger."""
+    votes = votes_from([ledger for ledger in ledgers if lies_inside(ledger, within, world)], world)
+    return _weighed(ledgers, votes, None, rollouts, world)
+
+
+def _weighed(
+    ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], together: Vote | None, rollouts: int, world: World
+) -> Judgement:
+    """How far votes agree is told by those of the rollouts, as far as there are any."""
+    every = [*votes, together] if together is not None else list(votes)
+    if not every:
+        return Judgement(tuple(ledgers), (), (), None)
+    clusters = clusters_of(every, world)
+    spread = spread_of(clusters[0], votes or every, rollouts, world)
+    return Judgement(tuple(ledgers), tuple(every), tuple(clusters), spread)
+
+
+def _outside(
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    beyond: Sequence[Vote],
+    read: ReadBelief | None,
+    within: Area,
+    world: World,
+) -> Outside:
+    """What votes outside the area and everything that was read lead to, weighed as if no area had been given."""
+    own = read_vote(trajectories, readings, read, world)
+    allowed = own is not None and not lies_inside(own.ledger, within, world)
+    found = _weighed((), beyond, own if allowed else None, len(trajectories), world)
+    return Outside(False, found.clusters, found.spread)

@@ -1,0 +1,30 @@
+"""Says of every verdict what its radius and confidence rest on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from tts.aio import closing
+from tts.domain.answer import Verdict
+from tts.domain.calibration import CalibrationState
+from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
+
+
+class StatingVerifier:
+    """A `Verifier` in front of another. A request in another dialect than `dialect` is not what was fitted."""
+
+    def __init__(self, verifier: Verifier, state: CalibrationState, dialect: str) -> None:
+        self._verifier, self._state, self._dialect = verifier, state, dialect
+        self._elsewhere = state.model_copy(update={"state": "transferred"})
+
+    async def aclose(self) -> None:
+        """Close the connections of the other."""
+        await close_each(self._verifier)
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        """Pass on what the other yields, with the state of the calibration in its verdict."""
+        own = request.options.dialect in (None, self._dialect)
+        state = self._state if own else self._elsewhere
+        async with closing(self._verifier.verify(request)) as items:
+            async for item in items:
+                yield item.model_copy(update={"calibration": state}) if isinstance(item, Verdict) else item
