@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import click
 from ray import serve
-from ray.serve._private.common import ReplicaState
 
 from deployments.launch.cluster import APP_NAME, served
+from deployments.seam.ray import RUNNING
 from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, client, free_port, report, say
 from geotts_benchmarks.load import Load
@@ -108,7 +108,7 @@ async def replicas() -> int:
     """Running Rollout replicas."""
     status = await asyncio.to_thread(serve.status)
     states = status.applications[APP_NAME].deployments["Rollout"].replica_states
-    return int(states.get(ReplicaState.RUNNING, 0))
+    return int(states.get(RUNNING, 0))
 
 
 def flaps(counts: list[int]) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import ray
 from ray import serve
-from ray.serve import context
 
+from deployments.seam.ray import serve_listener
 from tts.errors import ConfigError, FatalError, boundary
 
 _CONTROLLER = {"name": "SERVE_CONTROLLER_ACTOR", "namespace": "serve"}
@@ -39,8 +39,7 @@ class JoinedServe:
         Raises:
             FatalError: Serve's proxies listen where this machine cannot reach them.
         """
-        client: Any = context._get_global_client()
-        options = client.http_config
+        options = serve_listener()
         addresses = _hosts(options.host)
         urls = [f"http://{f'[{host}]' if ':' in host else host}:{options.port}" for host in addresses]
         give_up = time.monotonic() + _ANSWER_S

@@ -10,10 +10,10 @@ import contextlib
 import socket
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 import ray
 
+from deployments.seam.ray import raylet_socket
 from tts.errors import FatalError
 
 _CONNECT_S = 2.0
@@ -37,8 +37,7 @@ class ClusterWatch:
     def of_this_process(cls) -> ClusterWatch:
         """The cluster that Ray is connected to here."""
         host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
-        node: Any = ray._private.worker.global_worker.node
-        return cls((host.strip("[]"), int(port)), node.raylet_socket_name)
+        return cls((host.strip("[]"), int(port)), raylet_socket())
 
     def check(self) -> None:
         """Raises ClusterLost, which says what is gone, when a part was silent for longer than it may be."""

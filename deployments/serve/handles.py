@@ -17,8 +17,9 @@ import ray
 from ray import serve
 from ray.exceptions import RayActorError, RayError, RayTaskError
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, RayServeException
-from ray.serve.handle import DeploymentHandle, DeploymentResponse, DeploymentResponseGenerator
+from ray.serve.handle import DeploymentHandle
 
+from deployments.seam.ray import cancel
 from tts.aio import closing
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
@@ -50,7 +51,7 @@ async def remote_call(method: Any, *args: Any) -> Any:
     try:
         return await response
     except asyncio.CancelledError:
-        _cancel(response)
+        cancel(response)
         if _cancelled_here():
             raise
         raise ReplicaLost("a call was cancelled on its way") from None
@@ -71,7 +72,7 @@ async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
     except (RayError, RayServeException) as error:
         raise _mapped(error) from error
     finally:
-        _cancel(response)
+        cancel(response)
 
 
 async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, within_s: float) -> list[Any]:
@@ -88,17 +89,6 @@ async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, wit
     except (RayError, RayServeException) as error:
         raise _mapped(error) from error
     return results
-
-
-def _cancel(response: Any) -> None:
-    """Cancel a call, also one that found its replica in the very moment in which its caller was cancelled: Serve has
-    not noted that replica then, and its own `cancel` leaves the other side at work for nobody.
-    """
-    response.cancel()
-    if isinstance(response, DeploymentResponse | DeploymentResponseGenerator) and response._replica_result is None:
-        assigned = response._replica_result_future
-        if assigned.done() and not assigned.cancelled() and assigned.exception() is None:
-            assigned.result().cancel()  # type: ignore[no-untyped-call]
 
 
 def _cancelled_here() -> bool:

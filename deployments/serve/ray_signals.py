@@ -1,8 +1,7 @@
 """Keeps SIGTERM and SIGINT of this process while Ray starts in it.
 
 Ray replaces the SIGTERM handler twice: `ray.init` sets one in Python that exits, and the core worker one in C++ that
-prints a stack and aborts (exit code 134), which no later handler in Python sees. Rests on Ray's internals:
-`tests/unit/deployments/serve/test_ray_seams.py` names the version that this was written for and fails on another.
+prints a stack and aborts (exit code 134), which no later handler in Python sees.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import ray
-from ray._private import ray_constants, utils
+from deployments.seam.ray import without_signal_handlers
 
 _KEPT = (signal.SIGTERM, signal.SIGINT)
 
@@ -29,25 +27,11 @@ def keep_signal_handlers() -> Iterator[None]:
 
     Outside the main thread no handler can be set, by Ray neither, so only the one in C++ is kept out.
     """
-    raylet: Any = ray._raylet
-    constants: Any = ray_constants
-    core_worker, set_handler = raylet.CoreWorker, utils.set_sigterm_handler
-    in_cpp = constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER
     later = _LaterSignals()
-
-    def make_core_worker(*arguments: Any, **options: Any) -> Any:
-        if threading.current_thread() is threading.main_thread():
-            later.begin()
-        return core_worker(*arguments, **options)
-
-    constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER = True
-    raylet.CoreWorker = make_core_worker
-    utils.set_sigterm_handler = lambda handler: None
     try:
-        yield
+        with without_signal_handlers(later.begin):
+            yield
     finally:
-        constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER = in_cpp
-        raylet.CoreWorker, utils.set_sigterm_handler = core_worker, set_handler
         later.end()
 
 
@@ -59,7 +43,8 @@ class _LaterSignals:
         self._came: set[int] = set()
 
     def begin(self) -> None:
-        self._handlers = {number: signal.signal(number, self._note) for number in _KEPT}
+        if threading.current_thread() is threading.main_thread():
+            self._handlers = {number: signal.signal(number, self._note) for number in _KEPT}
 
     def end(self) -> None:
         for number, handler in self._handlers.items():

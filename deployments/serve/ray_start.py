@@ -5,19 +5,27 @@ Import after `deployments.serve.ray_env.prepare_environment` has run: Ray reads 
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import psutil
 import ray
-from ray._private.node import Node
 from ray.exceptions import AuthenticationError
 
+from deployments.seam.ray import (
+    RAY_LOGGERS,
+    forget_shutdown,
+    is_started_node,
+    kill_node,
+    own_nodes,
+    process_ids,
+    redirect_raylet_lines,
+)
 from deployments.serve.ray_env import prepare_token
 from deployments.serve.ray_signals import keep_signal_handlers
 from tts.errors import FatalError, boundary
@@ -68,22 +76,21 @@ def forget_failed_start(error: BaseException) -> None:
     """
     failures = [error, *_causes(error)]
     nodes = _nodes_held_by(failures)
-    with _descendants_end([*nodes, *_own_nodes()]):
+    with _descendants_end([*nodes, *own_nodes()]):
         ray.shutdown(wait_for_processes=True)
         for node in nodes:
-            node.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
+            kill_node(node)
     for failure in failures:
         traceback.clear_frames(failure.__traceback__)
 
 
 @contextmanager
-def _descendants_end(nodes: Sequence[Node]) -> Iterator[None]:
+def _descendants_end(nodes: Sequence[Any]) -> Iterator[None]:
     """What the processes of these nodes started ends with the block, too.
 
     Ray leaves that to them. Agents that a raylet has only just started wait a minute for its cluster first.
     """
-    started = [info.process for node in nodes for infos in node.all_processes.values() for info in infos]
-    family = [member for process in started for member in _descendants(process.pid)]
+    family = [member for node in nodes for pid in process_ids(node) for member in _descendants(pid)]
     yield
     _, left = psutil.wait_procs(family, timeout=_WORKERS_END_S)
     for member in left:
@@ -97,38 +104,27 @@ def _descendants(pid: int) -> list[psutil.Process]:
     return []
 
 
-def _own_nodes() -> list[Node]:
-    """The private node of this process; none when it has joined the cluster of others."""
-    node: Node | None = ray._private.worker._global_node
-    return [node] if node is not None else []
-
-
-def _nodes_held_by(failures: Sequence[BaseException]) -> list[Node]:
+def _nodes_held_by(failures: Sequence[BaseException]) -> list[Any]:
     """The nodes that were being made in the frames of these errors. Ray hands out none that is not complete."""
-    found: dict[int, Node] = {}
+    found: dict[int, Any] = {}
     for failure in failures:
         for frame, _ in traceback.walk_tb(failure.__traceback__):
-            found |= {id(value): value for value in frame.f_locals.values() if _has_processes(value)}
+            found |= {id(value): value for value in frame.f_locals.values() if is_started_node(value)}
     return list(found.values())
-
-
-def _has_processes(value: object) -> bool:
-    """Whether it is a node that has come as far as to keep a list of them."""
-    return isinstance(value, Node) and hasattr(value, "removal_lock") and hasattr(value, "all_processes")
 
 
 def stop_ray() -> None:
     """Leave the cluster; a private one is ended, and its processes are waited for."""
-    with _descendants_end(_own_nodes()):
+    with _descendants_end(own_nodes()):
         ray.shutdown(wait_for_processes=True)
 
 
 def abandon_ray() -> None:
     """Kill what is left of a private node whose cluster died, and forget Ray without a word to it: it would wait for
     the dead for a minute and then abort this process. The process must end with `os._exit` after this."""
-    for node in _own_nodes():
-        node.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
-    atexit.unregister(ray._private.worker.shutdown)
+    for node in own_nodes():
+        kill_node(node)
+    forget_shutdown()
 
 
 def _join(address: str, *, log_to_driver: bool) -> None:
@@ -153,10 +149,10 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _init(address: str | None, *, log_to_driver: bool) -> None:
-    for name in ("ray", "ray.serve", "ray._private.authentication"):
+    for name in RAY_LOGGERS:
         logging.getLogger(name).setLevel(logging.ERROR)
     if not log_to_driver:
-        _quiet_raylet()
+        redirect_raylet_lines(partial(_log.debug, "%s"))
     with keep_signal_handlers():
         if address is not None:
             ray.init(address, log_to_driver=log_to_driver, logging_level=logging.ERROR, namespace="serve")
@@ -169,16 +165,3 @@ def _init(address: str | None, *, log_to_driver: bool) -> None:
             log_to_driver=log_to_driver,
             logging_level=logging.WARNING,
         )
-
-
-def _quiet_raylet() -> None:
-    """Log what the raylet reports (a worker that ended, at every shutdown the controller) instead of printing it.
-
-    Ray prints these reports to stdout even with `log_to_driver=False`, and has no setting for it.
-    """
-
-    def note(data: dict[str, Any], ignore_prefix: bool = False) -> None:
-        for line in data.get("lines", ()):
-            _log.debug("%s", line)
-
-    ray._private.worker.print_to_stdstream = note

@@ -4,9 +4,7 @@ uvicorn's own protocol reads request lines and header fields without an end to s
 refuses what `gateway.connections` does not allow, before anybody is asked for a key. It also answers clients that have
 closed their sending side only, and sends HTTP/1.0 clients no chunks.
 
-Serve starts uvicorn with `http="auto"`; `install` sets what that stands for. This is the one file that rests on
-uvicorn's internals: `tests/unit/deployments/http/test_http_limits.py` names the version it was written against and
-fails on another.
+Serve starts uvicorn with `http="auto"`; `install` sets what that stands for.
 """
 
 from __future__ import annotations
@@ -15,15 +13,19 @@ import asyncio
 from functools import partial
 from typing import Any, ClassVar
 
-import uvicorn.config
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from deployments.http.server.connections import Connections, State
+from deployments.seam.uvicorn import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+    default_protocol,
+    set_default_protocol,
+)
 from tts.api.schema import problem_of
 from tts.config import ConnectionLimits
 
-WRITTEN_FOR = "0.54"  # uvicorn's minor version
 _OURS = "deployments.http.server.head_limits:LimitedHttp"
 _LINGER_S = 1.0  # a refusal is read before the connection is reset
 _LINGER_BYTES = 256 * 1024
@@ -292,12 +294,12 @@ class LimitedHttp(HttpToolsProtocol):
 def install(limits: ConnectionLimits) -> None:
     """Every server that this process starts from now on has these limits."""
     LimitedHttp.gate = Connections(limits)
-    uvicorn.config.HTTP_PROTOCOLS["auto"] = _OURS
+    set_default_protocol(_OURS)
 
 
 def installed() -> bool:
     """Whether servers that this process starts have the limits, because `install` was called."""
-    return uvicorn.config.HTTP_PROTOCOLS["auto"] == _OURS
+    return default_protocol() == _OURS
 
 
 async def _too_many(send: Send) -> None:

@@ -5,7 +5,6 @@ import contextlib
 import json
 
 import pytest
-import uvicorn
 from support.service import PHOTO, an_app, idle, serving
 
 from deployments.http.server import head_limits as http_limits
@@ -70,10 +69,6 @@ def locate(*fields, version=b"1.1", accept=b"application/json"):
         *fields,
     ]
     return b"\r\n".join(head) + b"\r\n\r\n" + body
-
-
-def test_the_protocol_is_written_for_this_uvicorn():
-    assert uvicorn.__version__.startswith(http_limits.WRITTEN_FOR + "."), "read LimitedHttp again with this release"
 
 
 async def test_an_endless_header_ends_with_431(data_store):

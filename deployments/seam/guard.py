@@ -1,0 +1,57 @@
+"""Whether Ray and uvicorn are the versions that this package was written for, and have the names that it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pkgutil import resolve_name
+
+WRITTEN_FOR: Mapping[str, str] = {"ray": "2.60", "uvicorn": "0.54"}
+
+# package: the names that `ray.py` and `uvicorn.py` use, in the form of `pkgutil.resolve_name`
+NAMES: Mapping[str, Sequence[str]] = {
+    "ray": (
+        "ray._common.tls_utils:add_port_to_grpc_server",
+        "ray._private.node:Node.kill_all_processes",
+        "ray._private.node:Node.raylet_socket_name",
+        "ray._private.ray_constants:RAY_DISABLE_FAILURE_SIGNAL_HANDLER",
+        "ray._private.utils:set_sigterm_handler",
+        "ray._private.worker:_global_node",
+        "ray._private.worker:global_worker",
+        "ray._private.worker:print_to_stdstream",
+        "ray._private.worker:shutdown",
+        "ray._raylet:CoreWorker",
+        "ray.serve._private.common:ReplicaState.RUNNING",
+        "ray.serve._private.http_util:set_socket_reuse_port",
+        "ray.serve._private.http_util:start_asgi_http_server",
+        "ray.serve._private.replica:add_port_to_grpc_server",
+        "ray.serve._private.replica:start_asgi_http_server",
+        "ray.serve._private.request_router.request_router:RequestRouter._cancel_routing_task_for_pending_request",
+        "ray.serve._private.request_router.request_router:RequestRouter._fulfill_next_pending_request",
+        "ray.serve._private.request_router.request_router:RequestRouter._record_queue_wait_time",
+        "ray.serve._private.request_router.request_router:RequestRouter._remove_pending_request_from_indices",
+        "ray.serve.context:_get_global_client",
+    ),
+    "uvicorn": (
+        "uvicorn.config:HTTP_PROTOCOLS",
+        "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol._start_asgi_task",
+        "uvicorn.protocols.http.httptools_impl:RequestResponseCycle",
+        "uvicorn.protocols.http.httptools_impl:STATUS_LINE",
+    ),
+}
+
+
+def other_versions() -> Iterator[str]:
+    """The packages that are installed in another version than this was written for, as `name version`."""
+    for package, wanted in WRITTEN_FOR.items():
+        if not (found := version(package)).startswith(f"{wanted}."):
+            yield f"{package} {found}"
+
+
+def missing_names(names: Mapping[str, Sequence[str]] = NAMES) -> Iterator[str]:
+    """Those of `names` that the installed packages do not have. This imports the packages."""
+    for name in (name for group in names.values() for name in group):
+        try:
+            resolve_name(name)
+        except (ImportError, AttributeError):
+            yield name

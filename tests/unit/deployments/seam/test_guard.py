@@ -1,0 +1,91 @@
+"""Internals of Ray, Serve and uvicorn are used in one package, which was written for one version of each."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from ray._private import ray_constants, utils, worker
+from ray.serve._private import http_util, replica
+
+import deployments
+from deployments.seam.guard import NAMES, missing_names, other_versions
+
+ROOT = Path(deployments.__file__).parents[1]
+OUTSIDE = [
+    path
+    for package in ("deployments", "tools", "tts", "geotts_benchmarks", "geotts_client")
+    for path in (ROOT / package).rglob("*.py")
+    if "seam" not in path.relative_to(ROOT).parts
+]
+INTERNALS = ("uvicorn.config", "uvicorn.protocols")
+
+
+def test_ray_and_uvicorn_are_the_versions_that_the_seam_was_written_for():
+    """On a new version read deployments/seam and deployments/http/server/head_limits.py again."""
+    assert list(other_versions()) == []
+
+
+def test_every_name_that_the_seam_uses_is_there():
+    assert list(missing_names()) == []
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_a_name_that_a_version_took_away_is_reported(monkeypatch, package):
+    first = NAMES[package][0]
+    module, _, name = first.partition(":")
+    monkeypatch.delattr(f"{module}.{name}")
+    assert list(missing_names()) == [first]
+
+
+def test_serve_opens_its_port_by_the_functions_that_are_replaced():
+    assert "start_asgi_http_server(" in inspect.getsource(replica)
+    assert "add_port_to_grpc_server(" in inspect.getsource(replica)
+    assert "set_socket_reuse_port(sock)" in inspect.getsource(http_util.start_asgi_http_server)
+    assert list(inspect.signature(http_util.start_asgi_http_server).parameters) == [
+        "app", "http_options", "event_loop", "enable_so_reuseport",
+    ]  # fmt: skip
+
+
+def test_ray_sets_its_handlers_by_the_functions_that_are_kept_from_it():
+    assert "ray._private.utils.set_sigterm_handler(sigterm_handler)" in inspect.getsource(worker.init)
+    assert "ray._raylet.CoreWorker(" in inspect.getsource(worker.connect)
+    assert "signal.signal" in inspect.getsource(utils.set_sigterm_handler)
+    assert ray_constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER is False
+
+
+def internals_in(source):
+    """Modules and attributes of Ray, Serve and uvicorn that are not their public interface."""
+    for node in ast.walk(ast.parse(source)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute) and ast.unparse(node).split(".")[0] in ("ray", "serve", "uvicorn"):
+            names = [ast.unparse(node)]
+        for name in names:
+            parts = re.match(r"[\w.]*", name)[0].split(".")
+            if parts[0] in ("ray", "serve", "uvicorn") and (
+                any(part.startswith("_") for part in parts) or name.startswith(INTERNALS)
+            ):
+                yield name
+
+
+def test_no_module_outside_the_seam_uses_internals():
+    found = {str(path.relative_to(ROOT)): names for path in OUTSIDE if (names := [*internals_in(path.read_text())])}
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from ray._private import worker",
+        "import ray.serve._private.replica",
+        "ray._raylet.CoreWorker",
+        "from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol",
+    ],
+)
+def test_the_search_for_internals_finds_them(source):
+    assert list(internals_in(source))
