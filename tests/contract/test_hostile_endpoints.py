@@ -21,6 +21,8 @@ from support.stage import toolbox
 
 from deployments.wiring.parts import make_dialect, make_model
 from tts.config.loading import load_config
+from tts.dialects import DIALECTS
+from tts.dialects.released.importing import IMPORTABLE
 from tts.domain.events import RolloutFinished, parse_event
 from tts.domain.trajectory import fold
 from tts.inference.openai import connection as openai_connection
@@ -33,7 +35,7 @@ from tts.rollout.group import run_group
 pytestmark = pytest.mark.slow
 DEADLINE_S = 0.5  # of a group
 ROLLOUTS = 2
-MOST_BYTES = 96 * 2**20  # of all profiles at once, the endpoints' own included
+MOST_BYTES = 144 * 2**20  # of all forms at once, the endpoints' own included
 DEEP = "[" * 100_000
 BIG = 10**15
 SEARCH = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
@@ -185,7 +187,7 @@ def tools():
 
 @pytest.fixture(scope="module")
 def trust():
-    """Certificates are read once, not for each of some six hundred engines: nothing here speaks TLS."""
+    """Certificates are read once, not for each of some thousand engines: nothing here speaks TLS."""
     made = ssl.create_default_context()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ssl, "create_default_context", lambda *args, **kwargs: made)
@@ -202,9 +204,31 @@ def small(monkeypatch, trust):
 loaded = lru_cache(load_profile)
 
 
-def configured(profile, url):
+SHIPPED = {profile: {} for profile in profile_names()}
+TOLERANT = {
+    f"{profile}, served": {"behaviour": "served"}
+    for profile in profile_names()
+    if loaded(profile).dialect_settings.behaviour == "released"
+}
+OTHER_LOOPS = {
+    "thinking_with_map, demo": {"released_path": "demo"},
+    "reverse, rl": {"released_path": "rl"},
+}
+FORMS = SHIPPED | TOLERANT | OTHER_LOOPS  # by name: what differs from the settings of the profile
+
+
+def configured(form, url):
     patience = {"retries": 1, "backoff_s": 0.01, "first_token_s": 0.15, "idle_s": 0.15, "remember_days": 0}
-    return load_config(None, {"engine": patience}, profile=loaded(profile).tree(model="m", endpoint=url))
+    asked = {"engine": patience, "dialect_settings": FORMS[form]}
+    return load_config(None, asked, profile=loaded(form.partition(",")[0]).tree(model="m", endpoint=url))
+
+
+def test_every_dialect_is_tried_in_every_form():
+    tried = [configured(form, "http://127.0.0.1:1/v1") for form in FORMS]
+    assert {args.dialect for args in tried} == set(DIALECTS)
+    served = {args.dialect for args in tried if args.dialect_settings.behaviour == "served"}
+    assert served == set(DIALECTS)
+    assert {args.dialect for args in tried if args.dialect_settings.behaviour == "released"} == set(IMPORTABLE)
 
 
 async def rollouts(profile, url, photo, tools):
@@ -245,11 +269,11 @@ def wrong_with(items):
 async def test_a_hostile_endpoint_fails_rollouts_of_every_profile_and_nothing_else(kind, name, sign_photo, tools):
     before = peak_bytes()
     async with kind(name) as url, asyncio.timeout(30):
-        found = await asyncio.gather(*(rollouts(profile, url, sign_photo, tools) for profile in profile_names()))
+        found = await asyncio.gather(*(rollouts(profile, url, sign_photo, tools) for profile in FORMS))
         running = [model.running for _, model in found]
         for _, model in found:
             await model.aclose()
-    told = {profile: wrong_with(items) for profile, (items, _) in zip(profile_names(), found, strict=True)}
+    told = {profile: wrong_with(items) for profile, (items, _) in zip(FORMS, found, strict=True)}
     assert not {profile: problem for profile, problem in told.items() if problem}
     assert set(running) == {0}
     assert peak_bytes() - before < MOST_BYTES

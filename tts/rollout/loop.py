@@ -13,6 +13,7 @@ from dataclasses import replace
 from tts.aio import Deadline, Send, closing
 from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
 from tts.dialects.declining import declines
+from tts.dialects.released.written_call import as_plain_call
 from tts.domain.answer import StopReason
 from tts.domain.cues import Cues
 from tts.domain.events import (
@@ -371,7 +372,7 @@ class _Rollout:
     async def _call_all(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutOutput]) -> list[ToolOutcome]:
         """Run calls side by side; those beyond what a turn may have are refused."""
         for call in calls:
-            await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))
+            await send(ToolCalled(rollout_id=self._id, turn=turn, call=as_plain_call(call)))
         allowed = min(self._dialect.calls_per_turn, self._budget.calls_left)
         outcomes = await self._tools.run_all(calls, allowed, self._messages, self._context)
         for outcome in outcomes:

@@ -26,3 +26,8 @@ def written_call(call_id: str, name: str, arguments: JsonValue, whole: JsonValue
 def arguments_of(call: ToolCall) -> JsonValue:
     """The arguments as they were written."""
     return call.written if isinstance(call, WrittenCall) else dict(call.arguments)
+
+
+def as_plain_call(call: ToolCall) -> ToolCall:
+    """The call as events carry it: what a reader of the log gets back is equal to it."""
+    return ToolCall(id=call.id, name=call.name, arguments=call.arguments) if isinstance(call, WrittenCall) else call
