@@ -13,6 +13,7 @@ from tts.api.openai import ChatRequest
 from tts.api.schema import Accepted202, Problem
 from tts.domain.events import EVENT
 from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.export.formats import FORMATS
 from tts.geodata.areas import WAYS
 
 _REF = "#/components/schemas/{model}"
@@ -86,6 +87,12 @@ _STREAMS: Json = {
 
 _GEOJSON: Json = {"application/geo+json": {"schema": {"type": "object", "description": "RFC 7946 FeatureCollection"}}}
 
+_EXPORTS: Json = {
+    one.media_type: {"schema": {"type": "string", "description": f"the answer as {one.name}"}}
+    for one in FORMATS.values()
+    if one.name != "geojson"
+}
+
 LOCATE: Json = {
     "parameters": [
         IDEMPOTENCY_KEY,
@@ -130,7 +137,7 @@ LOCATE: Json = {
 
 STATUS: Json = {
     "parameters": [_header("Prefer", "`wait=20`: the reply waits up to 20 s for the end; at most 60 s")],
-    "responses": {"200": {"content": _GEOJSON}},
+    "responses": {"200": {"content": {**_GEOJSON, **_EXPORTS}}},
 }
 
 EVENTS: Json = {

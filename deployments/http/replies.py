@@ -19,8 +19,10 @@ from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
 from tts.domain.events import Failed
 from tts.domain.geojson import answer_geojson
 from tts.domain.trajectory import Run
+from tts.export.formats import FORMATS
 
 SSE, NDJSON, GEOJSON, JSON = "text/event-stream", "application/x-ndjson", "application/geo+json", "application/json"
+EXPORTS = {one.media_type: one for one in FORMATS.values() if one.media_type != GEOJSON}
 ANSWERS, STREAMS = (JSON, GEOJSON), (SSE, NDJSON)
 NO_STORE = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Include = Literal["none", "summary", "full"]

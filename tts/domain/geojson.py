@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from shapely import set_precision
 from shapely.affinity import translate
 from shapely.geometry import Polygon, box
 from shapely.geometry.polygon import orient
+from shapely.ops import unary_union
 
 from tts.domain.answer import Answer
 from tts.domain.geo import LatLon, circle_ring, distance_km
@@ -55,7 +57,15 @@ def circle_geometry(centre: LatLon, radius_km: float) -> dict[str, Any]:
         piece = flat.intersection(box(-180 + 360 * turn, -90, 180 + 360 * turn, 90))
         shifted = translate(piece, xoff=-360.0 * turn)
         parts += [part for part in getattr(shifted, "geoms", [shifted]) if isinstance(part, Polygon) and part.area > 0]
-    return _geometry(parts)
+    whole = unary_union(parts)  # the parts of a circle around a pole share an edge
+    return _geometry(_polygons(whole) if whole.is_valid else parts)
+
+
+def _polygons(shape: Any) -> list[Polygon]:
+    """The polygons of a geometry on a grid of 1e-5 degrees, so that they are valid as they are written."""
+    on_grid = set_precision(shape, 1e-5)
+    found = [one for one in getattr(on_grid, "geoms", [on_grid]) if isinstance(one, Polygon) and one.area > 0]
+    return found or [one for one in getattr(shape, "geoms", [shape]) if isinstance(one, Polygon)]
 
 
 def _flat_ring(centre: LatLon, radius_km: float) -> list[tuple[float, float]]:

@@ -14,13 +14,14 @@ from starlette.responses import Response
 
 from deployments.http.accept import preferred
 from deployments.http.openapi import EVENTS, FILE, PROBLEMS, STATUS
-from deployments.http.replies import ANSWERS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
+from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
 from deployments.http.request_body import Malformed
 from deployments.http.routes.locate import preferences
 from deployments.http.service import Service
 from tts.api.schema import Cancelled, RunStatus, status_of
 from tts.domain.geojson import answer_geojson
 from tts.errors import NotFound
+from tts.export.located import located_from
 
 RequestId = Annotated[str, InPath(pattern=r"^loc_[0-9a-f]{20}$", examples=["loc_6f1d0c9a3b2e4d5f7a81"])]
 Sha256 = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$")]
@@ -39,14 +40,18 @@ def add_runs(app: FastAPI, service: Service) -> None:
     async def status(request: Request, request_id: RequestId) -> Response:
         """How far is it? With `Prefer: wait=20` the reply waits up to 20 s for the end."""
         meta = await gateway.meta(request_id, service.caller(request))
-        media_type = preferred(request.headers.getlist("accept"), ANSWERS)
+        media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *EXPORTS))
         await _wait(request, service, request_id)
-        told = status_of(request_id, await gateway.so_far(request_id), cast(Include, meta.include))
+        run = await gateway.so_far(request_id)
+        told = status_of(request_id, run, cast(Include, meta.include))
         headers = {**NO_STORE, "X-Request-Id": request_id}
         if told.status == "running":
             headers["Retry-After"] = "1"
         if told.answer is not None and media_type == GEOJSON:
             return Response(orjson.dumps(answer_geojson(told.answer)), media_type=GEOJSON, headers=headers)
+        if told.answer is not None and media_type in EXPORTS:
+            exported = await asyncio.to_thread(EXPORTS[media_type].write, [located_from(request_id, run)])
+            return Response(exported, headers={**headers, "Content-Type": media_type})
         return Response(told.json_bytes(), media_type=JSON, headers=headers)
 
     @router.get("/events", openapi_extra=EVENTS, operation_id="events", response_class=Response)

@@ -11,6 +11,7 @@ from support.service import a_gateway, an_app, talking_to
 from deployments.http.api_reference import reference
 from deployments.http.app import create_app
 from tts.domain.request import LocateOptions
+from tts.export.formats import FORMATS
 
 DOCS = Path(__file__).parents[4] / "docs"
 
@@ -63,7 +64,7 @@ def test_replies_are_declared_as_they_are(schema):
     }
     assert kinds(of["/events"]) == {"text/event-stream", "application/x-ndjson"}
     assert kinds(of["/files/{sha256}"]) == {"image/*"}
-    assert kinds(of[""]) == {"application/json", "application/geo+json"}
+    assert kinds(of[""]) == {"application/json", *(one.media_type for one in FORMATS.values())}
     assert "Prefer" in {parameter["name"] for parameter in of[""]["parameters"]}
 
 

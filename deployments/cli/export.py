@@ -1,0 +1,81 @@
+"""`geotts export`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from deployments.cli.console import STDERR
+from tts.api.sync_client import SyncClient
+from tts.domain.trajectory import fold
+from tts.errors import DataError
+from tts.eval.runs.located_files import read_located
+from tts.export.formats import FORMATS, Format
+from tts.export.located import Located, located_from
+
+_REQUEST = re.compile(r"loc_[0-9a-f]{20}")
+_NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+@click.option("--as", "form", type=click.Choice(list(FORMATS)), required=True, help="The format to write.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A file; or an existing folder, for one file a photo. Standard output otherwise.",
+)
+@click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", help="The service that knows a request.")
+@click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
+def command(sources: tuple[str, ...], form: str, output: Path | None, url: str, api_key: str | None) -> None:
+    """Write answers in the format of another program.
+
+    SOURCE is a reply or the output of `geotts locate --json`, an event log, a run file, a folder with such files, or
+    the id of a request of a running service (loc_…).
+    """
+    items = [item for source in sources for item in _items(source, url, api_key)]
+    chosen = FORMATS[form]
+    if output is not None and output.is_dir():
+        written = _write_each(items, chosen, output)
+        STDERR.print(f"{written} files in {output}", markup=False, soft_wrap=True)
+        return
+    data = chosen.write(items)
+    if output is None:
+        click.echo(data, nl=False)
+    else:
+        _write(output, data)
+
+
+def _items(source: str, url: str, api_key: str | None) -> list[Located]:
+    if not _REQUEST.fullmatch(source):
+        return read_located(Path(source).expanduser())
+    with SyncClient(url, api_key=api_key) as client:
+        return [located_from(source, fold(client.events(source)))]
+
+
+def _write_each(items: Sequence[Located], chosen: Format, folder: Path) -> int:
+    """One file a photo, named after it; photos of one name are numbered. A photo without an answer has no sidecar."""
+    taken: set[str] = set()
+    for item in items:
+        if item.answer is None and chosen.sidecar:
+            STDERR.print(f"{item.name}: {item.failure}", markup=False, soft_wrap=True)
+            continue
+        stem = name = _NOT_IN_NAMES.sub("_", Path(item.name).name).lstrip(".") or "photo"
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{stem}-{number}"
+        taken.add(name)
+        _write(folder / f"{name}{chosen.suffix}", chosen.write([item]))
+    return len(taken)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror}") from error

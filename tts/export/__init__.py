@@ -1,0 +1,1 @@
+"""Answers and runs in the formats that other programs read: maps, tables, sidecars, trajectories."""

@@ -1,0 +1,100 @@
+"""KML 2.2 (OGC 07-147r2): a folder for each photo with its point, its areas and the other candidates.
+
+Elements stand in the order of the schema (`ogckml22.xsd`), which is a sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from tts.domain.answer import Answer, Candidate
+from tts.domain.geo import LatLon
+from tts.domain.geojson import circle_geometry
+from tts.export.located import Located
+from tts.export.rows import row_of
+from tts.export.xml_text import add_text, xml_bytes, xml_text
+
+_NAMESPACE = "http://www.opengis.net/kml/2.2"
+_STYLES = {"area_90": ("ff2277dd", "262277dd"), "area_50": ("ff2277dd", "4d2277dd")}  # aabbggrr: line, fill
+_SHOWN = ("outcome", "level", "confidence", "radius_p50_km", "radius_p90_km", "country", "region", "city", "request_id")
+
+
+def to_kml(items: Sequence[Located]) -> bytes:
+    """One document; a photo without a point has a folder that says why."""
+    root = ET.Element("kml", {"xmlns": _NAMESPACE})
+    document = ET.SubElement(root, "Document")
+    add_text(document, "name", "GeoTTS")
+    for name, (line, fill) in _STYLES.items():
+        style = ET.SubElement(document, "Style", {"id": name})
+        add_text(ET.SubElement(style, "LineStyle"), "color", line)
+        add_text(ET.SubElement(style, "PolyStyle"), "color", fill)
+    for item in items:
+        _folder(document, item)
+    return xml_bytes(root)
+
+
+def _folder(document: ET.Element, item: Located) -> None:
+    folder = ET.SubElement(document, "Folder")
+    add_text(folder, "name", item.name)
+    answer = item.answer
+    add_text(folder, "description", item.failure if answer is None else answer.explanation)
+    row = row_of(item)
+    data = ET.SubElement(folder, "ExtendedData")
+    for name in _SHOWN:
+        if row[name] not in {None, ""}:
+            add_text(ET.SubElement(data, "Data", {"name": name}), "value", str(row[name]))
+    if answer is None:
+        return
+    if answer.point is not None:
+        _answer(folder, item.name, answer, answer.point)
+    for rank, candidate in enumerate(answer.candidates):
+        _candidate(folder, rank, candidate)
+
+
+def _answer(folder: ET.Element, name: str, answer: Answer, point: LatLon) -> None:
+    _point(_placemark(folder, _called(answer) or name, answer.explanation), point)
+    radius = answer.radius_km
+    for style, percent, km in () if radius is None else (("area_90", 90, radius.p90), ("area_50", 50, radius.p50)):
+        placemark = _placemark(folder, f"{percent} %: within {km:.3g} km", "")
+        add_text(placemark, "styleUrl", f"#{style}")
+        _area(placemark, circle_geometry(point, km))
+
+
+def _candidate(folder: ET.Element, rank: int, candidate: Candidate) -> None:
+    about = f"support {candidate.support:.0%}, 90 % radius {candidate.radius_km.p90:.3g} km"
+    placemark = _placemark(folder, f"candidate {rank + 1}: {_called(candidate)}".rstrip(": "), about)
+    add_text(placemark, "visibility", "0")
+    placemark.remove(visible := placemark[-1])
+    placemark.insert(1, visible)
+    _point(placemark, LatLon(lat=candidate.lat, lon=candidate.lon))
+
+
+def _placemark(folder: ET.Element, name: str, description: str) -> ET.Element:
+    placemark = ET.SubElement(folder, "Placemark")
+    add_text(placemark, "name", name)
+    if description:
+        add_text(placemark, "description", description)
+    return placemark
+
+
+def _called(place: Answer | Candidate) -> str:
+    names = dict.fromkeys(name for name in (place.place, place.city, place.region, place.country) if name)
+    return xml_text(", ".join(names))
+
+
+def _point(placemark: ET.Element, point: LatLon) -> None:
+    add_text(ET.SubElement(placemark, "Point"), "coordinates", f"{point.lon:.6f},{point.lat:.6f}")
+
+
+def _area(placemark: ET.Element, geometry: dict[str, Any]) -> None:
+    """Polygons; two of them, one on each side, where a circle crosses the antimeridian."""
+    several = geometry["type"] == "MultiPolygon"
+    polygons = geometry["coordinates"] if several else [geometry["coordinates"]]
+    parent = ET.SubElement(placemark, "MultiGeometry") if several else placemark
+    for (ring,) in polygons:
+        polygon = ET.SubElement(parent, "Polygon")
+        add_text(polygon, "tessellate", "1")
+        linear = ET.SubElement(ET.SubElement(polygon, "outerBoundaryIs"), "LinearRing")
+        add_text(linear, "coordinates", " ".join(f"{lon:.5f},{lat:.5f}" for lon, lat in ring))

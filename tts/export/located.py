@@ -1,0 +1,40 @@
+"""What an export is made from: one photo's request, as a reply, a run file or an event log holds it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tts.domain.answer import Answer
+from tts.domain.trajectory import Run
+from tts.domain.value import Value
+
+Outcome = Literal["answered", "abstained", "failed"]
+
+
+class Located(Value):
+    """`name` is how people call the photo, `answer` is None where the request failed, and then `failure` says why.
+
+    `run` has no trajectories where the source holds the answer alone.
+    """
+
+    name: str
+    request_id: str = ""
+    answer: Answer | None = None
+    run: Run = Run()
+    failure: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether there is a point, an abstention, or no answer at all."""
+        if self.answer is None:
+            return "failed"
+        return "abstained" if self.answer.abstained else "answered"
+
+
+def located_from(name: str, run: Run) -> Located:
+    """The request whose events were folded into `run`."""
+    request_id = run.accepted.request_id if run.accepted is not None else ""
+    failure = ""
+    if run.answer is None:
+        failure = run.failure.detail if run.failure is not None else "it has not ended with an answer"
+    return Located(name=name, request_id=request_id, answer=run.answer, run=run, failure=failure)
