@@ -78,8 +78,8 @@ async def _fuzzed(args: AppArgs, count: int) -> Result:
         for part in range(4):
             await fuzzer.send(count // 4)
             say(f"{(part + 1) * count // 4} requests, {dict(sorted(fuzzer.statuses.items()))}")
-        for told in fuzzer.broken:
-            say(f"broken: {told}")
+        for failure in fuzzer.broken:
+            say(f"broken: {failure}")
         await _until_idle(gateway)
         after = await locate(http, "", plain_photo(320, 240), n_parallel=1, depth="direct")
         result = {
@@ -178,7 +178,7 @@ async def _cancelled(url: str, photo: bytes, times: int = 10) -> float:
                 async for event in events:
                     if event.type == "text":
                         break
-                left = time.perf_counter()
+                cancelled_at = time.perf_counter()
             idle = await probe.idle_within(5.0)
-            worst = max(worst, time.perf_counter() - left if idle else 60.0)
+            worst = max(worst, time.perf_counter() - cancelled_at if idle else 60.0)
     return worst

@@ -47,7 +47,7 @@ class Fuzzer:
     """
 
     def __init__(self, http: httpx.AsyncClient, address: tuple[str, int], seed: int, *, at_once: int = 16) -> None:
-        self._senders = [_Sender(http, address, random.Random(f"{seed} {i}"), self._tell) for i in range(at_once)]
+        self._senders = [_Sender(http, address, random.Random(f"{seed} {i}"), self._report) for i in range(at_once)]
         self.statuses: Counter[int] = Counter()
         self.broken: list[str] = []
 
@@ -55,7 +55,7 @@ class Fuzzer:
         """Send `count` requests in equal shares of the senders, rounded down, and wait for all replies."""
         await asyncio.gather(*(sender.send(count // len(self._senders)) for sender in self._senders))
 
-    def _tell(self, status: int, what: str) -> None:
+    def _report(self, status: int, what: str) -> None:
         self.statuses[status] += 1
         if status >= 500 and status != 503 and len(self.broken) < 10:
             self.broken.append(f"{status}: {what[:400]}")
@@ -67,9 +67,9 @@ class _Sender:
         http: httpx.AsyncClient,
         address: tuple[str, int],
         dice: random.Random,
-        tell: Callable[[int, str], None],
+        report: Callable[[int, str], None],
     ) -> None:
-        self._http, self._address, self._random, self._tell = http, address, dice, tell
+        self._http, self._address, self._random, self._report = http, address, dice, report
         self._photo = plain_photo(32, 32)
 
     async def send(self, count: int) -> None:
@@ -108,11 +108,11 @@ class _Sender:
             "image_url": {"url": self._pick(("data:,x", "data:image/jpeg;base64,/9j/", "x", ""))},
         }
         body = {"model": self._pick(("geotts", "gpt", "")), "messages": [{"role": "user", "content": [part]}]}
-        sent = self._mutated(orjson.dumps(body)) if self._random.random() < 0.5 else orjson.dumps(body)
-        await self._post("/v1/chat/completions", content=sent, headers={"Content-Type": "application/json"})
+        content = self._mutated(orjson.dumps(body)) if self._random.random() < 0.5 else orjson.dumps(body)
+        await self._post("/v1/chat/completions", content=content, headers={"Content-Type": "application/json"})
 
     async def _path(self) -> None:
-        await self._sent(self._pick(_METHODS), self._pick(_PATHS), headers=self._abuse())
+        await self._send(self._pick(_METHODS), self._pick(_PATHS), headers=self._abuse())
 
     async def _raw(self) -> None:
         """A body that comes slowly, is cut, or is not as long as it says."""
@@ -125,18 +125,18 @@ class _Sender:
             head if self._random.random() < 0.7 else self._mutated(head) for _ in range(self._random.randint(1, 3))
         ]
         waits = self._random.random() >= 0.5
-        self._tell(await _exchanged(self._address, written, waits=waits), str(written))
+        self._report(await _exchanged(self._address, written, waits=waits), str(written))
 
     async def _post(self, path: str = "/locate", **body: Any) -> None:
         headers = {**self._abuse(), **body.pop("headers", {})}
-        await self._sent("POST", path, headers=headers, **body)
+        await self._send("POST", path, headers=headers, **body)
 
-    async def _sent(self, method: str, path: str, **how: Any) -> None:
+    async def _send(self, method: str, path: str, **how: Any) -> None:
         try:
             status = (await self._http.request(method, path, **how)).status_code
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, ValueError):
             status = 0
-        self._tell(status, f"{method} {path} {how}")
+        self._report(status, f"{method} {path} {how}")
 
     def _abuse(self) -> dict[str, str]:
         if self._random.random() < 0.6:

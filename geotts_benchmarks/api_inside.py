@@ -125,14 +125,14 @@ async def _read(host: str, port: int, stall_s: float) -> tuple[int, bool]:
     await asyncio.sleep(stall_s)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**20)  # or the rest comes in drops
     grown = tracemalloc.get_traced_memory()[0] - before if stall_s else 0
-    told = await reader.read(-1)
+    report = await reader.read(-1)
     if not stall_s:
-        grown = tracemalloc.get_traced_memory()[0] - before - len(told)
+        grown = tracemalloc.get_traced_memory()[0] - before - len(report)
     tracemalloc.stop()
     writer.close()
     with contextlib.suppress(ConnectionError):
         await writer.wait_closed()
-    return grown, told.count(b'"type":"rollout_finished"') == 4 and b'"type":"done"' in told
+    return grown, report.count(b'"type":"rollout_finished"') == 4 and b'"type":"done"' in report
 
 
 def _form(photo: bytes) -> tuple[bytes, str]:

@@ -60,13 +60,13 @@ class Attacked(Generic[T]):
         if attack.kind == "connects":
             per_s = self.strength["per_s"]
             return [f"{where}: only {per_s:g} connects a second"] if per_s < _ENOUGH_PER_S * attack.count else []
-        told = []
+        problems = []
         if self.strength["attackers"] < _ENOUGH * attack.count:
-            told.append(f"{where}: only {self.strength['attackers']} attackers were ever connected")
+            problems.append(f"{where}: only {self.strength['attackers']} attackers were ever connected")
         admitted = attack.count if most is None else min(attack.count, most)
         if attack.kind in _HOLDING and self.strength["held"] < _ENOUGH * admitted:
-            told.append(f"{where}: only {self.strength['held']} connections were held at once")
-        return told
+            problems.append(f"{where}: only {self.strength['held']} connections were held at once")
+        return problems
 
 
 def under_attack(port: int, attack: Attack, during: Callable[[], T]) -> Attacked[T]:
@@ -76,8 +76,10 @@ def under_attack(port: int, attack: Attack, during: Callable[[], T]) -> Attacked
         found = during()
         assert attackers.stdout is not None
         line = attackers.stdout.readline()
-        left, after_s = (0, None) if not attack.closed_within_s else _left_open(port, attack.closed_within_s)
-    return Attacked(found, orjson.loads(line) if line else {}, left, after_s)
+        still_open, after_s = (
+            (0, None) if not attack.closed_within_s else _open_connections(port, attack.closed_within_s)
+        )
+    return Attacked(found, orjson.loads(line) if line else {}, still_open, after_s)
 
 
 def open_at(port: int) -> int:
@@ -86,11 +88,11 @@ def open_at(port: int) -> int:
     return sum(one.laddr.port == port and one.status in _OPEN for one in found if one.laddr)
 
 
-def _left_open(port: int, within_s: float) -> tuple[int, float | None]:
+def _open_connections(port: int, within_s: float) -> tuple[int, float | None]:
     started = time.monotonic()
-    while left := open_at(port):
+    while open_connections := open_at(port):
         if time.monotonic() - started > within_s:
-            return left, None
+            return open_connections, None
         time.sleep(_POLL_S)
     return 0, round(time.monotonic() - started, 1)
 

@@ -50,11 +50,11 @@ async def _run(url: str, disconnects: int) -> Result:
                 break
             if i % 50 == 49:
                 say(f"{i + 1} disconnects, worst {max(settle_ms):.0f} ms until idle")
-        left = await probe.running()
+        still_running = await probe.running()
         after = await locate(http, url, photo, n_parallel=2, depth="direct")
     return {
         "disconnects": len(settle_ms),
-        "left_running": left,
+        "left_running": still_running,
         "worst_ms": round(max(settle_ms), 1),
         "median_ms": round(sorted(settle_ms)[len(settle_ms) // 2], 1),
         "next_request_works": not after.failure,

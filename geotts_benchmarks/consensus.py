@@ -51,7 +51,7 @@ def _on_logs(world: World, logs: Path, parser: ParserName, splits: int, seed: in
         raise click.BadParameter(error.detail, param_hint="--logs") from error
     decide = consensus(world)
     errors = _errors([decide(panel.trajectories, ()) for panel in panels], panels)
-    single = np.stack([_errors([panel.said[i] for panel in panels], panels) for i in range(len(names))], axis=1)
+    single = np.stack([_errors([panel.guesses[i] for panel in panels], panels) for i in range(len(names))], axis=1)
     by_system = {name: _rounded(single[:, i]) for i, name in enumerate(names)}
     say(f"{len(panels)} photos in {len(names)} logs: {_rounded(errors)}")
     verdicts = judged((Case(panel.key, panel.truth, panel.trajectories) for panel in panels), world)

@@ -102,9 +102,9 @@ def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
             added = _added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
         with served(_args(0.0, colocate=colocate)) as service:
             rps = _per_second(service.url, _locate(photo, n), repeats)
-        said = {**added, "rps_zero": round(rps, 1)}
-        say(f"{'colocated' if colocate else 'apart'}: {said['rps_zero']} requests a second")
-        found |= said if colocate else {"apart": said}
+        figures = {**added, "rps_zero": round(rps, 1)}
+        say(f"{'colocated' if colocate else 'apart'}: {figures['rps_zero']} requests a second")
+        found |= figures if colocate else {"apart": figures}
     with served(_args(_ENGINE_S, colocate=True, method="leader")) as service:
         found["leader"] = _added(service.url, _locate(photo, n), repeats, "geotts, the first rollout leads")
     found["leader"]["auto"] = measure_led(n, repeats, _ENGINE_S)
@@ -186,8 +186,8 @@ def _one_after_the_other(url: str, make: Make, first: int, repeats: int) -> list
             started = time.perf_counter()
             connection.request("POST", at.path + post.path, body=post.body, headers=dict(post.headers))
             reply = connection.getresponse()
-            said = reply.read()
+            body = reply.read()
             walls.append(time.perf_counter() - started)
             if reply.status != 200:
-                raise FatalError(f"{url} replied {reply.status}: {said[:300].decode(errors='replace')}")
+                raise FatalError(f"{url} replied {reply.status}: {body[:300].decode(errors='replace')}")
     return walls

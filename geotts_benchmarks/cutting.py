@@ -16,13 +16,13 @@ class CuttingTransport(httpx.AsyncBaseTransport):
         self._urls = [httpx.URL(url) for url in urls]
         self._random = random.Random(seed)
         self._longest = longest
-        self._sent = 0
+        self._requests = 0
         self.cuts_left = cuts
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The reply of the next URL. Reading a stream that is cut raises httpx.ReadError."""
-        target = self._urls[self._sent % len(self._urls)]
-        self._sent += 1
+        target = self._urls[self._requests % len(self._urls)]
+        self._requests += 1
         request.url = request.url.copy_with(host=target.host, port=target.port)
         reply = await self._inner.handle_async_request(request)
         if self.cuts_left > 0 and reply.headers.get("content-type", "").startswith("text/event-stream"):
@@ -38,13 +38,13 @@ class CuttingTransport(httpx.AsyncBaseTransport):
 
 class _CutStream(httpx.AsyncByteStream):
     def __init__(self, inner: httpx.AsyncByteStream, length: int) -> None:
-        self._inner, self._left = inner, length
+        self._inner, self._remaining = inner, length
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
-            yield chunk[: self._left]
-            self._left -= len(chunk)
-            if self._left <= 0:
+            yield chunk[: self._remaining]
+            self._remaining -= len(chunk)
+            if self._remaining <= 0:
                 raise httpx.ReadError("cut")
 
     async def aclose(self) -> None:

@@ -107,12 +107,12 @@ def queries(count: int, seed: int) -> Iterator[Query]:
     weights = list(accumulate(row["population"] for row in rows))
     taken = {normalise(name) for row in rows for name in (row["name"], *row["alternatenames"])}
     for _ in range(count):
-        said, edits = "", 0
-        while not said or normalise(said) in taken:
+        query, edits = "", 0
+        while not query or normalise(query) in taken:
             row = _drawn(rng, rows, weights)
             edits = 2 if len(row["name"]) >= _TWO_EDITS_FROM and rng.random() < _TWO_EDITS else 1
-            said = misspelt(row["name"], edits, rng)
-        yield Query(said, row["name"], f"gn:{row['geonameid']}", "misspelt", edits)
+            query = misspelt(row["name"], edits, rng)
+        yield Query(query, row["name"], f"gn:{row['geonameid']}", "misspelt", edits)
     for _ in range(count // 2):
         row = _drawn(rng, rows, weights)
         yield Query(row["name"], row["name"], f"gn:{row['geonameid']}", "exact")
@@ -124,10 +124,10 @@ def queries(count: int, seed: int) -> Iterator[Query]:
 def misspelt(name: str, edits: int, rng: random.Random) -> str:
     """The name after slips of the pen: letters left out, put in, mistaken or swapped. Empty where it is too short."""
     letters = sorted({char for char in name.lower() if char.isalpha()} | set("aeinrst"))
-    said = name if len(name) >= _SHORTEST else ""
-    for _ in range(edits if said else 0):
-        said = _slip(said, letters, rng)
-    return said
+    query = name if len(name) >= _SHORTEST else ""
+    for _ in range(edits if query else 0):
+        query = _slip(query, letters, rng)
+    return query
 
 
 def _slip(text: str, letters: Sequence[str], rng: random.Random) -> str:

@@ -86,10 +86,10 @@ async def leading(world: World, photos: int) -> Result:
     found: Result = {}
     for n in (4, 8):
         rng = random.Random(n)
-        plays = [_play(rng, n, explicit=i % 2 == 0) for i in range(photos)]
-        deep = [await _run(play, verifier, n, careful=False) for play in plays]
-        careful = [await _run(play, verifier, n, careful=True) for play in plays]
-        hits = [[_right(run, play) for run, play in zip(runs, plays, strict=True)] for runs in (deep, careful)]
+        scripts = [_play(rng, n, explicit=i % 2 == 0) for i in range(photos)]
+        deep = [await _run(play, verifier, n, careful=False) for play in scripts]
+        careful = [await _run(play, verifier, n, careful=True) for play in scripts]
+        hits = [[_right(run, play) for run, play in zip(runs, scripts, strict=True)] for runs in (deep, careful)]
         saved = 1.0 - sum(map(_turns, careful)) / sum(map(_turns, deep))
         lost = sum(before and not after for before, after in zip(*hits, strict=True))
         wrong_plays = [_play(rng, n, explicit=True, misled=True) for _ in range(max(1, photos // 4))]
@@ -117,8 +117,8 @@ def _play(rng: random.Random, n: int, *, explicit: bool, misled: bool = False) -
         away_km = rng.uniform(0.0, 5.0) if right else rng.uniform(800.0, 5000.0)
         point = destination(truth, bearing_deg=rng.uniform(0, 360), distance_km=away_km)
         call = ScriptedCall(name=_SEARCH, arguments={"query": "the town"})
-        said = [_EXPLICIT if explicit else _IMPLICIT, *["Let me look further."] * (_TURNS - 2)]
-        turns += [ScriptedTurn(rollout=i, turn=t, text=text, calls=(call,)) for t, text in enumerate(said)]
+        texts = [_EXPLICIT if explicit else _IMPLICIT, *["Let me look further."] * (_TURNS - 2)]
+        turns += [ScriptedTurn(rollout=i, turn=t, text=text, calls=(call,)) for t, text in enumerate(texts)]
         answer = json.dumps({"lat": point.lat, "lon": point.lon})
         turns.append(ScriptedTurn(rollout=i, turn=_TURNS - 1, text=answer))
     return _Play(truth, tuple(turns))

@@ -15,7 +15,7 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.trajectory import Trajectory, Turn
 from tts.eval.fields import answer_of, truth_of
 from tts.eval.rows import read_rows
-from tts.eval.score import said_place
+from tts.eval.score import place_of_answer
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
@@ -55,8 +55,8 @@ def recorded_photos(folder: Path) -> list[RecordedPhoto]:
         truth = truth_of(tables[0][index], f"{files[0]}, {index}").point
         answers = tuple(_stated(table[index], f"{file}, {index}") for file, table in zip(files, tables, strict=True))
         if truth is not None:
-            said = (_cues(table[index], answer) for table, answer in zip(tables, answers, strict=True))
-            photos.append(RecordedPhoto(truth, answers, tuple(said)))
+            cues = (_cues(table[index], answer) for table, answer in zip(tables, answers, strict=True))
+            photos.append(RecordedPhoto(truth, answers, tuple(cues)))
     return photos
 
 
@@ -67,7 +67,7 @@ def _cues(row: dict[str, object], answer: Hypothesis | None) -> Cues:
 
 
 def _stated(row: dict[str, object], where: str) -> Hypothesis | None:
-    place = said_place(answer_of(row, where), "paper")
+    place = place_of_answer(answer_of(row, where), "paper")
     if place is None or place.point is None:
         return None
     return Hypothesis(point=place.point, city=place.city, country=place.country)

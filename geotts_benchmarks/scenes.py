@@ -64,15 +64,15 @@ def measure_scenes(args: AppArgs, maker: SceneMaker, count: int, ns: Sequence[in
 
 def _recalls(records: Sequence[Record]) -> Result:
     """Recall where the words of a scene allow one country only, and beside it where they would fit others as well."""
-    told = [record for record in records if "determined" in record.tags]
+    determined = [record for record in records if "determined" in record.tags]
     open_ = [record for record in records if "undetermined" in record.tags]
     return {
-        "country_recall": _recall(told),
+        "country_recall": _recall(determined),
         "country_recall_undetermined": _recall(open_),
         "country_recall_all": _recall(records),
         "undetermined_share": round(100.0 * len(open_) / max(1, len(records)), 1),
-        "per_script": _recall_by(told, "script:"),
-        "per_clue": _recall_by(told, "clue:"),
+        "per_script": _recall_by(determined, "script:"),
+        "per_clue": _recall_by(determined, "clue:"),
     }
 
 

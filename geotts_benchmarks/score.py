@@ -69,10 +69,12 @@ def _rates(path: Path) -> tuple[list[float], list[float]]:
 def _log_row(rng: random.Random, index: int) -> bytes:
     """A row as published logs have it: prose, then the answer; one in twenty has no answer that strict JSON takes."""
     truth = LatLon(lat=rng.uniform(-60, 70), lon=rng.uniform(-180, 179))
-    said = destination(truth, bearing_deg=rng.uniform(0, 360), distance_km=10 ** rng.uniform(-1, 3.5))
+    guess = destination(truth, bearing_deg=rng.uniform(0, 360), distance_km=10 ** rng.uniform(-1, 3.5))
     words = " ".join(rng.choices(_WORDS, weights=(20, 10, 10, 1, 10, 10, 20, 10), k=140))
     city = "Town" if rng.random() < 0.05 else '"Town"'
-    answer = f'{{\n    "lat": {said.lat:.5f},\n    "lon": {said.lon:.5f},\n    "city": {city},\n    "country": "X"\n}}'
+    answer = (
+        f'{{\n    "lat": {guess.lat:.5f},\n    "lon": {guess.lon:.5f},\n    "city": {city},\n    "country": "X"\n}}'
+    )
     place = {"city": "Town", "country": "X", "image": f"{index}.jpg", "lat": truth.lat, "lon": truth.lon}
     row = {"index": index, "data_source": "made", "ground_truth": place, "solution_str": f"{words}\n\n{answer}"}
     return orjson.dumps(row) + b"\n"

@@ -100,8 +100,8 @@ class Client:
         """
         asked = options or LocateOptions()
         asked = asked.model_copy(update={"resume_grace_s": max(asked.resume_grace_s, self._resume_s)})
-        sent = self._post(await bytes_of(photos), asked, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
-        async with aclosing(_Resumed(self, sent).events()) as events:
+        post = self._post(await bytes_of(photos), asked, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
+        async with aclosing(_Resumed(self, post).events()) as events:
             async for event in events:
                 yield event
 
@@ -121,7 +121,7 @@ class Client:
     async def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
         """Start a request that needs no reader; returns its id. The same `key` never starts it twice."""
         headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
-        reply = await self._sent(self._post(await bytes_of(photos), options or LocateOptions(), headers))
+        reply = await self._send(self._post(await bytes_of(photos), options or LocateOptions(), headers))
         return Accepted202.model_validate_json(reply.content, extra="ignore").request_id
 
     async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
@@ -137,18 +137,18 @@ class Client:
         headers = {"Prefer": f"wait={round(wait_s)}"} if wait_s else {}
         quiet = httpx.Timeout(self._timeout_s, connect=_CONNECT_S, read=_QUIET_S + wait_s)
         asked = self._http.build_request("GET", self._at(request_id), headers=headers, timeout=quiet)
-        reply = await self._sent(asked)
+        reply = await self._send(asked)
         return RunStatus.model_validate_json(reply.content, extra="ignore")
 
     async def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
         """Stop a request; `erase` also removes every trace of it. Raises NotFound."""
         params = {"erase": "true"} if erase else {}
-        reply = await self._sent(self._http.build_request("DELETE", self._at(request_id), params=params))
+        reply = await self._send(self._http.build_request("DELETE", self._at(request_id), params=params))
         return Cancelled.model_validate_json(reply.content, extra="ignore")
 
     async def file(self, request_id: str, sha256: str) -> bytes:
         """A picture that an event names. Raises NotFound."""
-        return (await self._sent(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
+        return (await self._send(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
 
     def _post(self, photos: list[bytes], options: LocateOptions, headers: dict[str, str]) -> httpx.Request:
         return self._http.build_request(
@@ -166,7 +166,7 @@ class Client:
     def _at(self, request_id: str) -> str:
         return f"{self._url}/locate/{request_id}"
 
-    async def _sent(self, request: httpx.Request) -> httpx.Response:
+    async def _send(self, request: httpx.Request) -> httpx.Response:
         try:
             async with asyncio.timeout(self._timeout_s):
                 return await self._reply_to(request)
@@ -289,9 +289,9 @@ def error_of(failure: Failed) -> GeoTTSError:
     if failure.code == Overloaded.code:
         return Overloaded(failure.detail, retry_after_s=failure.retry_after_s or 1.0)
     kind = _FAILED.get(failure.code, GeoTTSError)
-    told = kind(failure.detail, causes=failure.causes, retry_after_s=failure.retry_after_s)
-    told.code, told.status = failure.code, failure.status
-    return told
+    error = kind(failure.detail, causes=failure.causes, retry_after_s=failure.retry_after_s)
+    error.code, error.status = failure.code, failure.status
+    return error
 
 
 def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
@@ -309,9 +309,9 @@ def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
         overloaded.status = status
         return overloaded
     kind = NotFound if status == 404 else RequestError if status < 500 else GeoTTSError
-    told = kind(detail, errors=errors)
-    told.status = status
-    return told
+    error = kind(detail, errors=errors)
+    error.status = status
+    return error
 
 
 def _seconds(stated: str) -> float:

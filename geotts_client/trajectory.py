@@ -165,8 +165,8 @@ def _hypothesised(run: Run, e: Hypothesised) -> Changed:
 
 
 def _turn_finished(run: Run, e: TurnFinished) -> Changed:
-    told = {name: getattr(e, name) for name in ("usage", "cues", "problem", "cut")}
-    return _turn(run, e, lambda _: {"finished": True, **told}, usage=e.usage)
+    fields = {name: getattr(e, name) for name in ("usage", "cues", "problem", "cut")}
+    return _turn(run, e, lambda _: {"finished": True, **fields}, usage=e.usage)
 
 
 def _resumed(run: Run, e: RolloutResumed) -> Changed:

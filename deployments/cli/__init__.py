@@ -104,8 +104,8 @@ def _wrong_fields(error: ValidationError) -> Iterator[str]:
     """One line a field. What was given is left out: it may be long, or secret."""
     for wrong in error.errors(include_url=False, include_input=False):
         name = ".".join(str(part) for part in wrong["loc"])
-        said = in_words(wrong, LocateOptions)
-        yield f"{name}: {said}" if name else said
+        message = in_words(wrong, LocateOptions)
+        yield f"{name}: {message}" if name else message
 
 
 def _with_cause(error: GeoTTSError) -> str:

@@ -21,7 +21,7 @@ from tts.config import AppArgs, OpenAIEngine
 from tts.domain.request import MAX_PARALLEL
 from tts.eval.acceptance.acceptance import OWN, Acceptance, assess
 from tts.eval.acceptance.allowance import Allowance
-from tts.eval.acceptance.faults import was_heard
+from tts.eval.acceptance.faults import has_reply_or_overflow
 from tts.eval.acceptance.fitting import fit_and_install
 from tts.eval.acceptance.photos import acceptance_photos
 from tts.eval.acceptance.report import acceptance_markdown, acceptance_page
@@ -106,14 +106,16 @@ def command(
     ensure_data(args)
     run = AcceptRun(args, samples, n, seed, concurrency, out)
     allowance = Allowance(60.0 * minutes, max_cost_usd)
-    _tell_cost(args, len(samples))
+    _print_cost(args, len(samples))
     try:
         run.locate(allowance)
     except KeyboardInterrupt:
         STDERR.print(f"stopped. To go on, give the same command again: geotts {' '.join(sys.argv[1:])}")
         return EXIT_INTERRUPTED
     records = run.records()
-    if allowance.hopeless or not any(record.run is not None and was_heard(record.run) for record in records):
+    if allowance.hopeless or not any(
+        record.run is not None and has_reply_or_overflow(record.run) for record in records
+    ):
         return fail(_why_not(records), EXIT_FAILED)
     found = _assessed(run, records, args, dataset, install=not no_install)
     _show(found, html, as_json=as_json)
@@ -122,7 +124,7 @@ def command(
     return EXIT_FAULTS if found.has_faults else 0
 
 
-def _tell_cost(args: AppArgs, photos: int) -> None:
+def _print_cost(args: AppArgs, photos: int) -> None:
     """What it may cost at most, where the configuration bounds a request."""
     most = args.limits.max_cost_usd
     if most is not None and not price_is_known(args):

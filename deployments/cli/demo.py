@@ -39,7 +39,7 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
     chosen = photos or tuple(SAMPLES / name for name in _FIRST)
     started = time.monotonic()
     _say("1 of 4", "what is here")
-    _tell_lacking(args)
+    _print_missing(args)
     _say("2 of 4", "the embedded data")
     _build_data(args)
     _say("3 of 4", "the service")
@@ -63,7 +63,7 @@ def _say(step: str, what: str) -> None:
     STDERR.print(styled("\n", (str(step), "bold"), f"  {what}"))
 
 
-def _tell_lacking(args: AppArgs) -> None:
+def _print_missing(args: AppArgs) -> None:
     """What is missing, what it costs; the demo goes on without it."""
     findings = [finding for finding in examine(args) if finding.state == "missing" and "data" not in finding.mend]
     for finding in findings:

@@ -59,21 +59,21 @@ def _ask(method: str, url: str, key: str | None, body: dict[str, Any] | None = N
         reply = httpx.request(
             method, f"{url.rstrip('/')}/endpoints", json=body, headers=headers, timeout=_PATIENCE_S, trust_env=False
         )
-        told: dict[str, Any] = reply.json()
+        states: dict[str, Any] = reply.json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise ConfigError(f"{url} is no service of GeoTTS that answers: {type(error).__name__}") from error
     if reply.is_error:
-        raise RequestError(str(told.get("detail") or f"{url} answered {reply.status_code}"))
-    return told
+        raise RequestError(str(states.get("detail") or f"{url} answered {reply.status_code}"))
+    return states
 
 
-def _print(told: dict[str, Any]) -> None:
-    for one in told["endpoints"]:
+def _print(states: dict[str, Any]) -> None:
+    for one in states["endpoints"]:
         click.echo(f"{one['role']}  {one['url']}  {_state(one)}")
-    drained = [one for one in told["endpoints"] if one["draining"]]
-    if drained and len(drained) == len(told["endpoints"]):
+    drained = [one for one in states["endpoints"] if one["draining"]]
+    if drained and len(drained) == len(states["endpoints"]):
         click.echo("all are drained, so all are used", err=True)
-    if not told.get("heard", True):
+    if not states.get("heard", True):
         click.echo("some replicas did not answer: they learn it within seconds", err=True)
 
 

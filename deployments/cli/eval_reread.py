@@ -49,10 +49,10 @@ async def _all(cases: list[Case], model: ModelClient, words: str, out: Path) -> 
     readable = 0
     with out.open("wb") as file:
         for count, case in enumerate(cases, 1):
-            said = await reread(case, model, prompt=words)
-            if said is not None:
+            conclusions = await reread(case, model, prompt=words)
+            if conclusions is not None:
                 readable += 1
-                row = {"sample": case.sample, "rollout": case.rollout, "conclusions": said}
+                row = {"sample": case.sample, "rollout": case.rollout, "conclusions": conclusions}
                 file.write(orjson.dumps(row) + b"\n")
             if count % 20 == 0 or count == len(cases):
                 STDERR.print(f"  {count} of {len(cases)}, {readable} with a readable chain")

@@ -106,11 +106,11 @@ def rewards(
     mean = f"{sum(known) / len(known):.4f}" if known else "none"
     STDERR.print(f"{system}: {len(known)} of {len(values)} rewarded, mean {mean}")
     if system == "spotagent":
-        _tell_learnable(list(distances_km.values()))
+        _print_learnable(list(distances_km.values()))
 
 
-def _tell_learnable(photos: Sequence[Sequence[float | None]]) -> None:
+def _print_learnable(photos: Sequence[Sequence[float | None]]) -> None:
     """How many photos some rollouts place within a distance and others do not."""
     counts = Counter(within_km for distances_km in photos for within_km in learnable_at_km(distances_km))
-    told = ", ".join(f"{within_km:g} km {counts[within_km]}" for within_km in sorted(counts)) or "none"
-    STDERR.print(f"photos worth training on, of {len(photos)}: {told}")
+    shares = ", ".join(f"{within_km:g} km {counts[within_km]}" for within_km in sorted(counts)) or "none"
+    STDERR.print(f"photos worth training on, of {len(photos)}: {shares}")

@@ -145,7 +145,7 @@ async def _run(
         for item in inputs:
             raw, run = await follow(item, options, source, quiet=form is not None)
             failed += run.answer is None
-            _tell(item, run, options, form, picture)
+            _print_answer(item, run, options, form, picture)
             if reports is not None and run.answer is not None:
                 failed += not await _reported(reports, item, raw, run)
     return 1 if failed else 0
@@ -217,7 +217,7 @@ def map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
     return small_map(DataStore(args.data_dir).gazetteer(), point, span_km=span_km)
 
 
-def _tell(item: Input, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None) -> None:
+def _print_answer(item: Input, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None) -> None:
     if run.answer is None or run.accepted is None:
         if form == "json":
             problem = run.failure.jsonable() if run.failure else {"code": "failed"}

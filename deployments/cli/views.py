@@ -122,8 +122,8 @@ class LiveView:
         elif isinstance(event, Routed):
             self._console.print(RichText(f"{clean(self._label, 80)}: {plan_text(event.plan)}"), soft_wrap=True)
         elif isinstance(event, Text):
-            said = self._run.rollouts[event.rollout_id].turns[-1].text
-            self._doing[event.rollout_id] = clean(said.strip().rsplit("\n", 1)[-1])
+            text = self._run.rollouts[event.rollout_id].turns[-1].text
+            self._doing[event.rollout_id] = clean(text.strip().rsplit("\n", 1)[-1])
         elif isinstance(event, ToolCalled):
             self._doing[event.rollout_id] = call_text(event)
         elif isinstance(event, ToolResulted):
@@ -163,7 +163,9 @@ class LiveView:
 
 def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     """The answer in a frame: where, how exactly, how sure, why, and on which evidence."""
-    lines: list[RenderableType] = [RichText(clean(told.text, 600), "bold yellow") for told in answer.contradictions]
+    lines: list[RenderableType] = [
+        RichText(clean(contradiction.text, 600), "bold yellow") for contradiction in answer.contradictions
+    ]
     if answer.per_photo:
         lines += [RichText(_photo_text(photo, percent=not answer.radius_remark)) for photo in answer.per_photo]
         lines += [RichText(answer.radius_remark, "dim")] if answer.radius_remark else []
@@ -215,8 +217,8 @@ def _exactness(answer: Answer, radius: Radius) -> list[RichText]:
 def reasons_text(answer: Answer) -> str:
     """The explanation without the contradictions that it starts with, for views that show those by themselves."""
     text = answer.explanation
-    for told in answer.contradictions:
-        text = text.replace(told.text, "", 1)
+    for contradiction in answer.contradictions:
+        text = text.replace(contradiction.text, "", 1)
     return text.strip()
 
 
@@ -316,5 +318,5 @@ def _cost(answer: Answer) -> str:
 
 def _remote_text(usage: Usage) -> str:
     """What remote models took: bytes that were sent, and money where the model has a price."""
-    sent = f" · {usage.bytes_sent / 1e6:.1f} MB sent" if usage.bytes_sent else ""
-    return sent + (f" · {money_text(usage.cost_usd)}" if usage.cost_usd else "")
+    upload = f" · {usage.bytes_sent / 1e6:.1f} MB sent" if usage.bytes_sent else ""
+    return upload + (f" · {money_text(usage.cost_usd)}" if usage.cost_usd else "")

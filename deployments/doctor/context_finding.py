@@ -54,8 +54,8 @@ def _finding(what: str, needed: int, traits: EndpointTraits, outcome: CanaryOutc
         read = f"{outcome.read} of at least {outcome.words} tokens" if outcome.read else "only the end of a prompt"
         return Finding(what, "problem", f"the first words were lost: it read {read} ({traits.kind})", _COST, mend)
     if outcome.state == "refused":
-        return Finding(what, "problem", f"{outcome.words} tokens are refused: {outcome.said}", "rollouts fail", mend)
-    unknown = f"not told, and a try proved nothing{': ' + outcome.said if outcome.said else ''} ({traits.kind})"
+        return Finding(what, "problem", f"{outcome.words} tokens are refused: {outcome.message}", "rollouts fail", mend)
+    unknown = f"not told, and a try proved nothing{': ' + outcome.message if outcome.message else ''} ({traits.kind})"
     return Finding(what, "missing", unknown, "the beginning of long conversations may be lost", mend)
 
 

@@ -16,7 +16,7 @@ from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect
 from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.dialects.base import Dialect
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.errors import ConfigError, DataError
 from tts.profiles import Profile
 
@@ -130,15 +130,15 @@ def vllm_finding(engine: VllmEngine) -> Finding:
 
 
 def _speaking(dialect: Dialect) -> str:
-    if not isinstance(dialect, SpokenDialect):
+    if not isinstance(dialect, TextDialect):
         return dialect.name
     settings = dialect.settings
     coords = settings.coords or dialect.own_coords
     boxes = {"thousand": "0 to 1000", "pixels": "pixels of the sent picture", "fraction": "fractions"}[coords]
-    told = "the system text" if dialect.tools_in == "system_text" else "the chat template"
+    place = "the system text" if dialect.tools_in == "system_text" else "the chat template"
     words = "its own texts" if settings.prompt_file is None else f"texts of {settings.prompt_file}"
     how = "as released, " if dialect.released else ""
-    return f"{dialect.name}: {how}{words}, tools in {told}, boxes as {boxes}, points in {dialect.datum}"
+    return f"{dialect.name}: {how}{words}, tools in {place}, boxes as {boxes}, points in {dialect.datum}"
 
 
 def _limits(args: AppArgs, dialect: Dialect) -> str:
@@ -164,7 +164,7 @@ def _sampling(dialect: Dialect) -> Iterator[Finding]:
 
 def _tools(dialect: Dialect, args: AppArgs) -> Iterator[Finding]:
     """Which of the tools the model was trained with some configured provider serves."""
-    trained = {tool.name for tool in dialect.served} if isinstance(dialect, SpokenDialect) else set()
+    trained = {tool.name for tool in dialect.served} if isinstance(dialect, TextDialect) else set()
     try:
         offered = {schema.name for schema in dialect.schemas(local_tools(args).toolbox.schemas())}
     except DataError as error:

@@ -87,13 +87,13 @@ class EndpointWatch:
     async def described(self) -> list[dict[str, str]]:
         """For operators: `role`, `url` without keys, `state`, and who drains it: `operator`, `file` or nobody."""
         states = await self.states()
-        told: list[dict[str, str]] = []
+        found: list[dict[str, str]] = []
         for role, engine in self._endpoints.items():
             url = engine.base_url
             by = "file" if self._shared.is_drained_by_file(url) else "operator" if self._shared.is_draining(url) else ""
             state = _OK if states[role].endswith(_DRAINING) else states[role]
-            told.append({"role": role, "url": bare_url(url), "state": state, "draining": by})
-        return told
+            found.append({"role": role, "url": bare_url(url), "state": state, "draining": by})
+        return found
 
     async def states(self) -> dict[str, str]:
         """`ok` or what is wrong, for every endpoint; waits for the first replies."""
@@ -131,7 +131,7 @@ class EndpointWatch:
             found = self._drained(dict(zip(self._endpoints, await asyncio.gather(*asked), strict=True)))
         for role, state in found.items():
             if state != self._states.get(role, _OK):
-                _log.log(logging.INFO if state == _OK else logging.WARNING, "%s: %s", role, _told(state))
+                _log.log(logging.INFO if state == _OK else logging.WARNING, "%s: %s", role, _state_text(state))
         self._states = found
         self._asked.set()
 
@@ -151,7 +151,7 @@ class EndpointWatch:
         return f"{where} answered {status}" if status >= httpx.codes.INTERNAL_SERVER_ERROR else _OK
 
 
-def _told(state: str) -> str:
+def _state_text(state: str) -> str:
     if state == _OK or state.endswith(_DRAINING):
         return state if state != _OK else "answers again, or is no longer drained"
     return f"{state}; requests fail until it does"

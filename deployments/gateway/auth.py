@@ -210,11 +210,11 @@ def check_money(request_usd: float | None, day_usd: float | None, whose: str) ->
         raise ConfigError(f"{whose}: a limit a day needs one a request, of at most half of it")
 
 
-def _limits(number: int, said: Sequence[str]) -> tuple[float | None, int | None]:
+def _limits(number: int, values: Sequence[str]) -> tuple[float | None, int | None]:
     """Requests a minute, and at once; None where the line says nothing. Raises ConfigError for limits that are none."""
     try:
-        per_minute = float(said[0]) if said and said[0] != _NONE_OF_ITS_OWN else None
-        concurrent = int(said[1]) if len(said) > 1 else None
+        per_minute = float(values[0]) if values and values[0] != _NONE_OF_ITS_OWN else None
+        concurrent = int(values[1]) if len(values) > 1 else None
     except ValueError:
         raise ConfigError(f"key {number}: its limits are not numbers") from None
     if per_minute is not None and not (math.isfinite(per_minute) and per_minute > 0):

@@ -142,9 +142,9 @@ class Runner:
                 await self._solve(job)
         except GeoTTSError as error:
             _log.error("request failed: %s", error.detail, extra={"request_id": request.id})
-            told = error if isinstance(error, StoreUnavailable) else FatalError("the request failed unexpectedly")
-            code = "internal" if isinstance(told, FatalError) else told.code
-            failed = Failed(code=code, status=told.status, detail=told.detail)
+            failure = error if isinstance(error, StoreUnavailable) else FatalError("the request failed unexpectedly")
+            code = "internal" if isinstance(failure, FatalError) else failure.code
+            failed = Failed(code=code, status=failure.status, detail=failure.detail)
             await self._end_job(job, [failed, Done(stop_reason=StopReason.FAILED)])
         except asyncio.CancelledError:
             await self._end_job(job, [Done(stop_reason=StopReason.CANCELLED)])

@@ -54,11 +54,11 @@ def _operation(path: str, method: str, operation: Json, models: Json) -> str:
         parts.append(_fields(next(iter(content.values()))["schema"], models))
     for kind, media in content.items():
         for name, example in media.get("examples", {}).items():
-            told = orjson.dumps(example["value"], option=orjson.OPT_INDENT_2).decode()
+            example_json = orjson.dumps(example["value"], option=orjson.OPT_INDENT_2).decode()
             mark = (
-                "<!-- shown only: needs the network -->\n\n" if '"url"' in told else ""
+                "<!-- shown only: needs the network -->\n\n" if '"url"' in example_json else ""
             )  # see tests/support/docs_blocks.py
-            parts.append(f"Example, {name} (`{kind}`):\n\n{mark}```json\n{told}\n```")
+            parts.append(f"Example, {name} (`{kind}`):\n\n{mark}```json\n{example_json}\n```")
     parts.append("\n".join(_reply(status, reply) for status, reply in sorted(operation["responses"].items())))
     return "\n\n".join(part for part in parts if part)
 
@@ -84,12 +84,12 @@ def _table(name: str, model: Json) -> str:
 
 def _row(name: str, field: Json, required: bool) -> str:
     default = field.get("default")
-    told = [_words(field.get("description", ""))]
+    sentences = [_words(field.get("description", ""))]
     if required:
-        told.append("**required**")
+        sentences.append("**required**")
     elif default not in (None, "", [], {}) and not isinstance(default, dict):
-        told.append(f"default `{orjson.dumps(default).decode()}`")
-    return f"| `{name}` | {_type(field)} | {'; '.join(part for part in told if part)} |"
+        sentences.append(f"default `{orjson.dumps(default).decode()}`")
+    return f"| `{name}` | {_type(field)} | {'; '.join(part for part in sentences if part)} |"
 
 
 def _type(field: Json) -> str:

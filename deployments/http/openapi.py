@@ -51,8 +51,8 @@ def _body(image: Json) -> Json:
     """The options, and an area that may be said in words, too."""
     within = _OPTIONS["properties"]["within"]
     words = {"type": "string", "examples": ["IT, FR", "41.9, 12.5, 200"]}
-    said = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; in words: {WAYS}"}
-    properties = {"image": _several(image), **_OPTIONS["properties"], "within": {**within, **said}}
+    schema = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; in words: {WAYS}"}
+    properties = {"image": _several(image), **_OPTIONS["properties"], "within": {**within, **schema}}
     return {"type": "object", "required": ["image"], "properties": properties, "additionalProperties": False}
 
 

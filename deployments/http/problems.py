@@ -41,13 +41,13 @@ def problem(
 
 def problem_reply(found: Problem, headers: dict[str, str] | None = None) -> Response:
     """As `problem`, for one that is made."""
-    told: dict[str, Any] = found.jsonable()
+    body: dict[str, Any] = found.jsonable()
     instance, errors = found.instance, found.errors
     if instance is not None and instance.startswith(OPENAI_PATH):
         code = found.type.removeprefix(PROBLEM_BASE)
         param = errors[0]["field"] if errors else None
-        told["error"] = {"message": found.detail, "type": code, "code": code, "param": param}
-    return Response(orjson.dumps(told), found.status, headers, media_type=PROBLEM_TYPE)
+        body["error"] = {"message": found.detail, "type": code, "code": code, "param": param}
+    return Response(orjson.dumps(body), found.status, headers, media_type=PROBLEM_TYPE)
 
 
 def problem_for(error: GeoTTSError, *, instance: str | None = None) -> Response:

@@ -75,13 +75,13 @@ async def _frames(gateway: Gateway, request_id: str, after: int, *, ndjson: bool
 
 def reply(request_id: str, run: Run, include: str, media_type: str, headers: Mapping[str, str]) -> Response:
     """The answer as one of `ANSWERS`, or the problem that came instead of one."""
-    sent = {**NO_STORE, **headers}
+    all_headers = {**NO_STORE, **headers}
     if run.failure is not None or run.answer is None:
-        return no_answer(run, f"/locate/{request_id}", sent)
+        return no_answer(run, f"/locate/{request_id}", all_headers)
     if media_type == GEOJSON:
-        return Response(orjson.dumps(answer_geojson(run.answer)), media_type=GEOJSON, headers=sent)
-    told = response_of(request_id, run.answer, run, cast(Include, include))
-    return Response(told.json_bytes(), media_type=JSON, headers=sent)
+        return Response(orjson.dumps(answer_geojson(run.answer)), media_type=GEOJSON, headers=all_headers)
+    response = response_of(request_id, run.answer, run, cast(Include, include))
+    return Response(response.json_bytes(), media_type=JSON, headers=all_headers)
 
 
 def no_answer(run: Run, instance: str, headers: Mapping[str, str]) -> Response:

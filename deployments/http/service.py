@@ -90,9 +90,9 @@ class Service:
         asking = [spawn(_checked(check), name=f"check {name}") for name, check in checks.items()]
         endpoints = spawn(self.endpoints.states(), name="check endpoints")
         found = dict(zip(checks, await asyncio.gather(*asking), strict=True))
-        told = {**found, **await endpoints}
+        report = {**found, **await endpoints}
         ready = all(state == _OK for state in found.values()) and not self.endpoints.none_answers()
-        return Health(ready, told)
+        return Health(ready, report)
 
 
 async def _checked(check: Check) -> str:

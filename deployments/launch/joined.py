@@ -63,9 +63,9 @@ class JoinedServe:
         with boundary(FatalError, "stopping the service"):
             serve.delete(self._application, _blocking=False)
             give_up = time.monotonic() + drain_s + _STOP_SLACK_S
-            while self._application in (left := serve.status().applications) and time.monotonic() < give_up:
+            while self._application in (applications := serve.status().applications) and time.monotonic() < give_up:
                 time.sleep(0.1)
-            if not self._was_running and not set(left) - {self._application}:
+            if not self._was_running and not set(applications) - {self._application}:
                 serve.shutdown()  # type: ignore[no-untyped-call]
 
 

@@ -82,8 +82,8 @@ class BrokerMetrics(Collector):
             busy.add_metric((provider, "queued", replica), figures.queued)
             for state in _STATES:
                 breaker.add_metric((provider, state, replica), figures.breaker == state)
-            if figures.keys_left is not None:
-                keys.add_metric((provider, replica), figures.keys_left)
+            if figures.usable_keys is not None:
+                keys.add_metric((provider, replica), figures.usable_keys)
         yield from (requests, retries, opened, busy, breaker, keys)
 
     def _each_tool(self) -> Iterator[tuple[str, str, ToolFigures]]:

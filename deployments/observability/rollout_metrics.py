@@ -32,7 +32,7 @@ class RolloutMetrics:
         self._counters = (*(tokens.labels(kind) for kind in _KINDS), gpu, cost)
         self._open: dict[str, dict[int, _Spent]] = {}
         self._answered: set[str] = set()  # until the request ends
-        self._told: dict[str, dict[int, Usage]] = {}  # what each rollout last said it had used
+        self._reported: dict[str, dict[int, Usage]] = {}  # what each rollout last said it had used
 
     def started(self, request_id: str, event: RolloutStarted) -> None:
         """Remember a rollout under way; one that starts again keeps what was counted of it."""
@@ -41,13 +41,13 @@ class RolloutMetrics:
     def turned(self, request_id: str, event: TurnFinished) -> None:
         """Count what the rollout used since it last told. The usage of the event is that of all its turns."""
         rollouts = self._open.setdefault(request_id, {})
-        self._told.setdefault(request_id, {})[event.rollout_id] = event.usage
+        self._reported.setdefault(request_id, {})[event.rollout_id] = event.usage
         rollouts[event.rollout_id] = self._count(rollouts.get(event.rollout_id, _NOTHING), event.usage)
 
     def finished(self, request_id: str, event: RolloutFinished) -> None:
         """Count the rollout under its stop reason, and what it used since it last told."""
         self._rollouts.labels(event.stop_reason.value).inc()
-        self._told.setdefault(request_id, {})[event.rollout_id] = event.usage
+        self._reported.setdefault(request_id, {})[event.rollout_id] = event.usage
         self._count(self._open.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
 
     def answered(self, request_id: str, usage: Usage) -> None:
@@ -73,12 +73,12 @@ class RolloutMetrics:
 
     def _of_rollouts(self, request_id: str) -> Usage:
         """What its rollouts have told so far."""
-        return sum(self._told.get(request_id, {}).values(), Usage())
+        return sum(self._reported.get(request_id, {}).values(), Usage())
 
     def forget(self, request_id: str) -> None:
         """Drop what is remembered of the request; counters stay as they are."""
         self._open.pop(request_id, None)
-        self._told.pop(request_id, None)
+        self._reported.pop(request_id, None)
 
     def _count(self, before: _Spent, usage: Usage) -> _Spent:
         """Add what is new. A rollout that was set back to an earlier turn says less: nothing is new then."""

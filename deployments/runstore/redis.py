@@ -314,13 +314,13 @@ class RedisRunStore:
             if message is not None:
                 asked = False
                 if message["type"] == "message":
-                    self._heard(message["data"])
+                    self._on_message(message["data"])
             elif asked:
                 raise RedisTimeoutError("it is silent")
             else:
                 asked = True
 
-    def _heard(self, data: bytes) -> None:
+    def _on_message(self, data: bytes) -> None:
         request_id = data[1:].decode()
         if data[:1] == b"c":
             self._asked.put_nowait(request_id)

@@ -31,7 +31,7 @@ class ClusterWatch:
 
     gcs: tuple[str, int]
     raylet_socket: str
-    _heard: dict[str, float] = field(default_factory=dict)
+    _last_reply: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of_this_process(cls) -> ClusterWatch:
@@ -47,8 +47,8 @@ class ClusterWatch:
         ):
             now = time.monotonic()
             if answers():
-                self._heard[name] = now
-            elif now - self._heard.setdefault(name, now) > grace_s:
+                self._last_reply[name] = now
+            elif now - self._last_reply.setdefault(name, now) > grace_s:
                 raise ClusterLost(
                     f"the Ray cluster under the service died: {name} does not answer. Start the service again; "
                     "why it died (memory is the usual reason) is in the logs of Ray, under /tmp/ray/session_latest/logs"

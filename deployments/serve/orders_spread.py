@@ -31,16 +31,16 @@ def to_all_replicas(workers: Mapping[str, DeploymentHandle[Any]]) -> Spread:
         """Whether all replicas that run have heard them. Newer orders that one of them knows hold here, too."""
         if _GATEWAY not in handles:  # the first time: its own application is not there while it is made
             handles[_GATEWAY] = serve.get_deployment_handle(_GATEWAY, serve.get_replica_context().app_name)
-        heard = True
+        any_reply = True
         for name, handle in handles.items():
             try:
                 with boundary(FatalError, f"orders for {name}"):
-                    sent = handle.broadcast("obey", orders)
-                    for known in await sent.results_async(timeout_s=_PATIENCE_S):
+                    replies = handle.broadcast("obey", orders)
+                    for known in await replies.results_async(timeout_s=_PATIENCE_S):
                         STATES.obey(known)
             except GeoTTSError as error:
                 _log.warning("orders of an operator did not reach every replica of %s: %s", name, error.detail)
-                heard = False
-        return heard
+                any_reply = False
+        return any_reply
 
     return spread

@@ -92,8 +92,8 @@ def _descendants_end(nodes: Sequence[Any]) -> Iterator[None]:
     """
     family = [member for node in nodes for pid in process_ids(node) for member in _descendants(pid)]
     yield
-    _, left = psutil.wait_procs(family, timeout=_WORKERS_END_S)
-    for member in left:
+    _, alive = psutil.wait_procs(family, timeout=_WORKERS_END_S)
+    for member in alive:
         with suppress(psutil.NoSuchProcess):
             member.kill()
 

@@ -19,8 +19,8 @@ def found_gpus() -> Gpus | None:
         return None
     query = [tool, "--query-gpu=index,uuid,memory.total", "--format=csv,noheader,nounits"]
     try:
-        told = subprocess.run(query, capture_output=True, text=True, timeout=_PATIENCE_S, check=True).stdout
-        rows = [[cell.strip() for cell in line.split(",")] for line in told.splitlines() if line.strip()]
+        listing = subprocess.run(query, capture_output=True, text=True, timeout=_PATIENCE_S, check=True).stdout
+        rows = [[cell.strip() for cell in line.split(",")] for line in listing.splitlines() if line.strip()]
         sizes = [float(memory) * _MIB / 1e9 for index, uuid, memory in rows if _visible(index, uuid)]
     except (OSError, subprocess.SubprocessError, ValueError):
         return None

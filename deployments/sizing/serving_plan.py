@@ -19,8 +19,8 @@ _USUAL_CONTEXT = 32768
 def reserves_nothing(args: AppArgs) -> bool:
     """Whether a model shall run in this process and nobody has said on which GPUs, none included."""
     rollout = args.deployments.rollout
-    said = "num_gpus" in rollout.model_fields_set or bool(rollout.bundles)
-    return isinstance(args.engine, VllmEngine) and not said
+    claims_gpus = "num_gpus" in rollout.model_fields_set or bool(rollout.bundles)
+    return isinstance(args.engine, VllmEngine) and not claims_gpus
 
 
 def with_gpus(

@@ -16,7 +16,7 @@ from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngin
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, Task, prompt_hash
 from tts.dialects.released.importing import IMPORTABLE
-from tts.dialects.released.spoken import ReleasedDialect
+from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.identity import Identity
 from tts.domain.price import Price
@@ -220,9 +220,9 @@ def trajectory_texts(args: AppArgs) -> TrajectoryTexts:
     if args.verifier.mode != "trajectories":
         return TrajectoryTexts()
     dialect = make_dialect(args.dialect, args)
-    told = "".join(f"{message.role}\n{message.text}\n" for message in dialect.opening(Task(photos=())))
+    opening = "".join(f"{message.role}\n{message.text}\n" for message in dialect.opening(Task(photos=())))
     texts = dialect.texts if isinstance(dialect, ReleasedDialect) else {}
-    return TrajectoryTexts.imported(texts, f"{told}assistant\n")
+    return TrajectoryTexts.imported(texts, f"{opening}assistant\n")
 
 
 def _consistent(verifier: Verifier, world: World, args: AppArgs, rollout_model: ModelClient | None) -> Verifier:

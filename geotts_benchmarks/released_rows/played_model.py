@@ -21,9 +21,9 @@ class PlayedModel:
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """The next output in one piece, then its usage; an empty text when no output is left."""
         self.requests.append(request)
-        said = self._outputs.pop(0) if self._outputs else ""
-        usage = Usage(prompt_tokens=self.count_tokens(request.messages), completion_tokens=len(said))
-        yield Delta(text=said)
+        output = self._outputs.pop(0) if self._outputs else ""
+        usage = Usage(prompt_tokens=self.count_tokens(request.messages), completion_tokens=len(output))
+        yield Delta(text=output)
         yield Delta(finish_reason="stop", usage=usage)
 
     def count_tokens(self, messages: Sequence[Message]) -> int:

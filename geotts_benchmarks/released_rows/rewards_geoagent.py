@@ -81,8 +81,8 @@ def _consistency(row: Row) -> Judged:
         return compared(value=(row["value"], 0.0))
     read = []
     for number, question in enumerate(chain.questions(stages)):
-        said = reply(f"{number}", question.stage, str(stages[question.stage]["Conclusion"]))
-        read.append(None if said is None else chain.conclusion_of(said, f"{number}"))
+        conclusion = reply(f"{number}", question.stage, str(stages[question.stage]["Conclusion"]))
+        read.append(None if conclusion is None else chain.conclusion_of(conclusion, f"{number}"))
     return compared(value=(row["value"], chain.reward_of(stages, read)))
 
 

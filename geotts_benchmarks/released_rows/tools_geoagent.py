@@ -23,7 +23,7 @@ _REMAINING_S = 60.0
 
 async def judge(row: Row, corpus: Corpus) -> Judged:
     """Call the geocoder over the row's replies; compare requests, their number and what is returned."""
-    if any("fails" in sent["reply"] for sent in row["requests"]):
+    if any("fails" in exchange["reply"] for exchange in row["requests"]):
         return declared("the words of a failing connection are not in the row")
     source = _MadeUpOpenCage(row["requests"])
     tool = geocoder_tool(source)
@@ -31,7 +31,7 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     context = ToolContext(RequestContext(id="conformance", remaining_s=_REMAINING_S))
     result = (await LocalToolbox([tool]).call(call, context)).result
     return compared(
-        requests=([_without_key(sent) for sent in row["requests"]], _once(source.asked)),
+        requests=([_without_key(exchange) for exchange in row["requests"]], _once(source.asked)),
         request_count=(row["request_count"], len(source.asked)),
         returned=(row["returned"], json.loads(result.text)),
     )
@@ -44,20 +44,20 @@ class _MadeUpOpenCage:
     needs_network = False
 
     def __init__(self, requests: Sequence[Mapping[str, Any]]) -> None:
-        self._replies = {str(sent["params"]["q"]): sent["reply"] for sent in requests}
+        self._replies = {str(exchange["params"]["q"]): exchange["reply"] for exchange in requests}
         self.asked: list[dict[str, JsonValue]] = []
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
-        sent = parameters(address)
-        self.asked.append(sent)
-        reply = self._replies[sent["q"]]
+        query = parameters(address)
+        self.asked.append(query)
+        reply = self._replies[query["q"]]
         failure = http_failure(reply)
         return Reply(reply.get("body")) if failure is None else Reply(failure=failure)
 
 
-def _without_key(sent: Mapping[str, Any]) -> JsonValue:
-    params = {name: value for name, value in sent["params"].items() if name != "key"}
-    return [sent["method"], sent["url"], params]
+def _without_key(query: Mapping[str, Any]) -> JsonValue:
+    params = {name: value for name, value in query["params"].items() if name != "key"}
+    return [query["method"], query["url"], params]
 
 
 def _once(asked: list[dict[str, JsonValue]]) -> list[JsonValue]:

@@ -19,10 +19,10 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     """Compare what the row states of its output, and the country that is served with that of its address."""
     text = row["assistant"]
     dialect = DIALECTS["geoagent"].configured(DialectSettings(behaviour="released"))
-    said = (text_message("assistant", text),)
+    replies = (text_message("assistant", text),)
     parsed = dialect.parse(Completion(text), turn=0)
-    following = dialect.go_on(FinishedTurn(0, dialect.limits.max_turns, parsed, (), said))
-    concluded = dialect.conclusion(said)
+    following = dialect.go_on(FinishedTurn(0, dialect.limits.max_turns, parsed, (), replies))
+    concluded = dialect.conclusion(replies)
     answer = geoagent.answer_for_geocoding(text)
     country = geoagent.names_in(answer or "").country
     names = geoagent.answer_for_names(text)

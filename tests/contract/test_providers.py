@@ -262,7 +262,7 @@ async def test_used_up_credits_rotate_the_keys(provide, monkeypatch):
 
     async with provide("serper", answer=answer) as (server, catalog):
         assert (await call(catalog, "web_search", query="x")).result.ok
-        assert catalog.figures()["serper"].keys_left == 1
+        assert catalog.figures()["serper"].usable_keys == 1
     assert [seen.headers["x-api-key"] for seen in server.seen] == ["used-up-key", "fresh-key"]
 
 

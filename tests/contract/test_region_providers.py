@@ -121,4 +121,4 @@ async def test_used_up_and_refused_keys_of_region_search_are_quota(provide, prov
 
     async with provide(provider, answer=lambda seen: as_json(reply, status=status)) as (_, catalog):
         assert (await call(catalog, "image_search", **REGION)).result.failure.kind is ToolErrorKind.QUOTA
-        assert catalog.figures()[provider].keys_left == 0
+        assert catalog.figures()[provider].usable_keys == 0

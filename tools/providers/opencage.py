@@ -100,15 +100,15 @@ class OpenCagePlaces:
 
 def place_found(formatted: str, point: LatLon, components: Mapping[str, Any], confidence: int) -> PlaceFact:
     """A result as a fact: its name is that of its kind, else the first part of the formatted address."""
-    said = {name: value for name, value in components.items() if isinstance(value, str)}
-    kind = said.get("_type", "")
+    texts = {name: value for name, value in components.items() if isinstance(value, str)}
+    kind = texts.get("_type", "")
     return PlaceFact(
         id=f"{_ID}{point.lat:.6f},{point.lon:.6f}",
-        name=said.get(kind) or formatted.partition(",")[0],
+        name=texts.get(kind) or formatted.partition(",")[0],
         place_kind=kind,
         point=point,
-        country_code=said.get("country_code", "").upper(),
-        admin1=said.get("state", ""),
+        country_code=texts.get("country_code", "").upper(),
+        admin1=texts.get("state", ""),
         address=formatted,
         score=confidence / 10.0 if confidence else None,
         source="OpenCage (OpenStreetMap and others)",

@@ -143,7 +143,7 @@ class Narrator:
     def __init__(self) -> None:
         self._speaker = ""
 
-    def tell(self, event: Event) -> str:
+    def text_of(self, event: Event) -> str:
         """The text to append for an event; empty for those that say nothing."""
         if isinstance(event, Text):
             return self._from(f"rollout {event.rollout_id}", event.text)
@@ -189,8 +189,8 @@ class Completion:
 
     def chunks(self, event: Event) -> Iterator[dict[str, Any]]:
         """What a stream says for one event."""
-        if said := self._narrator.tell(event):
-            yield self._chunk({"reasoning_content": said})
+        if text := self._narrator.text_of(event):
+            yield self._chunk({"reasoning_content": text})
         if isinstance(event, Answered):
             self.usage = event.answer.usage
             yield self._chunk({"content": content_of(event.answer)})
@@ -207,7 +207,7 @@ class Completion:
 
     def whole(self, events: list[Event], answer: Answer) -> dict[str, Any]:
         """The reply to a request that does not stream; the events become its reasoning."""
-        reasoning = "".join(self._narrator.tell(event) for event in events)
+        reasoning = "".join(self._narrator.text_of(event) for event in events)
         message = {"role": "assistant", "content": content_of(answer), "reasoning_content": reasoning, "refusal": None}
         return {
             **self._frame,

@@ -157,7 +157,7 @@ class Weigher:
         languages = self.priors.spoken({code: math.exp(value - top) for code, value in plain.items()})
         weights = np.array([plain[place.country_code] + self._weight(place, regions) for place in places])
         for mention in (*mentions, *claimed):
-            weights += _told(mention, self.elsewhere(mention, languages), places, lat, lon)
+            weights += _sign_likelihood(mention, self.elsewhere(mention, languages), places, lat, lon)
         for clue in stated:
             assert clue.point is not None
             away = distances_from(clue.point, lat, lon)
@@ -208,7 +208,7 @@ def _summed(clues: Sequence[Clue], codes: Sequence[str]) -> dict[str, float]:
     return totals
 
 
-def _told(mention: Mention, elsewhere: float, places: Sequence[Place], lat: Floats, lon: Floats) -> Floats:
+def _sign_likelihood(mention: Mention, elsewhere: float, places: Sequence[Place], lat: Floats, lon: Floats) -> Floats:
     """How much more often than elsewhere this name stands on signs at each of the places; log-likelihood ratio."""
     near = np.zeros(len(places))
     for match in mention.matches:

@@ -23,10 +23,10 @@ def believed(leads: Leads, reader: ClueReader, within: Area | None, hint: Hint |
     plain = reader.weigher.weigh(leads.clues, leads.mentions, allowed)
     if hint is None:
         return plain
-    heard = reader.weigher.weigh((*leads.clues, *hint.clues), leads.mentions, allowed, hint.mentions)
-    says, point = plain.best_point()[0], heard.best_point()[0]
+    belief_with_hint = reader.weigher.weigh((*leads.clues, *hint.clues), leads.mentions, allowed, hint.mentions)
+    says, point = plain.best_point()[0], belief_with_hint.best_point()[0]
     moved = distance_km(says, point) > _NEAR_KM
-    return plain if moved and _names(leads, says) and not _names(leads, point) else heard
+    return plain if moved and _names(leads, says) and not _names(leads, point) else belief_with_hint
 
 
 def _allowed(leads: Leads, reader: ClueReader, within: Area | None) -> frozenset[str] | None:

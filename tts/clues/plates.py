@@ -99,20 +99,20 @@ _GROUP = re.compile(r"[^\W\d_]+")
 
 def plate_clues(text: str) -> Iterator[Clue]:
     """One clue when a whole line has the form of a plate: countries by how much the form is their own."""
-    said = text.strip().strip("|[]")
-    digits = sum(char.isdigit() for char in said)
-    if len(said) > _LONGEST or digits < _LEAST_DIGITS or not any(char.isalpha() for char in said):
+    plate = text.strip().strip("|[]")
+    digits = sum(char.isdigit() for char in plate)
+    if len(plate) > _LONGEST or digits < _LEAST_DIGITS or not any(char.isalpha() for char in plate):
         return
     nats: dict[str, float] = {}
     for form, codes, value in _PLATES:
-        if form.fullmatch(said):
+        if form.fullmatch(plate):
             nats |= {code: max(_TRUST * value, nats.get(code, 0.0)) for code in codes}
     if nats:
         top = max(nats.values())
         weights = {code: value - top for code, value in nats.items()}
         named = listed(sorted(nats, key=lambda code: (-nats[code], code)))
         yield Clue(
-            kind=ClueKind.PLATE, quote=said, why=f"looks like a number plate of {named}", weights=weights, other=-top
+            kind=ClueKind.PLATE, quote=plate, why=f"looks like a number plate of {named}", weights=weights, other=-top
         )
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tts.clues.languages import spoken_in
+from tts.clues.languages import spoken_shares
 from tts.clues.tables import tables
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
@@ -96,14 +96,14 @@ class Priors:
         total = sum(countries.values())
         shares: dict[str, float] = {}
         for code, share in countries.items():
-            for tag, part in self._spoken_in.get(code, {}).items():
+            for tag, part in self._languages_by_country.get(code, {}).items():
                 shares[tag] = shares.get(tag, 0.0) + share * part / total
         return shares
 
     @cached_property
-    def _spoken_in(self) -> dict[str, dict[str, float]]:
+    def _languages_by_country(self) -> dict[str, dict[str, float]]:
         facts = (self._countries.get(code) for code in self._countries.codes)
-        return {country.code: spoken_in(country) for country in facts if country is not None}
+        return {country.code: spoken_shares(country) for country in facts if country is not None}
 
     @cached_property
     def towns(self) -> dict[str, Towns]:

@@ -79,6 +79,6 @@ def kilometres_beside(text: str, start: int, end: int) -> float | None:
     """The kilometres that stand beside a name which has its line to itself otherwise."""
     before, after = text[:start].strip(" -–·,.←→↑"), text[end:].strip(" -–·,.:←→↑")
     for number, other in ((after, before), (before, after)):
-        if not other and (told := _KM.fullmatch(number)):
-            return float(told.group(1))
+        if not other and (distance := _KM.fullmatch(number)):
+            return float(distance.group(1))
     return None

@@ -32,9 +32,9 @@ def answer_geojson(answer: Answer) -> dict[str, Any]:
         features.append(_feature("candidate", point_geometry(point), {"rank": rank, **candidate.jsonable()}))
     for photo in answer.per_photo:
         place = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
-        told = photo.jsonable()
-        told.pop("evidence")
-        features.append(_feature("photo", point_geometry(place), told))
+        photo_fields = photo.jsonable()
+        photo_fields.pop("evidence")
+        features.append(_feature("photo", point_geometry(place), photo_fields))
     return {"type": "FeatureCollection", "features": features}
 
 

@@ -29,7 +29,7 @@ class Price(Value):
 
     def affordable_tokens(self, money_usd: float, prompt_tokens: int) -> int:
         """How many tokens a completion may have after a prompt of this length, nothing of it cached; 0 for none."""
-        left = money_usd * _MILLION - prompt_tokens * self.input
-        if left <= 0:
+        money_for_output = money_usd * _MILLION - prompt_tokens * self.input
+        if money_for_output <= 0:
             return 0
-        return 2**31 if self.output == 0 else int(left / self.output)
+        return 2**31 if self.output == 0 else int(money_for_output / self.output)

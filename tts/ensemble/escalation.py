@@ -37,5 +37,5 @@ def reason_to_escalate(
 
 def _asks_for_depth(run: Run) -> bool:
     """Most of the rollouts whose dialect says what depth a photo needs (Geo-ADAPT) say that it needs more."""
-    said = [t.best.wants_depth for t in run.trajectories if t.best is not None and t.best.wants_depth is not None]
-    return 2 * said.count("deep") > len(said)
+    wishes = [t.best.wants_depth for t in run.trajectories if t.best is not None and t.best.wants_depth is not None]
+    return 2 * wishes.count("deep") > len(wishes)

@@ -48,14 +48,14 @@ def failure_warnings(run: Run) -> tuple[str, ...]:
     trajectories = run.trajectories
     failures = [failure for t in trajectories if (failure := failure_of(t)) is not None]
     causes = causes_of(failures)
-    told = [
+    sentences = [
         f"{cause.rollouts} of {len(trajectories)} rollouts failed: {cause.text}" for cause in causes[:_NAMED_CAUSES]
     ]
     if rest := sum(cause.rollouts for cause in causes[_NAMED_CAUSES:]):
-        told.append(f"{rest} of {len(trajectories)} rollouts failed for other reasons")
+        sentences.append(f"{rest} of {len(trajectories)} rollouts failed for other reasons")
     if not failures and not any(t.turns for t in trajectories):
-        told.append("the time was up before any rollout had produced anything: nothing is known about the photo")
-    return tuple(told)
+        sentences.append("the time was up before any rollout had produced anything: nothing is known about the photo")
+    return tuple(sentences)
 
 
 def failure_of(trajectory: Trajectory) -> RolloutFailure | None:

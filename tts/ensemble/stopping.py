@@ -169,15 +169,15 @@ class ConsensusWatch:
         reach, total = self._reach_km, sum(share)
 
         def order(i: int) -> tuple[float, float, int]:
-            held = sum(share[j] for j in left if km[i][j] <= reach)
-            return -round(held, 9), sum(min(km[i][j], reach) for j in left), i
+            held = sum(share[j] for j in remaining if km[i][j] <= reach)
+            return -round(held, 9), sum(min(km[i][j], reach) for j in remaining), i
 
-        left = list(range(len(ballots)))
+        remaining = list(range(len(ballots)))
         for _ in range(_SHOWN):
-            if not left:
+            if not remaining:
                 return
-            centre = min(left, key=order)
-            members = [j for j in left if km[centre][j] <= reach]
+            centre = min(remaining, key=order)
+            members = [j for j in remaining if km[centre][j] <= reach]
             held = sum(share[j] for j in members)
             yield ClusterInfo(
                 centre=ballots[centre].point,
@@ -185,7 +185,7 @@ class ConsensusWatch:
                 witnesses=round(held, 4),
                 support=round(held / total, 4),
             )
-            left = [j for j in left if km[centre][j] > reach]
+            remaining = [j for j in remaining if km[centre][j] > reach]
 
 
 def more_than_half(agreeing: float, dissenting: float) -> float:

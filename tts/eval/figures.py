@@ -152,8 +152,8 @@ def rollout_errors_km(record: Record) -> Floats:
     trajectories = record.run.trajectories if record.run is not None else ()
     points: list[LatLon | None] = []
     for trajectory in trajectories:
-        said = trajectory.answer
-        points.append(as_wgs84(said.point, said.datum) if said is not None and said.point is not None else None)
+        answer = trajectory.answer
+        points.append(as_wgs84(answer.point, answer.datum) if answer is not None and answer.point is not None else None)
     errors = [np.nan if point is None else distance_km(point, record.truth.point) for point in points]
     return np.array(errors, dtype=np.float64)
 

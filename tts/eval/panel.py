@@ -20,17 +20,17 @@ from tts.errors import DataError
 from tts.eval.fields import StatedPlace, answer_of, truth_of
 from tts.eval.parsers import ParserName
 from tts.eval.rows import Row, read_rows
-from tts.eval.score import said_place
+from tts.eval.score import place_of_answer
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One photo's true place and the rollouts about it. `said` holds the same answers in the order of the files."""
+    """One photo's true place and the rollouts about it. `guesses` holds the same answers in the order of the files."""
 
     key: str
     truth: LatLon
     trajectories: tuple[Trajectory, ...]
-    said: tuple[LatLon | None, ...]
+    guesses: tuple[LatLon | None, ...]
 
 
 def panels_from_logs(folder: Path, *, parser: ParserName = "paper", seed: int = 0) -> tuple[list[str], list[Panel]]:
@@ -54,11 +54,11 @@ def panels_from_logs(folder: Path, *, parser: ParserName = "paper", seed: int = 
 def _panel(index: str, rows: Sequence[Row], parser: ParserName, seed: int) -> Panel:
     truth = truth_of(rows[0], f"photo {index}").point
     assert truth is not None  # truth_of refuses rows without a position
-    said = [said_place(answer_of(row, f"photo {index}"), parser) for row in rows]
-    shuffled = list(said)
+    guesses = [place_of_answer(answer_of(row, f"photo {index}"), parser) for row in rows]
+    shuffled = list(guesses)
     random.Random(f"{seed}/{index}").shuffle(shuffled)
     trajectories = tuple(_trajectory(number, place) for number, place in enumerate(shuffled))
-    return Panel(index, truth, trajectories, tuple(place.point if place is not None else None for place in said))
+    return Panel(index, truth, trajectories, tuple(place.point if place is not None else None for place in guesses))
 
 
 def _trajectory(number: int, place: StatedPlace | None) -> Trajectory:

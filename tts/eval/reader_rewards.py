@@ -12,7 +12,7 @@ from tts.rewards.released.sphere import haversine_km
 REWARDED: frozenset[ParserName] = frozenset({"paper", "verifier", "reverse_reward", "geoagent"})
 
 
-def reward_of(text: str, said: StatedPlace | None, truth: LatLon, parser: ParserName) -> float:
+def reward_of(text: str, guess: StatedPlace | None, truth: LatLon, parser: ParserName) -> float:
     """The reward of one row; 0 for readers whose authors score nothing."""
     where = {"lat": truth.lat, "lon": truth.lon}
     match parser:
@@ -23,7 +23,7 @@ def reward_of(text: str, said: StatedPlace | None, truth: LatLon, parser: Parser
         case "reverse_reward":
             return reverse.place(text, f"{truth.lat!r}, {truth.lon!r}").place
         case "geoagent":
-            if said is None or said.point is None:
+            if guess is None or guess.point is None:
                 return 0.0
-            return spatial_reward(haversine_km(said.point.lat, said.point.lon, truth.lat, truth.lon))
+            return spatial_reward(haversine_km(guess.point.lat, guess.point.lon, truth.lat, truth.lon))
     return 0.0

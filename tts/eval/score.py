@@ -82,7 +82,7 @@ class _Columns:
     """Positions of rows with an answer, side by side, and what all rows add up to."""
 
     answered: list[int] = field(default_factory=list)
-    said: list[LatLon] = field(default_factory=list)
+    guesses: list[LatLon] = field(default_factory=list)
     true: list[LatLon] = field(default_factory=list)
     n: int = 0
     parsed: int = 0
@@ -91,12 +91,12 @@ class _Columns:
     reward: float = 0.0
     levels: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Levels._fields, 0))
 
-    def errors_km(self, said_datum: Datum, true_datum: Datum) -> Floats:
+    def errors_km(self, guess_datum: Datum, true_datum: Datum) -> Floats:
         """(n,) errors in km, NaN for rows without an answer."""
         errors = np.full(self.n, np.nan)
-        said = [as_wgs84(point, said_datum) for point in self.said]
+        guesses = [as_wgs84(point, guess_datum) for point in self.guesses]
         true = [as_wgs84(point, true_datum) for point in self.true]
-        errors[self.answered] = distances_km(*_arrays(said), *_arrays(true))
+        errors[self.answered] = distances_km(*_arrays(guesses), *_arrays(true))
         return errors
 
 
@@ -117,37 +117,37 @@ def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
         where = f"{name}, row {columns.n}"
         truth = truth_of(row, where)
         answer = answer_of(row, where)
-        said = said_place(answer, options.parser, options.geocoded)
+        guess = place_of_answer(answer, options.parser, options.geocoded)
         if answer.text is not None and truth.point is not None:
-            columns.reward += reward_of(answer.text, said, truth.point, options.parser)
+            columns.reward += reward_of(answer.text, guess, truth.point, options.parser)
         if options.parser == "geovista":
             for level, right in names_by_rule(answer.text or "", names_of(row))._asdict().items():
                 columns.levels[level] += right
-        if said is None or (said.point is None and options.parser not in NAME_READERS):
+        if guess is None or (guess.point is None and options.parser not in NAME_READERS):
             continue
         columns.parsed += 1
         if options.names is not None:
-            columns.countries += options.names.same_country(said.country, truth.country)
-            columns.cities += options.names.same_city(said.city, truth.city, truth.country)
-        if said.point is not None and truth.point is not None:
+            columns.countries += options.names.same_country(guess.country, truth.country)
+            columns.cities += options.names.same_city(guess.city, truth.city, truth.country)
+        if guess.point is not None and truth.point is not None:
             columns.answered.append(columns.n - 1)
-            columns.said.append(said.point)
+            columns.guesses.append(guess.point)
             columns.true.append(truth.point)
     if not columns.n:
         raise DataError(f"{name} has no rows")
     return _score(columns, name, options)
 
 
-def said_place(
+def place_of_answer(
     answer: StatedAnswer, parser: ParserName, geocoded: Mapping[str, LatLon] | None = None
 ) -> StatedPlace | None:
     """Where an answer points to: parsed out of its text, or as its table states it; names with their position."""
     if answer.text is None:
         return answer.place
-    said = PARSERS[parser](answer.text)
-    if said is None or parser != "geoagent" or not geocoded:
-        return said
-    return replace(said, point=geocoded.get(answer_for_geocoding(answer.text) or ""))
+    place = PARSERS[parser](answer.text)
+    if place is None or parser != "geoagent" or not geocoded:
+        return place
+    return replace(place, point=geocoded.get(answer_for_geocoding(answer.text) or ""))
 
 
 def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:

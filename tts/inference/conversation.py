@@ -67,14 +67,14 @@ class Conversations:
 
     def prompt(self, session_id: str, messages: Sequence[Message], tools: tuple[ToolSchema, ...]) -> Prompt:
         """`tools` are those the conversation lists, the same in all its turns."""
-        said = tuple(messages)
+        all_messages = tuple(messages)
         before = self._known.get(session_id)
-        if before is not None and _continues(said, tools, before):
-            ids = [*before.token_ids, *self._after(said, len(before.messages), tools)]
+        if before is not None and _continues(all_messages, tools, before):
+            ids = [*before.token_ids, *self._after(all_messages, len(before.messages), tools)]
         else:
-            ids = self._from_start(said, tools)
-        self._remember(session_id, _Known(said, tools, tuple(ids)))
-        return Prompt(ids, tuple(image for message in said for image in message.images))
+            ids = self._from_start(all_messages, tools)
+        self._remember(session_id, _Known(all_messages, tools, tuple(ids)))
+        return Prompt(ids, tuple(image for message in all_messages for image in message.images))
 
     def _remember(self, session_id: str, known: _Known) -> None:
         self._known[session_id] = known
@@ -82,26 +82,26 @@ class Conversations:
         while len(self._known) > _SESSIONS:
             self._known.popitem(last=False)
 
-    def _from_start(self, said: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> list[int]:
-        first = next((i for i, message in enumerate(said) if message.role == "assistant"), len(said))
-        ids = self._tokenizer.encode(self._render(said[:first], tools))
-        return ids + self._after(said, first, tools)
+    def _from_start(self, messages: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> list[int]:
+        first = next((i for i, message in enumerate(messages) if message.role == "assistant"), len(messages))
+        ids = self._tokenizer.encode(self._render(messages[:first], tools))
+        return ids + self._after(messages, first, tools)
 
-    def _after(self, said: tuple[Message, ...], start: int, tools: tuple[ToolSchema, ...]) -> list[int]:
+    def _after(self, messages: tuple[Message, ...], start: int, tools: tuple[ToolSchema, ...]) -> list[int]:
         """Ids from the assistant message at `start` on; each stretch of text is tokenised by itself."""
         ids: list[int] = []
         at = start
-        while at < len(said):
-            after = next((i for i in range(at + 1, len(said)) if said[i].role == "assistant"), len(said))
-            between = self._tokenizer.encode(self._render(said[:after], tools).rpartition(_MARK)[2])
-            mine = self._said(said[at])
+        while at < len(messages):
+            after = next((i for i in range(at + 1, len(messages)) if messages[i].role == "assistant"), len(messages))
+            between = self._tokenizer.encode(self._render(messages[:after], tools).rpartition(_MARK)[2])
+            mine = self._ids_of(messages[at])
             if mine[-1:] == between[:1] == [self._tokenizer.end_of_turn]:
                 mine.pop()
             ids += mine + between
             at = after
         return ids
 
-    def _said(self, message: Message) -> list[int]:
+    def _ids_of(self, message: Message) -> list[int]:
         if message.token_ids is not None:
             return list(message.token_ids)
         return self._tokenizer.encode(as_plain_chat((message,), ())[0].text)
@@ -113,12 +113,12 @@ class Conversations:
         return self._tokenizer.render(plain, [wire_schema(tool) for tool in tools] if tools and native else None)
 
 
-def _continues(said: tuple[Message, ...], tools: tuple[ToolSchema, ...], before: _Known) -> bool:
+def _continues(messages: tuple[Message, ...], tools: tuple[ToolSchema, ...], before: _Known) -> bool:
     """The same conversation, at most some turns on."""
     kept = len(before.messages)
-    if tools != before.tools or said[:kept] != before.messages:
+    if tools != before.tools or messages[:kept] != before.messages:
         return False
-    return len(said) == kept or said[kept].role == "assistant"
+    return len(messages) == kept or messages[kept].role == "assistant"
 
 
 def _marked(message: Message) -> Message:

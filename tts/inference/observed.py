@@ -1,6 +1,6 @@
 """Two models in one rollout: an observer with eyes describes, a planner without thinks and calls tools (SpotAgent).
 
-The planner sees the conversation with a description in the place of every picture. When it zooms, the observer looks
+The planner sees the conversation with a description in the place of every picture. When it zooms, the observer meter
 again: it gets the crop and the planner's last words, so that it knows what is asked of it. A description is made once,
 of a photo for a request and of a crop for its rollout, so the planner's conversation only ever grows.
 
@@ -24,7 +24,7 @@ from weakref import WeakValueDictionary
 from zlib import crc32
 
 from tts.aio import Send, closing, stream
-from tts.dialects.served.spoken import split_thought
+from tts.dialects.served.text_dialect import split_thought
 from tts.domain.description import Description
 from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
 from tts.domain.price import Price
@@ -81,15 +81,15 @@ class ObservedModel:
                 yield delta
 
     async def _think(self, request: ModelRequest, send: Send[Delta]) -> None:
-        looks = Meter(self._money_for_looks(request))
-        messages = await self._described(request, looks, send)
+        meter = Meter(self._money_for_observer(request))
+        messages = await self._described(request, meter, send)
         blind = replace(request, messages=messages, photos=(), files={})
-        left_usd = None if request.money_usd is None else request.money_usd - looks.usage.cost_usd
+        left_usd = None if request.money_usd is None else request.money_usd - meter.usage.cost_usd
         async with closing(Meter(left_usd).generate(self._planner, blind)) as deltas:
             async for delta in deltas:
                 await send(delta)
 
-    def _money_for_looks(self, request: ModelRequest) -> float | None:
+    def _money_for_observer(self, request: ModelRequest) -> float | None:
         """What is left when the planner has been paid for a short reply; None without a limit or without a price."""
         if request.money_usd is None or _price_of(self._observer) is None:
             return None
@@ -101,14 +101,14 @@ class ObservedModel:
         read = prompt_tokens_about(words, request.tools) + _MAX_TOKENS * pictures
         return request.money_usd - price.cost_usd(Usage(prompt_tokens=read, completion_tokens=_SHORT_REPLY))
 
-    async def _described(self, request: ModelRequest, looks: Meter, send: Send[Delta]) -> tuple[Message, ...]:
+    async def _described(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> tuple[Message, ...]:
         """The conversation in words."""
         written: list[Message] = []
         for at, message in enumerate(request.messages):
             parts: list[Part] = []
             for part in message.parts:
                 if isinstance(part, ImagePart):
-                    words = await self._look(part.image, request, request.messages[:at], looks, send)
+                    words = await self._look(part.image, request, request.messages[:at], meter, send)
                     width, height = rule_for(part.image, request).size(part.image.width, part.image.height)
                     parts.append(TextPart(text=f"[picture, {width}x{height} pixels. The observer says: {words}]\n"))
                 else:
@@ -117,7 +117,7 @@ class ObservedModel:
         return tuple(written)
 
     async def _look(
-        self, image: ImageRef, request: ModelRequest, before: Sequence[Message], looks: Meter, send: Send[Delta]
+        self, image: ImageRef, request: ModelRequest, before: Sequence[Message], meter: Meter, send: Send[Delta]
     ) -> str:
         whole = _is_whole(image, request)
         if whole and (known := request.context.described.get(image.sha256)) is not None:
@@ -129,7 +129,7 @@ class ObservedModel:
             if (kept := self._kept.get(key)) is not None:
                 return kept[0]
             try:
-                words = await self._ask(_look_request(image, request, before), looks, send)
+                words = await self._ask(_look_request(image, request, before), meter, send)
             except MoneySpent:
                 if whole:
                     raise
@@ -144,18 +144,18 @@ class ObservedModel:
         now = _now()
         self._kept = {key: kept for key, kept in self._kept.items() if kept[1] > now}
 
-    async def _ask(self, request: ModelRequest, looks: Meter, send: Send[Delta]) -> str:
+    async def _ask(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> str:
         text: list[str] = []
         try:
-            async with closing(looks.generate(self._observer, request)) as deltas:
+            async with closing(meter.generate(self._observer, request)) as deltas:
                 async for delta in deltas:
                     if delta.sent:
                         await send(Delta(sent=delta.sent))
                     text.append(delta.text)
         except ModelError as failure:
-            await _tell(looks, send)
+            await _send_usage(meter, send)
             raise _of_observer(failure) from failure
-        await _tell(looks, send)
+        await _send_usage(meter, send)
         words = split_thought("".join(text))[1].strip()
         if not words:
             raise ModelError("the observer said nothing")
@@ -170,8 +170,8 @@ def _price_of(model: ModelClient) -> Price | None:
     return getattr(model, "price", None)
 
 
-async def _tell(looks: Meter, send: Send[Delta]) -> None:
-    if (used := looks.take()) != Usage():
+async def _send_usage(meter: Meter, send: Send[Delta]) -> None:
+    if (used := meter.take()) != Usage():
         await send(Delta(spent=used))
 
 

@@ -67,23 +67,23 @@ class ScriptedModel:
         asked = asyncio.get_running_loop().time()  # its time runs while others have their turn on this loop, too
         rollout = int(request.session_id.rsplit("/", 1)[-1])
         turn = sum(message.role == "assistant" for message in request.messages)
-        said = self._next(request, rollout, turn)
+        script = self._next(request, rollout, turn)
         self.running += 1
         try:
-            await asyncio.sleep(_until(asked + said.first_token_s))
-            tokens = _tokens(said.text)
+            await asyncio.sleep(_until(asked + script.first_token_s))
+            tokens = _tokens(script.text)
             for i, token in enumerate(tokens, 1):
-                if said.token_s:
-                    await asyncio.sleep(_until(asked + said.first_token_s + i * said.token_s))
+                if script.token_s:
+                    await asyncio.sleep(_until(asked + script.first_token_s + i * script.token_s))
                 yield Delta(text=token)
-            if said.error:
-                raise ModelError(said.error)
+            if script.error:
+                raise ModelError(script.error)
             yield Delta(
                 tool_calls=tuple(
                     ToolCall(id=f"call_{turn}_{i}", name=call.name, arguments=call.arguments)
-                    for i, call in enumerate(said.calls)
+                    for i, call in enumerate(script.calls)
                 ),
-                finish_reason="length" if said.truncated else "tool_calls" if said.calls else "stop",
+                finish_reason="length" if script.truncated else "tool_calls" if script.calls else "stop",
                 usage=Usage(prompt_tokens=_prompt_tokens(request), completion_tokens=len(tokens)),
             )
         finally:

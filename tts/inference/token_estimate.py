@@ -39,7 +39,7 @@ def usage_about(
     messages: Sequence[Message], tools: Sequence[ToolSchema], written: str, price: Price | None = None
 ) -> Usage:
     """What a turn cost that was cut off before its engine could say: by the size of what was read and written."""
-    said = Message(role="assistant", parts=(TextPart(text=written),))
+    message = Message(role="assistant", parts=(TextPart(text=written),))
     read = prompt_tokens_about(messages, tools)
-    usage = Usage(model_calls=1, prompt_tokens=read, completion_tokens=tokens_about([said]))
+    usage = Usage(model_calls=1, prompt_tokens=read, completion_tokens=tokens_about([message]))
     return usage if price is None else usage.model_copy(update={"cost_usd": price.cost_usd(usage)})

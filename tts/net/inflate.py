@@ -14,7 +14,7 @@ class Inflater:
     """Feeds on parts of a body in one content coding; never holds more than `max_bytes` of output."""
 
     def __init__(self, coding: str, max_bytes: int) -> None:
-        self._left = max_bytes
+        self._remaining = max_bytes
         self._engine = _engine(coding.strip().lower())
         self._raw_fallback = coding.strip().lower() == "deflate"
 
@@ -26,15 +26,15 @@ class Inflater:
             out = self._inflated(part)
             if self._engine.unconsumed_tail:
                 raise _too_large()
-        self._left -= len(out)
-        if self._left < 0:
+        self._remaining -= len(out)
+        if self._remaining < 0:
             raise _too_large()
         return out
 
     def _inflated(self, part: bytes) -> bytes:
         assert self._engine is not None
         try:
-            out = self._engine.decompress(part, self._left + 1)
+            out = self._engine.decompress(part, self._remaining + 1)
         except zlib.error:
             if not self._raw_fallback:
                 raise FetchError("the reply is not compressed as it says", kind=FetchErrorKind.BAD_CONTENT) from None

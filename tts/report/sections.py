@@ -45,7 +45,10 @@ def headline(answer: Answer) -> Html:
 
 def contradictions(answer: Answer) -> Child:
     """What was found against the caller's area, hint or photos; shown above everything else."""
-    return [el("p", told.text, class_="warn contradiction", role="alert") for told in answer.contradictions]
+    return [
+        el("p", contradiction.text, class_="warn contradiction", role="alert")
+        for contradiction in answer.contradictions
+    ]
 
 
 def within(answer: Answer) -> str:
@@ -113,7 +116,7 @@ def candidates(answer: Answer) -> Child:
 
 
 def rollouts(run: Run) -> Child:
-    """Every rollout with what it said, called and was told; folded away."""
+    """Every rollout with its texts, its calls and their results; folded away."""
     if not run.trajectories:
         return None
     return [el("h2", "Rollouts"), [_rollout(trajectory) for trajectory in run.trajectories]]
@@ -211,10 +214,10 @@ def _candidate(number: int, candidate: Candidate) -> Html:
 def _rollout(trajectory: Trajectory) -> Html:
     stop = trajectory.stop_reason.value if trajectory.stop_reason else "running"
     calls = sum(len(turn.calls) for turn in trajectory.turns)
-    said = trajectory.error or _belief(trajectory.answer)
+    outcome = trajectory.error or _belief(trajectory.answer)
     counts = f"{len(trajectory.turns)} turns, {calls} tool calls"
     summary = el(
-        "summary", f"Rollout {trajectory.rollout_id}: {said} ", el("span", f"({stop}; {counts})", class_="soft")
+        "summary", f"Rollout {trajectory.rollout_id}: {outcome} ", el("span", f"({stop}; {counts})", class_="soft")
     )
     return el("details", summary, [_turn(turn) for turn in trajectory.turns], class_="box")
 

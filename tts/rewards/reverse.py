@@ -75,8 +75,8 @@ def tool_reward(use: ToolUse) -> float:
     """In [−0.5, 1]: 0.2·IoU for image searches with IoU ≥ 0.7, 0.1 a valid text query, −0.05 a degenerate zoom, and
     0.3·Matthews of the useful tags; the sum is clipped."""
     looked = sum(0.2 * iou for iou in use.image_search_ious if iou >= _IOU_MIN)
-    told_apart = 0.3 * matthews(use.useful_tagged, use.useful_true)
-    total = looked + 0.1 * use.valid_text_queries - 0.05 * use.degenerate_zooms + told_apart
+    tagged_differently = 0.3 * matthews(use.useful_tagged, use.useful_true)
+    total = looked + 0.1 * use.valid_text_queries - 0.05 * use.degenerate_zooms + tagged_differently
     return max(-0.5, min(1.0, total))
 
 

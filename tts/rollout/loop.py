@@ -244,7 +244,7 @@ class _Rollout:
         token_ids: list[int] = []
         usage, truncated = Usage(), False
         provider_fields: ProviderFields | None = None
-        speech = TextCoalescer(self._id, turn, send)
+        coalescer = TextCoalescer(self._id, turn, send)
         whole = False
         try:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
@@ -254,12 +254,12 @@ class _Rollout:
                             await send(sent)
                         for description in delta.described:
                             await send(description)
-                            speech.pause()
+                            coalescer.pause()
                         if delta.spent is not None:
                             self._budget = self._budget.spend(delta.spent)
                         if delta.text:
                             text.append(delta.text)
-                            await speech.say(delta.text)
+                            await coalescer.say(delta.text)
                         calls += delta.tool_calls
                         token_ids += delta.token_ids
                         usage = delta.usage or usage

@@ -94,18 +94,18 @@ class DepthRouter:
     def _as_opened(self, plan: Plan, opened: Plan, options: LocateOptions) -> Plan:
         budget = self._budget(options)
         changed = opened.model_copy(update={"depth": plan.depth, "n_planned": plan.n_planned, "reason": plan.reason})
-        return self._told(changed, budget)
+        return self._with_summary(changed, budget)
 
     def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
         """More rollouts at the same depth first (half of what is left), then the rest a level deeper."""
-        left = options.n_parallel - started
-        if left <= 0 or _exhausted(options, spent):
+        unstarted = options.n_parallel - started
+        if unstarted <= 0 or _exhausted(options, spent):
             return None
         if started > plan.n_planned or plan.depth is PlanDepth.DIRECT:  # more of the same was tried, or cannot help
             deeper = _DEEPER.get(plan.depth, plan.depth)
-            added = min(left, _STANDARD_ROLLOUTS) if deeper is PlanDepth.STANDARD else left
+            added = min(unstarted, _STANDARD_ROLLOUTS) if deeper is PlanDepth.STANDARD else unstarted
             return self._plan(deeper, added, options, "the first, smaller plan was not enough", spent)
-        return self._plan(plan.depth, (left + 1) // 2, options, "more rollouts are needed", spent)
+        return self._plan(plan.depth, (unstarted + 1) // 2, options, "more rollouts are needed", spent)
 
     def _plan(self, depth: PlanDepth, n: int, options: LocateOptions, reason: str, spent: Usage) -> Plan:
         budget = self._budget(options)
@@ -124,9 +124,9 @@ class DepthRouter:
             use_tools=searches and options.tools != (),
             reason=reason,
         )
-        return self._told(plan, budget)
+        return self._with_summary(plan, budget)
 
-    def _told(self, plan: Plan, budget: DialectBudget) -> Plan:
+    def _with_summary(self, plan: Plan, budget: DialectBudget) -> Plan:
         """With its sentence and its price."""
         allowed = plan.limits.tighten(budget.limits)
         offered = plan.use_tools if budget.limits.max_tool_calls else None

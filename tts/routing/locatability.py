@@ -29,11 +29,11 @@ class CuesLocator:
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Read every photo and rate the cues; the predictor, where there is one, refines the rating."""
-        looks = [await asyncio.to_thread(_look, photo) for photo in photos]
+        ratings = [await asyncio.to_thread(_look, photo) for photo in photos]
         readings = await asyncio.gather(*(self._perception.read(photo, None, context) for photo in photos))
         readings = [
             reading.of_photo(number).model_copy(update={"cues": {**reading.cues, **look}})
-            for number, (reading, look) in enumerate(zip(readings, looks, strict=True))
+            for number, (reading, look) in enumerate(zip(readings, ratings, strict=True))
         ]
         rated = rate_cues(readings)
         if self._predictor is not None:

@@ -55,8 +55,8 @@ class ProbeLocator:
         other = routing.locatability
         parts = {**other.parts, "probe": rating, "deep": 0.8 if deep else 0.2}
         wants = "it wants to search" if deep else "it can answer at once"
-        said = f"the model rates how easy the photo is at {10 * rating:.0f} of 10 and says that {wants}"
-        rated = Locatability(score=rating, method="probe", parts=parts, why=f"{said}; {other.why}")
+        sentence = f"the model rates how easy the photo is at {10 * rating:.0f} of 10 and says that {wants}"
+        rated = Locatability(score=rating, method="probe", parts=parts, why=f"{sentence}; {other.why}")
         return replace(routing, locatability=self._predictor.refine(rated) if self._predictor else rated)
 
     async def _ask(

@@ -49,9 +49,9 @@ def visual_rating(segmentation: npt.NDArray[np.integer[Any]]) -> Locatability:
     terms = area_shares(segmentation) * weights
     largest = [int(i) for i in np.argsort(-terms)[:_NAMED] if terms[i] > 0]
     score = round(float(terms.sum()), 4)
-    told = ", ".join(f"{names[i]} {terms[i]:.2f}" for i in largest) or "nothing typical of a place"
+    largest_classes = ", ".join(f"{names[i]} {terms[i]:.2f}" for i in largest) or "nothing typical of a place"
     parts = {"visual": score, **{f"class_{names[i]}": round(float(terms[i]), 4) for i in largest}}
-    return Locatability(score=min(1.0, score), method="visual", parts=parts, why=f"kinds of surface: {told}")
+    return Locatability(score=min(1.0, score), method="visual", parts=parts, why=f"kinds of surface: {largest_classes}")
 
 
 class Segmenter:

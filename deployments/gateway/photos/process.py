@@ -133,20 +133,20 @@ class _Child(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._read += data
         while len(self._read) >= ANSWER.size:
-            told, copied = ANSWER.unpack_from(self._read)
-            start = ANSWER.size + told
+            head_bytes, copied = ANSWER.unpack_from(self._read)
+            start = ANSWER.size + head_bytes
             if len(self._read) < start + copied:
                 return
-            said, copy = orjson.loads(self._read[ANSWER.size : start]), bytes(self._read[start : start + copied])
+            fields, copy = orjson.loads(self._read[ANSWER.size : start]), bytes(self._read[start : start + copied])
             del self._read[: start + copied]
             self._limit.cancel()
             answer = self._answers.popleft()
             if copy:
-                answer.set_result(Photo(data=copy, **said))
-            elif said is None:
+                answer.set_result(Photo(data=copy, **fields))
+            elif fields is None:
                 answer.set_result(None)
             else:
-                answer.set_exception(PhotoError.because(said["reason"], said["detail"], said["status"]))
+                answer.set_exception(PhotoError.because(fields["reason"], fields["detail"], fields["status"]))
             if self._answers:
                 self._watch()
 

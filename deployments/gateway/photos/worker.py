@@ -41,13 +41,13 @@ def _answer(raw: bytes, limits: PhotoLimits) -> bytes:
         return _framed({"reason": error.fields["reason"], "detail": error.detail, "status": error.status})
     if photo is None:
         return _framed(None)
-    said = {name: getattr(photo, name) for name in ("sha256", "source_sha256", "width", "height")}
-    return _framed(said, photo.data)
+    fields = {name: getattr(photo, name) for name in ("sha256", "source_sha256", "width", "height")}
+    return _framed(fields, photo.data)
 
 
-def _framed(said: Mapping[str, object] | None, data: bytes = b"") -> bytes:
-    told = orjson.dumps(said)
-    return ANSWER.pack(len(told), len(data)) + told + data
+def _framed(fields: Mapping[str, object] | None, data: bytes = b"") -> bytes:
+    head = orjson.dumps(fields)
+    return ANSWER.pack(len(head), len(data)) + head + data
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ class Cors(CORSMiddleware):
 
     def preflight_response(self, request_headers: Headers) -> Response:
         """Starlette's reply; a refusal becomes the problem `cors-refused` with the same status."""
-        told = super().preflight_response(request_headers)
-        if told.status_code < 400:
-            return told
-        headers = {name: value for name, value in told.headers.items() if name not in _OF_THE_BODY}
-        return problem("cors-refused", told.status_code, bytes(told.body).decode(), headers=headers)
+        response = super().preflight_response(request_headers)
+        if response.status_code < 400:
+            return response
+        headers = {name: value for name, value in response.headers.items() if name not in _OF_THE_BODY}
+        return problem("cors-refused", response.status_code, bytes(response.body).decode(), headers=headers)

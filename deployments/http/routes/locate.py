@@ -72,13 +72,13 @@ def add_locate(app: FastAPI, service: Service) -> None:
 
 def preferences(request: Request) -> dict[str, str]:
     """`Prefer` (RFC 7240 section 2) as name → value, without parameters; of a name said twice the first counts."""
-    said = ",".join(request.headers.getlist("prefer")).split(",")
-    words = [word.partition(";")[0].strip().partition("=") for word in said]
+    values = ",".join(request.headers.getlist("prefer")).split(",")
+    words = [word.partition(";")[0].strip().partition("=") for word in values]
     return {name.strip().lower(): value.strip().strip('"') for name, _, value in reversed(words) if name}
 
 
 def _accepted(request_id: str, headers: dict[str, str]) -> Response:
     location = f"/locate/{request_id}"
-    told = Accepted202(request_id=request_id, location=location, events=f"{location}/events")
+    accepted = Accepted202(request_id=request_id, location=location, events=f"{location}/events")
     headers |= {"Location": location, "Preference-Applied": "respond-async", "Retry-After": "1"}
-    return Response(told.json_bytes(), 202, media_type=JSON, headers=headers)
+    return Response(accepted.json_bytes(), 202, media_type=JSON, headers=headers)

@@ -182,8 +182,8 @@ def _frame(chunk: dict[str, Any]) -> bytes:
     return b"data: " + orjson.dumps(chunk) + b"\n\n"
 
 
-def _json(told: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
-    return Response(orjson.dumps(told), media_type=JSON, headers=headers)
+def _json(body: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(body), media_type=JSON, headers=headers)
 
 
 def _model(name: str) -> dict[str, Any]:

@@ -30,8 +30,8 @@ def add_operations(app: FastAPI, service: Service) -> None:
         checks = health.checks
         if health.ready:
             return JSONResponse({"status": "ready", "checks": checks})
-        told = problem_of("not-ready", 503, "not everything answers", instance="/readyz").jsonable()
-        return JSONResponse({**told, "checks": checks}, 503, {"Retry-After": "2"}, media_type=PROBLEM_TYPE)
+        body = problem_of("not-ready", 503, "not everything answers", instance="/readyz").jsonable()
+        return JSONResponse({**body, "checks": checks}, 503, {"Retry-After": "2"}, media_type=PROBLEM_TYPE)
 
     @router.get("/metrics", operation_id="metrics", response_class=Response, responses=METRICS_PROBLEMS)
     async def metrics(request: Request) -> Response:

@@ -43,16 +43,16 @@ def add_runs(app: FastAPI, service: Service) -> None:
         media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *EXPORTS))
         await _wait(request, service, request_id)
         run = await gateway.so_far(request_id)
-        told = status_of(request_id, run, cast(Include, meta.include))
+        status_body = status_of(request_id, run, cast(Include, meta.include))
         headers = {**NO_STORE, "X-Request-Id": request_id}
-        if told.status == "running":
+        if status_body.status == "running":
             headers["Retry-After"] = "1"
-        if told.answer is not None and media_type == GEOJSON:
-            return Response(orjson.dumps(answer_geojson(told.answer)), media_type=GEOJSON, headers=headers)
-        if told.answer is not None and media_type in EXPORTS:
+        if status_body.answer is not None and media_type == GEOJSON:
+            return Response(orjson.dumps(answer_geojson(status_body.answer)), media_type=GEOJSON, headers=headers)
+        if status_body.answer is not None and media_type in EXPORTS:
             exported = await asyncio.to_thread(EXPORTS[media_type].write, [located_from(request_id, run)])
             return Response(exported, headers={**headers, "Content-Type": media_type})
-        return Response(told.json_bytes(), media_type=JSON, headers=headers)
+        return Response(status_body.json_bytes(), media_type=JSON, headers=headers)
 
     @router.get("/events", openapi_extra=EVENTS, operation_id="events", response_class=Response)
     async def events(request: Request, request_id: RequestId) -> Response:
@@ -74,8 +74,8 @@ def add_runs(app: FastAPI, service: Service) -> None:
         await gateway.meta(request_id, service.caller(request))
         was_running = await gateway.cancel(request_id)
         erased = erase and await gateway.erase(request_id)
-        told = Cancelled(request_id=request_id, was_running=was_running, erased=erased)
-        return Response(told.json_bytes(), media_type=JSON, headers=NO_STORE)
+        cancelled = Cancelled(request_id=request_id, was_running=was_running, erased=erased)
+        return Response(cancelled.json_bytes(), media_type=JSON, headers=NO_STORE)
 
     @router.get("/files/{sha256}", openapi_extra=FILE, operation_id="file", response_class=Response)
     async def file(request: Request, request_id: RequestId, sha256: Sha256) -> Response:

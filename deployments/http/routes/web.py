@@ -68,14 +68,14 @@ def add_web(app: FastAPI, service: Service) -> None:
         """A page to use the service with; a JSON index when `Accept` prefers `application/json`. Needs no key."""
         if preferred(request.headers.getlist("accept"), ("text/html", JSON)) == JSON:
             return Response(index.json_bytes(), media_type=JSON, headers={"Vary": "Accept"})
-        return _sent(files[PAGE], request, {"Vary": "Accept"})
+        return _static_reply(files[PAGE], request, {"Vary": "Accept"})
 
     @router.get("/web/{name}", include_in_schema=False)
     async def static(request: Request, name: str) -> Response:
         found = files.get(name)
         if found is None:
             raise NotFound("the page has no such file")
-        return _sent(found, request)
+        return _static_reply(found, request)
 
     @router.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
@@ -84,7 +84,7 @@ def add_web(app: FastAPI, service: Service) -> None:
         if kind != "text/html":
             return Response(written, media_type=kind, headers={"Vary": "Accept"})
         page = StaticFile.of("docs.html", docs_page(written))
-        return _sent(page, request, {"Vary": "Accept"})
+        return _static_reply(page, request, {"Vary": "Accept"})
 
     app.include_router(router)
 
@@ -107,8 +107,8 @@ def _index(service: Service) -> ServiceIndex:
     )
 
 
-def _sent(file: StaticFile, request: Request, headers: dict[str, str] | None = None) -> Response:
-    told = {**file.headers(), **(headers or {})}
+def _static_reply(file: StaticFile, request: Request, headers: dict[str, str] | None = None) -> Response:
+    all_headers = {**file.headers(), **(headers or {})}
     if request.headers.get("if-none-match") == file.etag:
-        return Response(status_code=304, headers=told)
-    return Response(file.data, media_type=file.media_type, headers=told)
+        return Response(status_code=304, headers=all_headers)
+    return Response(file.data, media_type=file.media_type, headers=all_headers)

@@ -52,8 +52,8 @@ def _files(folder: Path) -> dict[str, str]:
     texts = Corpus(folder).texts(SYSTEM)
     if not texts:
         return {}
-    said = {name: item["text"] for name, item in zip(_TEXTS, texts["forced"], strict=True)}
-    imported = ImportedTexts(system=texts["system"]["text"], task=texts["user"]["text"], texts=said)
+    texts_by_name = {name: item["text"] for name, item in zip(_TEXTS, texts["forced"], strict=True)}
+    imported = ImportedTexts(system=texts["system"]["text"], task=texts["user"]["text"], texts=texts_by_name)
     return imported.write(Path(_folder().name))
 
 

@@ -34,14 +34,14 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     call = {"name": row["tool"], "arguments": with_numbers(row["arguments"])}
     if "arguments" not in row:
         del call["arguments"]
-    said = f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
+    output = f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
     size = _SIZE.search(note)
     photo = made_photo(int(size[1]), int(size[2])) if size else made_photo(*_USUAL)
     earlier = _earlier(row["tool"], note)
     transport = PlayedTransport(as_tavily(row.get("provider") or {"fails": "lost"}))
     async with played_toolbox(SYSTEM, transport) as toolbox:
         played = await played_rollout(
-            dialect_for(corpus), toolbox, photo, [said], earlier=earlier, turns_before=_rounds(earlier)
+            dialect_for(corpus), toolbox, photo, [output], earlier=earlier, turns_before=_rounds(earlier)
         )
     made = [as_row(message) for message in played.appended() if message.role == "user"]
     return compared(messages=(row["messages"], made))

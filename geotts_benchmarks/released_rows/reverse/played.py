@@ -27,13 +27,13 @@ from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 
 
 async def play(
-    dialect: Dialect, path: str, tools: Sequence[Tool], size: tuple[int, int], said: Sequence[str], **before: Any
+    dialect: Dialect, path: str, tools: Sequence[Tool], size: tuple[int, int], outputs: Sequence[str], **before: Any
 ) -> Played:
     """The rollout that says these outputs, with these tools behind the broker."""
     broker = Broker(list(tools), MemoryStore())
     local = LocalToolbox(released_local_tools(released_system("reverse", path)))
     try:
-        return await played_rollout(dialect, JoinedToolbox(local, broker), made_photo(*size), said, **before)
+        return await played_rollout(dialect, JoinedToolbox(local, broker), made_photo(*size), outputs, **before)
     finally:
         await broker.aclose()
 

@@ -57,15 +57,15 @@ async def _eval(row: Row, corpus: Corpus) -> Judged:
     if _CACHED in row.get("note", "") and row["tool"] == "image_search_tool":
         lens.remember_first(row["arguments"])
     tools = eval_tools(None if _has_no_key(row) else pages, lens, excluded)
-    said = [*_before(row), _said(row["tool"], row["arguments"])]
+    outputs = [*_before(row), _output(row["tool"], row["arguments"])]
     if (same := _same_query(row, corpus)) is not None:
-        said.insert(0, _said(row["tool"], {"query": same}))
-    played = await play(dialect_for("eval", corpus), "eval", tools, PHOTO, said, hide_photo_hosts=bool(excluded))
-    pairs: dict[str, tuple[JsonValue, JsonValue]] = {"messages": (row["messages"], _last(played, len(said)))}
-    if row["tool"] == "text_search_tool" and "requests" in row and len(said) == 1:
+        outputs.insert(0, _output(row["tool"], {"query": same}))
+    played = await play(dialect_for("eval", corpus), "eval", tools, PHOTO, outputs, hide_photo_hosts=bool(excluded))
+    pairs: dict[str, tuple[JsonValue, JsonValue]] = {"messages": (row["messages"], _last(played, len(outputs)))}
+    if row["tool"] == "text_search_tool" and "requests" in row and len(outputs) == 1:
         wanted = [_without_key(request["json"]) for request in row["requests"]]
         pairs["requests"] = ([*wanted], [*pages.requests])
-    if row["tool"] == "image_search_tool" and len(said) == 1:
+    if row["tool"] == "image_search_tool" and len(outputs) == 1:
         pairs["request_count"] = (row.get("request_count", 0), lens.asked)
     return compared(**pairs)
 
@@ -76,8 +76,8 @@ async def _rl(row: Row, corpus: Corpus) -> Judged:
         return declared("no other row shows what was recorded for the photo")
     photo = made_photo(*PHOTO)
     tools = rl_tools(known, row["image"], photo.sha256)
-    said = _said(row["tool"], row["arguments"])
-    played = await play(dialect_for("rl", corpus), "rl", tools, PHOTO, [said])
+    output = _output(row["tool"], row["arguments"])
+    played = await play(dialect_for("rl", corpus), "rl", tools, PHOTO, [output])
     answer = played.appended()[1]
     wanted, found = row["returned"], _recorded(row, known)
     meta: dict[str, Any] = {}
@@ -111,14 +111,14 @@ def _before(row: Row) -> list[str]:
     if (good := _AFTER_GOOD.search(note)) is not None and row["tool"] in _GOOD:
         return [_earlier(row["tool"], number) for number in range(_ORDINALS[good[1]])]
     if (bad := _AFTER_BAD.search(note)) is not None:
-        return [_said(row["tool"], {})] * _NUMBERS[bad[1]]
+        return [_output(row["tool"], {})] * _NUMBERS[bad[1]]
     return []
 
 
 def _earlier(tool: str, number: int) -> str:
     if tool == "text_search_tool":
-        return _said(tool, {"query": f"q{number}"})
-    return _said(tool, {"bbox_2d": [100 + number, 200, 600, 700]})
+        return _output(tool, {"query": f"q{number}"})
+    return _output(tool, {"bbox_2d": [100 + number, 200, 600, 700]})
 
 
 def _last(played: Played, turns: int) -> list[JsonValue]:
@@ -129,7 +129,7 @@ def _last(played: Played, turns: int) -> list[JsonValue]:
     return [eval_message(message, played) for message in after]
 
 
-def _said(tool: str, arguments: Any) -> str:
+def _output(tool: str, arguments: Any) -> str:
     return f"<tool_call>{json.dumps({'name': tool, 'arguments': arguments}, ensure_ascii=False)}</tool_call>"
 
 

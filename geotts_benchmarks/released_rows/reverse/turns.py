@@ -63,23 +63,26 @@ async def _turn(row: Row, corpus: Corpus) -> Judged:
 
 
 async def _conversation(row: Row, corpus: Corpus) -> Judged:
-    said: Sequence[str] = row["assistant"]
-    played = await _played(row, corpus, said, messages=_limit(row))
+    outputs: Sequence[str] = row["assistant"]
+    played = await _played(row, corpus, outputs, messages=_limit(row))
     last = played.requests[-1]
-    messages = [*last.messages, *_final(played, said)]
-    sent = {schema.name for schema in last.tools}
+    messages = [*last.messages, *_final(played, outputs)]
+    tool_names = {schema.name for schema in last.tools}
     nudges = sum(message.role == "user" and message.text == nudge_of(corpus) for message in last.messages)
     useful = [{"turn": m.turn, "tool": m.result.name, "indices": m.indices} for m in marks_in(messages)]
     return compared(
         requests=(row["requests"], len(played.requests)),
         last_request=(row["last_request"], [eval_message(message, played) for message in last.messages]),
-        tools_sent=(sorted(row["tools_sent"]), sorted(sent)),
+        tools_sent=(sorted(row["tools_sent"]), sorted(tool_names)),
         stop_words=(row["stop_words"], [*last.sampling.stop]),
-        prediction=(row["prediction"], with_words(read_for_tables(said[min(len(said), len(played.requests)) - 1]))),
+        prediction=(
+            row["prediction"],
+            with_words(read_for_tables(outputs[min(len(outputs), len(played.requests)) - 1])),
+        ),
         served=(row["prediction"], _served(played)),
         calls=(row["calls"], sum(_worked(played, tool) for tool in _COUNTED.values())),
         nudges=(row["nudges"], nudges),
-        max_turns_exceeded=(row["max_turns_exceeded"], _calls_at_the_end(played, said)),
+        max_turns_exceeded=(row["max_turns_exceeded"], _calls_at_the_end(played, outputs)),
         useful=(row["useful"], useful),
     )
 
@@ -108,10 +111,10 @@ async def _rl(row: Row, corpus: Corpus) -> Judged:
     )
 
 
-async def _played(row: Row, corpus: Corpus, said: Sequence[str], *, messages: int | None = None) -> Played:
+async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], *, messages: int | None = None) -> Played:
     tools = eval_tools(MadeUpPages(None, corpus), MadeUpLens(None, corpus))
     size = LARGE_PHOTO if _LARGE in row["why"] else PHOTO
-    return await play(dialect_for("eval", corpus, messages=messages), "eval", tools, size, said)
+    return await play(dialect_for("eval", corpus, messages=messages), "eval", tools, size, outputs)
 
 
 def _limit(row: Row) -> int | None:
@@ -124,14 +127,16 @@ def _limit(row: Row) -> int | None:
     return len(row["assistant"]) if goes_on else None
 
 
-def _calls_at_the_end(played: Played, said: Sequence[str]) -> bool:
+def _calls_at_the_end(played: Played, outputs: Sequence[str]) -> bool:
     last = len(played.requests) - 1
-    return last < len(said) and bool(calls_written(said[last], turn=0))
+    return last < len(outputs) and bool(calls_written(outputs[last], turn=0))
 
 
-def _final(played: Played, said: Sequence[str]) -> list[Any]:
+def _final(played: Played, outputs: Sequence[str]) -> list[Any]:
     """The last output as a message, which no request holds any more."""
-    return [text_message("assistant", said[len(played.requests) - 1])] if len(played.requests) <= len(said) else []
+    return (
+        [text_message("assistant", outputs[len(played.requests) - 1])] if len(played.requests) <= len(outputs) else []
+    )
 
 
 def _served(played: Played) -> JsonValue:

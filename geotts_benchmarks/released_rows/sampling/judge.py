@@ -11,7 +11,7 @@ from geotts_benchmarks.released_rows.judged import Judged, compared, declared, d
 from geotts_benchmarks.released_rows.played_rollout import made_photo
 from geotts_benchmarks.released_rows.sampling import pictures, verifier
 from geotts_benchmarks.released_rows.sampling.shipped import Shipped, context_length, grainy_photo, pictures_in, shipped
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.domain.tooling import ToolResult
 from tts.ports import ToolOutcome
 
@@ -47,9 +47,9 @@ async def _sampled(row: Row, case: Shipped, corpus: Corpus, *, n: int) -> Judged
     return compared(value=(row["value"], (await case.first_body(n=n))["temperature"] > 0))
 
 
-async def _turns(row: Row, case: Shipped, corpus: Corpus, *, said: str, uncounted: int = 0) -> Judged:
+async def _turns(row: Row, case: Shipped, corpus: Corpus, *, output: str, uncounted: int = 0) -> Judged:
     """Messages of a model that goes on for ever."""
-    return compared(value=(row["value"] + uncounted, await case.turns(said)))
+    return compared(value=(row["value"] + uncounted, await case.turns(output)))
 
 
 async def _calls_of(row: Row, case: Shipped, corpus: Corpus, *, tool: str) -> Judged:
@@ -162,7 +162,7 @@ def _zoom(box: Sequence[float]) -> str:
 
 def _read(case: Shipped) -> str:
     """What the model reads of a result that is far too long."""
-    assert isinstance(case.dialect, SpokenDialect)
+    assert isinstance(case.dialect, TextDialect)
     return case.dialect.result_text(ToolOutcome(ToolResult(call_id="c", name="made-up", text=_TEXT)))
 
 
@@ -172,11 +172,11 @@ _TOKENS: Final[Check] = partial(_field, field="max_tokens")
 _CHECKS: Final[Mapping[str, Check]] = {
     "geoagent/inference/temperature": _ALONE,
     "geoagent/inference/max_tokens": _TOKENS,
-    "geoagent/inference/turns": partial(_turns, said=_THOUGHT),
+    "geoagent/inference/turns": partial(_turns, output=_THOUGHT),
     "geoagent/inference/photo": _as_it_is,
     "geovista/eval/temperature": _ALONE,
     "geovista/eval/max_tokens": _TOKENS,
-    "geovista/eval/max_rounds": partial(_turns, said=_zoom([0, 0, 500, 500])),
+    "geovista/eval/max_rounds": partial(_turns, output=_zoom([0, 0, 500, 500])),
     "geovista/eval/crops": partial(_calls_of, tool="image_zoom_in_tool"),
     "geovista/eval/searches": partial(_calls_of, tool="search_web"),
     "geovista/eval/photo/max_pixels": _photo,
@@ -186,7 +186,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "geovista/eval/boxes": _boxes,
     "reverse/eval/temperature": _ALONE,
     "reverse/eval/max_tokens": _TOKENS,
-    "reverse/eval/max_turns": partial(_turns, said=_THOUGHT, uncounted=1),  # counted from 0 to that number
+    "reverse/eval/max_turns": partial(_turns, output=_THOUGHT, uncounted=1),  # counted from 0 to that number
     "reverse/eval/context_length": _context,
     "reverse/eval/stop": partial(_field, field="stop"),
     "reverse/eval/tools_in_request": _has_tools,
@@ -202,7 +202,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "reverse/rl/temperature": _ALONE,
     "reverse/rl/top_p": partial(_field, field="top_p", absent=1.0),
     "reverse/rl/max_response_length": _TOKENS,
-    "reverse/rl/max_assistant_turns": partial(_turns, said=_zoom(_WHOLE)),
+    "reverse/rl/max_assistant_turns": partial(_turns, output=_zoom(_WHOLE)),
     "reverse/rl/max_tool_response_length": _text_limit,
     "reverse/rl/tool_response_truncate_side": _text_side,
     "reverse/rl/max_parallel_calls": _first_only,
@@ -215,8 +215,8 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "thinking_with_map/released_test_script/do_sample": partial(_sampled, n=1),
     "thinking_with_map/limits/max_response_length": _TOKENS,
     "thinking_with_map/limits/max_model_len": _context,
-    "thinking_with_map/limits/max_assistant_turns": partial(_turns, said=_zoom(_WHOLE)),
-    "thinking_with_map/limits/max_user_turns": partial(_turns, said=_zoom(_WHOLE)),
+    "thinking_with_map/limits/max_assistant_turns": partial(_turns, output=_zoom(_WHOLE)),
+    "thinking_with_map/limits/max_user_turns": partial(_turns, output=_zoom(_WHOLE)),
     "thinking_with_map/limits/max_parallel_calls": _first_only,
     "thinking_with_map/limits/tool_call_format": _hermes,
     "thinking_with_map/limits/max_tool_response_length": _text_limit,
@@ -233,7 +233,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "thinking_with_map/demo/top_k": partial(_field, field="top_k"),
     "thinking_with_map/demo/repetition_penalty": partial(_field, field="repetition_penalty", absent=1.0),
     "thinking_with_map/demo/presence_penalty": partial(_field, field="presence_penalty"),
-    "thinking_with_map/demo/max_model_calls": partial(_turns, said=_zoom(_WHOLE)),
+    "thinking_with_map/demo/max_model_calls": partial(_turns, output=_zoom(_WHOLE)),
     "thinking_with_map/demo/crop/min_pixels": _crop_least,
     "thinking_with_map/demo/crop/multiple_of": _crop_step,
 }

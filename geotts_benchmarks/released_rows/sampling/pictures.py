@@ -27,22 +27,22 @@ def scaled(photo: Photo, size: tuple[int, int], how: str, quality: int) -> bytes
     return out.getvalue()
 
 
-def filter_of(sent: Image.Image, source: Image.Image) -> str:
+def filter_of(resized: Image.Image, source: Image.Image) -> str:
     """The filter whose result is nearest to what was sent."""
 
     def distance(how: str) -> float:
-        mine = source.resize(sent.size, Image.Resampling[how])
-        return sum(abs(a - b) for a, b in zip(mine.tobytes(), sent.tobytes(), strict=True))
+        mine = source.resize(resized.size, Image.Resampling[how])
+        return sum(abs(a - b) for a, b in zip(mine.tobytes(), resized.tobytes(), strict=True))
 
     return min(_FILTERS, key=distance)
 
 
-def as_noted(row: Row, photo: Photo, size: tuple[int, int], sent: bytes, note: str) -> Judged:
+def as_noted(row: Row, photo: Photo, size: tuple[int, int], picture: bytes, note: str) -> Judged:
     """Size, filter and quality of a photo that was sent; a note that names no filter leaves Pillow's, bicubic."""
     how = next((name for name in _FILTERS if name in note.upper()), "BICUBIC")
     stated = _QUALITY.search(note)
-    made = opened(sent)
-    same = sent == scaled(photo, size, how, int(stated[1])) if stated else filter_of(made, photo.image()) == how
+    made = opened(picture)
+    same = picture == scaled(photo, size, how, int(stated[1])) if stated else filter_of(made, photo.image()) == how
     return compared(size=(list(size), list(made.size)), filter_and_quality=(True, same))
 
 
@@ -51,15 +51,15 @@ async def photo_of_most_pixels(row: Row, case: Shipped) -> Judged:
     photo = grainy_photo(*_LARGE)
     scale = math.sqrt(row["value"] / (photo.width * photo.height))
     size = (int(photo.width * scale), int(photo.height * scale))
-    (sent,) = pictures_in(await case.first_body(photo=photo))
-    return as_noted(row, photo, size, sent, row["note"])
+    (picture,) = pictures_in(await case.first_body(photo=photo))
+    return as_noted(row, photo, size, picture, row["note"])
 
 
 async def photo_as_it_is(row: Row, case: Shipped) -> Judged:
     """To the byte, whatever its sides."""
     photo = grainy_photo(1001, 751)
-    (sent,) = pictures_in(await case.first_body(photo=photo))
-    return compared(photo=(True, sent == photo.data))
+    (picture,) = pictures_in(await case.first_body(photo=photo))
+    return compared(photo=(True, picture == photo.data))
 
 
 async def crop_of(case: Shipped, box: list[int], photo: Photo | None = None) -> Image.Image:

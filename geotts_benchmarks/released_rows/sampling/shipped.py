@@ -39,16 +39,16 @@ class Shipped:
     dialect: Dialect
     path: str
 
-    async def play(self, said: Sequence[str], photo: Photo | None = None, *, n: int = 1) -> Played:
+    async def play(self, outputs: Sequence[str], photo: Photo | None = None, *, n: int = 1) -> Played:
         """One of `n` rollouts that says these outputs."""
         system = released_system(self.args.dialect, self.path) if self.path else self.args.dialect
         async with played_toolbox(system, PlayedTransport({"status": 200, "reply": {}})) as toolbox:
             shown = photo or made_photo(1008, 756)
-            return await played_rollout(self.dialect, toolbox, shown, said, limits=self.args.limits, n=n)
+            return await played_rollout(self.dialect, toolbox, shown, outputs, limits=self.args.limits, n=n)
 
-    async def turns(self, said: str) -> int:
+    async def turns(self, output: str) -> int:
         """How often a model that always says this is asked."""
-        return len((await self.play([said] * _MANY)).requests)
+        return len((await self.play([output] * _MANY)).requests)
 
     async def body(self, request: ModelRequest) -> dict[str, Any]:
         """The JSON that an endpoint of vLLM gets."""

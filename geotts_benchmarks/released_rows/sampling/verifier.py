@@ -51,10 +51,10 @@ async def photo_max_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
     if note is None:
         return declared("by which filter is said beside a prompt that nobody supplied")
     photo = grainy_photo(*_LARGE)
-    (sent,) = pictures_in(await _body(case, corpus, [], photo))
+    (picture,) = pictures_in(await _body(case, corpus, [], photo))
     scale = max(_LARGE) / row["value"]
     size = (int(photo.width / scale), int(photo.height / scale))
-    return as_noted(row, photo, size, sent, note)
+    return as_noted(row, photo, size, picture, note)
 
 
 async def example(row: Row, case: Shipped, corpus: Corpus) -> Judged:
@@ -85,10 +85,10 @@ async def _body(case: Shipped, corpus: Corpus, outputs: list[str], photo: Photo)
 def _trajectory(number: int, output: str) -> Trajectory:
     """A dump taken apart: what the model said, and what its tools returned."""
     pieces = _RESULT.split(output)
-    said, results = pieces[::2], pieces[1::2]
+    outputs, results = pieces[::2], pieces[1::2]
     turns = [
         Turn(index=i, text=text, results=tuple(_result(found) for found in results[i : i + 1]))
-        for i, text in enumerate(said)
+        for i, text in enumerate(outputs)
     ]
     return Trajectory(rollout_id=number, turns=tuple(turns))
 

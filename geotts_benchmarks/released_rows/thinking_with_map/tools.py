@@ -27,7 +27,7 @@ from geotts_benchmarks.released_rows.thinking_with_map.subject import (
     system_for,
 )
 from geotts_benchmarks.released_rows.values import with_numbers
-from tts.dialects.released.spoken import call_penalty
+from tts.dialects.released.released_dialect import call_penalty
 from tts.dialects.released.thinking_with_map.tool_sets import SYSTEM
 
 _NO_PICTURE: Final = "No picture came back"
@@ -43,11 +43,11 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
         return declared("the descriptions that the refusal quotes are not in the corpus")
     transport = _transport(row)
     call = {"name": row["tool"], "arguments": with_numbers(row["arguments"])}
-    said = f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
+    output = f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
     listed = "amap" if _of_errors(row) else set_of(row["tool"], path)
     dialect = dialect_for(path, listed, corpus)
     async with played_toolbox(system_for(path), transport, schemas_for(path, corpus)) as toolbox:
-        played = await played_rollout(dialect, toolbox, made_photo(*PHOTO[path]), [said])
+        played = await played_rollout(dialect, toolbox, made_photo(*PHOTO[path]), [output])
     return _compared(row, played, transport)
 
 

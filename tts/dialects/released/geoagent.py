@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
-from tts.dialects.released.spoken import ReleasedDialect
+from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.settings import SamplingSettings
 from tts.domain.hypothesis import Hypothesis, Level
@@ -51,8 +51,8 @@ class ReleasedGeoAgent(ReleasedDialect):
 
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
         """The names in the last message, with addresses to look up; None when it names no country."""
-        said = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
-        answer = answer_for_geocoding(said)
+        reply = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
+        answer = answer_for_geocoding(reply)
         names = names_in(answer or "")
         if not answer or not names.country:
             return None

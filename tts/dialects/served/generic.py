@@ -5,7 +5,7 @@ from __future__ import annotations
 from tts.dialects.answers import answer_from_json
 from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.hermes_tool_calls import bare_calls_in
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.domain.photo import Photo
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
@@ -25,7 +25,7 @@ Latitude and longitude are signed decimal degrees. If nothing in the photo suppo
 say how far down you are sure (level); a wrong point is worse than none."""
 
 
-class GenericDialect(SpokenDialect):
+class GenericDialect(TextDialect):
     """Our own tools under their own names. Temperature 0.7 in a fan-out, where rollouts must differ."""
 
     name = "generic"
@@ -52,12 +52,12 @@ class GenericDialect(SpokenDialect):
         names = {schema.name for schema in available}
         return tuple(schema for schema in self.schema_overrides if schema.name in names)
 
-    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
+    def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
         """The last JSON object that states an answer, else calls written without tags."""
-        answer = answer_from_json(said)
+        answer = answer_from_json(reply)
         if answer is not None:
             return ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
-        bare = bare_calls_in(said, turn=turn)
+        bare = bare_calls_in(reply, turn=turn)
         return ParsedTurn(calls=bare.calls[: self.calls_per_turn]) if bare.calls else None
 
     def _problem(self, completion: Completion) -> str:

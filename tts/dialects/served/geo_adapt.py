@@ -14,7 +14,7 @@ from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.coordinates import point_from, point_in
 from tts.dialects.cue_words import cues_in
 from tts.dialects.served.labelled import answer_tags, known, labels_in, stated
-from tts.dialects.served.spoken import SpokenDialect, split_thought
+from tts.dialects.served.text_dialect import TextDialect, split_thought
 from tts.dialects.settings import DialectSettings
 from tts.domain.cues import Cues
 from tts.domain.hypothesis import Hypothesis
@@ -31,7 +31,7 @@ _DEPTH_WANTED = (
 )
 
 
-class GeoAdaptDialect(SpokenDialect):
+class GeoAdaptDialect(TextDialect):
     """One greedy turn, 0.7 in a fan-out. Three phases of reasoning: explicit cues, implicit cues, synthesis."""
 
     name = "geo_adapt"
@@ -47,7 +47,7 @@ class GeoAdaptDialect(SpokenDialect):
     wanted = "Write <answer> with Country, City and Estimated Coordinates; Unknown is allowed."
     answer_wanted = "Write the <answer> now; Unknown is allowed."
 
-    def configured(self, settings: DialectSettings) -> SpokenDialect:
+    def configured(self, settings: DialectSettings) -> TextDialect:
         """With `depth_tag` the model is asked how much thought the photo needs; its own prompt does not ask."""
         made = super().configured(settings)
         if not settings.depth_tag:
@@ -57,10 +57,10 @@ class GeoAdaptDialect(SpokenDialect):
 
     def _asked(self, task: Task) -> str:
         """With the nearest photos of a gallery: at `{similar}` of a task file, else at the end."""
-        asked, told = super()._asked(task), similar_text(task.similar)
+        asked, similar = super()._asked(task), similar_text(task.similar)
         if "{similar}" in asked:
-            return asked.replace("{similar}", told).strip()
-        return f"{asked}\n\n{told}" if told else asked
+            return asked.replace("{similar}", similar).strip()
+        return f"{asked}\n\n{similar}" if similar else asked
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """As any dialect; an answer also carries the thought and the depth that the model asks for."""
@@ -69,16 +69,16 @@ class GeoAdaptDialect(SpokenDialect):
             return parsed
         wants = depth_flag(completion.text)
         thought, _ = split_thought(completion.text)
-        told = parsed.answer.model_copy(update={"wants_depth": wants, "reasoning": thought.strip()[:4000]})
-        return ParsedTurn(answer=told)
+        answer = parsed.answer.model_copy(update={"wants_depth": wants, "reasoning": thought.strip()[:4000]})
+        return ParsedTurn(answer=answer)
 
     def cues(self, text: str) -> Cues:
         """With the model's own judgement of depth."""
         return cues_in(text).model_copy(update={"wants_depth": depth_flag(text)})
 
-    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
+    def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
         """The last `<answer>` that `answer_in_block` can read; without such tags, the whole text."""
-        for block in reversed(answer_tags(said) or [said]):
+        for block in reversed(answer_tags(reply) or [reply]):
             if (answer := answer_in_block(block)) is not None:
                 return ParsedTurn(answer=answer)
         return None
@@ -92,8 +92,10 @@ def similar_text(similar: tuple[SimilarPhoto, ...]) -> str:
         f"{number}. {found.point.lat:.5f}, {found.point.lon:.5f} (similarity {found.similarity:.2f})"
         for number, found in enumerate(similar, 1)
     ]
-    told = "Photos that look most like this one were taken at these places, nearest first. They may be of other places."
-    return "\n".join([told, *lines])
+    intro = (
+        "Photos that look most like this one were taken at these places, nearest first. They may be of other places."
+    )
+    return "\n".join([intro, *lines])
 
 
 def depth_flag(text: str) -> WantedDepth | None:

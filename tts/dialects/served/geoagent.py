@@ -14,7 +14,7 @@ from tts.dialects.answers import json_objects
 from tts.dialects.base import Completion, ParsedTurn
 from tts.dialects.released.geoagent import ReleasedGeoAgent
 from tts.dialects.served.labelled import answer_tags, known
-from tts.dialects.served.spoken import SpokenDialect, split_thought
+from tts.dialects.served.text_dialect import TextDialect, split_thought
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.hypothesis import Claim, Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
@@ -31,7 +31,7 @@ _UNSURE: Final = {"low": 0.8, "medium": 0.5, "moderate": 0.5, "high": 0.2}
 _SEPARATORS: Final = {True: re.compile("[;；]"), False: re.compile("[,，]")}
 
 
-class GeoAgentDialect(SpokenDialect):
+class GeoAgentDialect(TextDialect):
     """One greedy turn of at most 2,048 tokens; 0.7 in a fan-out, rollout 0 stays greedy."""
 
     name = "geoagent"
@@ -49,14 +49,14 @@ class GeoAgentDialect(SpokenDialect):
     wanted = "Write the JSON object with ChainOfThought and FinalAnswer."
     answer_wanted = "Write the JSON object now."
 
-    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+    def as_released(self, settings: DialectSettings) -> TextDialect:
         """One turn, read as the released rewards read it. The texts are those of this class until files are given."""
         return _WithOwnWords()
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """The first `<answer>`, else the `FinalAnswer` of the JSON chain, wherever it stands. Calls are not read."""
-        thought, said = split_thought(completion.text)
-        chain = next((v for v in json_objects(thought + "\n" + said) if _levels(v) or "FinalAnswer" in v), {})
+        thought, reply = split_thought(completion.text)
+        chain = next((v for v in json_objects(thought + "\n" + reply) if _levels(v) or "FinalAnswer" in v), {})
         tagged = answer_tags(completion.text)
         final = tagged[0] if tagged else chain.get("FinalAnswer", "")
         units = [known(unit) for unit in _SEPARATORS[_parted(final)].split(final)] if isinstance(final, str) else []
@@ -132,13 +132,13 @@ def _claims(chain: dict[str, Any]) -> tuple[Claim, ...]:
 def _confidence(chain: dict[str, Any]) -> float | None:
     """One minus the uncertainty of the finest level that states one, in words or as a share."""
     for level in reversed(list(_levels(chain).values())):
-        said = _text(level.get("Uncertainty")).strip().lower()
-        word = next((value for name, value in _UNSURE.items() if said.startswith(name)), None)
+        stated = _text(level.get("Uncertainty")).strip().lower()
+        word = next((value for name, value in _UNSURE.items() if stated.startswith(name)), None)
         if word is not None:
             return word
-        share = said.rstrip("%")
+        share = stated.rstrip("%")
         if share.replace(".", "", 1).isdigit():
-            value = float(share) / (100.0 if said.endswith("%") or float(share) > 1.0 else 1.0)
+            value = float(share) / (100.0 if stated.endswith("%") or float(share) > 1.0 else 1.0)
             return min(1.0, max(0.0, 1.0 - value))
     return None
 

@@ -11,7 +11,7 @@ from tts.dialects.base import ParsedTurn
 from tts.dialects.released.geovista.dialect import ReleasedGeoVista
 from tts.dialects.released.geovista.place_answer import place_answer
 from tts.dialects.served.labelled import answer_in_words, answer_tags
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings
 from tts.domain.hypothesis import Hypothesis
@@ -24,7 +24,7 @@ _UNKNOWN: Final = frozenset({"unknown", "none", "n/a"})
 _RULE: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
 
 
-class GeoVistaDialect(SpokenDialect):
+class GeoVistaDialect(TextDialect):
     """0.7 alone and in a fan-out; six turns."""
 
     name = "geovista"
@@ -49,15 +49,15 @@ class GeoVistaDialect(SpokenDialect):
         SEARCH_WEB,
     )
 
-    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+    def as_released(self, settings: DialectSettings) -> TextDialect:
         """The loop of its evaluation. Raises ConfigError for a `released_path` other than `eval`."""
         if settings.released_path not in (None, "eval"):
             raise ConfigError(f"geovista has no released_path {settings.released_path!r}; there is: eval")
         return ReleasedGeoVista()
 
-    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
+    def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
         """The last answer tag: a point where it has one, else a place to look up."""
-        for block in reversed(answer_tags(said)):
+        for block in reversed(answer_tags(reply)):
             answer = answer_in_words(block)
             if answer is not None and answer.point is not None:
                 return ParsedTurn(answer=answer)

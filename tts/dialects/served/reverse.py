@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Literal
 from tts.dialects.released.reverse.eval_loop import ReleasedReverse
 from tts.dialects.released.reverse.rl_loop import ReverseTraining
 from tts.dialects.served.served_tool import Arguments, Frame, ServedTool, boxed
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings
 from tts.domain.hypothesis import Claim, Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
@@ -39,7 +39,7 @@ def _queries(arguments: Arguments, frame: Frame) -> Arguments:
     return {"query": query}
 
 
-class ReverseDialect(SpokenDialect):
+class ReverseDialect(TextDialect):
     """Greedy alone, 0.7 in a fan-out; at most 10 turns and 16,384 tokens, and a few calls of each tool."""
 
     name = "reverse"
@@ -86,7 +86,7 @@ class ReverseDialect(SpokenDialect):
         ),
     )
 
-    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+    def as_released(self, settings: DialectSettings) -> TextDialect:
         """The loop of the evaluation (`eval`, the default) or that of reinforcement learning (`rl`)."""
         path = settings.released_path or "eval"
         if path not in _RELEASED:
@@ -124,7 +124,7 @@ class _Training(ReverseTraining):
     question = ReverseDialect.question
 
 
-_RELEASED: Final[dict[str, SpokenDialect]] = {"eval": _Evaluation(), "rl": _Training()}
+_RELEASED: Final[dict[str, TextDialect]] = {"eval": _Evaluation(), "rl": _Training()}
 
 
 def useful_in(text: str) -> tuple[int, ...] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar, Final, Literal
 
 from tts.dialects.served.served_tool import ServedTool, unchanged
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
 from tts.dialects.settings import Coords
 from tts.domain.imaging import PictureRules, ResizeRule
@@ -21,7 +21,7 @@ from tts.ports import ToolOutcome
 _QWEN25_RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=1280 * 28 * 28, multiple=28)
 
 
-class SpotAgentDialect(SpokenDialect):
+class SpotAgentDialect(TextDialect):
     """Greedy alone, 0.7 in a fan-out; six calls, 4,096 tokens."""
 
     name = "spotagent"

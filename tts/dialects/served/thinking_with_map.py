@@ -15,7 +15,7 @@ from tts.dialects.released.thinking_with_map.demo import ThinkingWithMapDemo
 from tts.dialects.released.thinking_with_map.dialect import ReleasedThinkingWithMap
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
 from tts.dialects.served.served_tool import ServedTool, at_zoom, boxed, renamed, unchanged
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.geo import LatLon
 from tts.domain.imaging import PictureRules, ResizeRule
@@ -41,13 +41,13 @@ _ID: Final[dict[str, Any]] = {"query": {"type": "string", "description": "id of 
 _POINT: Final[dict[str, Any]] = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
 _BOTH = ("latitude", "longitude")
 
-_RELEASED: Final[dict[str, SpokenDialect]] = {
+_RELEASED: Final[dict[str, TextDialect]] = {
     "verl": ReleasedThinkingWithMap(),
     "demo": ThinkingWithMapDemo(),
 }
 
 
-class ThinkingWithMapDialect(SpokenDialect):
+class ThinkingWithMapDialect(TextDialect):
     """Qwen3-VL boxes (0 to 1000), one call a turn, at most 8 turns and 4,096 tokens of trajectory."""
 
     name = "thinking_with_map"
@@ -109,16 +109,16 @@ class ThinkingWithMapDialect(SpokenDialect):
         ),
     )
 
-    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+    def as_released(self, settings: DialectSettings) -> TextDialect:
         """The loop of training and evaluation (`verl`, the default) or that of the notebook (`demo`)."""
         path = settings.released_path or "verl"
         if path not in _RELEASED:
             raise ConfigError(f"thinking_with_map has no released_path {path!r}; there are: {', '.join(_RELEASED)}")
         return _RELEASED[path]
 
-    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
+    def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
         """The last JSON object that states an answer, its point in the datum of the model."""
-        answer = answer_from_json(said)
+        answer = answer_from_json(reply)
         return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
 
     def result_text(self, outcome: ToolOutcome) -> str:

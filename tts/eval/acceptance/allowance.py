@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tts.eval.acceptance.faults import was_heard
+from tts.eval.acceptance.faults import has_reply_or_overflow
 from tts.eval.runs.record import Record
 
 _HOPELESS_AFTER = 3
@@ -18,7 +18,7 @@ class Allowance:
         self, seconds: float, max_cost_usd: float | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._clock, self._end, self._max_cost_usd = clock, clock() + seconds, max_cost_usd
-        self._spent_usd, self._in_vain, self._heard = 0.0, 0, False
+        self._spent_usd, self._in_vain, self._has_reply = 0.0, 0, False
 
     def count(self, record: Record) -> None:
         """Take one more located photo into account."""
@@ -27,13 +27,13 @@ class Allowance:
             self._spent_usd += record.answer.usage.cost_usd
         elif run is not None:
             self._spent_usd += sum(rollout.usage.cost_usd for rollout in run.trajectories)
-        self._heard = self._heard or (run is not None and was_heard(run))
-        self._in_vain += not self._heard
+        self._has_reply = self._has_reply or (run is not None and has_reply_or_overflow(run))
+        self._in_vain += not self._has_reply
 
     @property
     def hopeless(self) -> bool:
         """Whether the engine said nothing in any of the first photos: it cannot be reached, or refuses everything."""
-        return not self._heard and self._in_vain >= _HOPELESS_AFTER
+        return not self._has_reply and self._in_vain >= _HOPELESS_AFTER
 
     @property
     def spent(self) -> str:

@@ -74,7 +74,7 @@ def fault_rates(runs: Sequence[Run]) -> FaultRates:
     )
 
 
-def was_heard(run: Run) -> bool:
+def has_reply_or_overflow(run: Run) -> bool:
     """Whether the engine said anything, or refused a conversation for its length: then there is something to report."""
     return any(rollout.turns or _overflowed(rollout) for rollout in run.trajectories)
 

@@ -85,13 +85,13 @@ def findings(
 def _of(rule: _Rule, rate: Rate, args: AppArgs, words: Words) -> Iterator[Finding]:
     if not rate.above(rule.tolerated_percent):
         return
-    said = {
+    texts = {
         "parse_failures": words.problems,
         "broken_rollouts": words.failures,
         "cut_contexts": words.failures,
         "invalid_calls": words.mistakes,
     }
-    example = next(iter(said.get(rule.about, ())), "")
+    example = next(iter(texts.get(rule.about, ())), "")
     text = f"{_share(rate)} of the {rule.of} {rule.what}" + (f", most often: {example}" if example else "")
     yield _finding(rule.about, rule.kind, text, rule.remedy(args))
 

@@ -21,10 +21,10 @@ def _tags(row: Row) -> tuple[str, ...]:
     truth = keys.get("ground_truth")
     info = keys.get("extra_info")
     held = [keys, *(lowered(part) for part in (truth, info) if isinstance(part, dict))]
-    said = {
+    tags = {
         str(part.get(name, "")).lower() for part in held for name in ("difficulty", "level", "data_source", "split")
     }
-    return tuple(name for name in ("easy", "hard") if any(name in value for value in said))
+    return tuple(name for name in ("easy", "hard") if any(name in value for value in tags))
 
 
 def _parts(folder: Path) -> dict[str, str]:

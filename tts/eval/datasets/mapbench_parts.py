@@ -16,7 +16,7 @@ from tts.errors import DataError
 from tts.eval.fields import answer_of, truth_of
 from tts.eval.parsers import ParserName
 from tts.eval.rows import read_rows
-from tts.eval.score import said_place
+from tts.eval.score import place_of_answer
 
 Part = Literal["easy", "hard"]
 
@@ -41,10 +41,10 @@ def parts_from_logs(
             if "index" not in row:
                 raise DataError(f"{where} has no `index`, by which logs are joined")
             index = str(row["index"])
-            said, true = said_place(answer_of(row, where), parser), truth_of(row, where).point
+            guess, true = place_of_answer(answer_of(row, where), parser), truth_of(row, where).point
             seen[index] += 1
-            if said is not None and said.point is not None and true is not None:
-                near[index] += distance_km(said.point, true) < within_km
+            if guess is not None and guess.point is not None and true is not None:
+                near[index] += distance_km(guess.point, true) < within_km
     common = [index for index, count in seen.items() if count == len(logs)]
     if not common:
         raise DataError("no photo is in all of the logs; are they of one data set?")

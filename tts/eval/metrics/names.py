@@ -36,18 +36,18 @@ class PlaceNames:
                 return found.code
         return ""
 
-    def same_country(self, said: str, truth: str) -> bool:
+    def same_country(self, name: str, truth: str) -> bool:
         """False when either is empty: an unnamed country is never right."""
-        if not said.strip() or not truth.strip():
+        if not name.strip() or not truth.strip():
             return False
-        ours, theirs = self.country_code(said), self.country_code(truth)
+        ours, theirs = self.country_code(name), self.country_code(truth)
         if ours or theirs:
             return ours == theirs
-        return normalise(said) == normalise(truth)
+        return normalise(name) == normalise(truth)
 
-    def same_city(self, said: str, truth: str, country: str = "") -> bool:
+    def same_city(self, name: str, truth: str, country: str = "") -> bool:
         """`country` (name or code, of the truth) keeps namesakes of other countries apart; '' looks everywhere."""
-        ours, theirs = _forms(said), _forms(truth)
+        ours, theirs = _forms(name), _forms(truth)
         if not ours or not theirs:
             return False
         if ours[0] == theirs[0] or theirs[0] in ours or ours[0] in theirs:

@@ -70,8 +70,8 @@ def whole_text(trajectory: Trajectory) -> str:
     """What one rollout wrote and was told, in the form of a decoded training response."""
     pieces = []
     for turn in trajectory.turns:
-        told = "\n".join(f"<tool_response>\n{result.text}\n</tool_response>" for result in turn.results)
-        pieces.append(f"{turn.text}user\n{told}\nassistant\n" if told else turn.text)
+        responses = "\n".join(f"<tool_response>\n{result.text}\n</tool_response>" for result in turn.results)
+        pieces.append(f"{turn.text}user\n{responses}\nassistant\n" if responses else turn.text)
     return "".join(pieces)
 
 

@@ -69,10 +69,10 @@ def distance_km(case: Case, parser: ParserName) -> tuple[float | None, list[str]
     """From what `parser` reads to the truth, on the ellipsoid; None without an answer. Names what is missing."""
     if case.truth is None:
         return None, ["the true position"]
-    said = PARSERS[parser](case.text)
-    if said is None or said.point is None:
+    guess = PARSERS[parser](case.text)
+    if guess is None or guess.point is None:
         return None, []
-    return geodesic_km((said.point.lat, said.point.lon), (case.truth.lat, case.truth.lon)), []
+    return geodesic_km((guess.point.lat, guess.point.lon), (case.truth.lat, case.truth.lon)), []
 
 
 def _tool_use(case: Case, supplied: Supplied) -> reverse.ToolUse:
@@ -116,7 +116,7 @@ def _similarity(case: Case, supplied: Supplied, missing: list[str]) -> geoagent.
         return geoagent.Levels(country=0, region=0, place=0)
     ours = released_geoagent.names_in(released_geoagent.answer_for_names(case.text))
     true = released_geoagent.names_in(case.solution)
-    pairs = [f"{said}{PAIR_SEPARATOR}{name}" for said, name in zip(ours, true, strict=True)]
+    pairs = [f"{name_read}{PAIR_SEPARATOR}{name}" for name_read, name in zip(ours, true, strict=True)]
     missing += [f"the similarity of {pair}" for pair in pairs if pair not in supplied.similarities]
     country, region, place = (supplied.similarities.get(pair, 0.0) for pair in pairs)
     return geoagent.Levels(country=country, region=region, place=place)
@@ -133,7 +133,10 @@ def _agreement(case: Case, supplied: Supplied, missing: list[str]) -> geoagent.L
         missing.append("the second reader's conclusions (--conclusions)")
         return nothing
     concluded = [str(stages[stage]["Conclusion"]) for stage in chain.STAGES]
-    agreed = [float(said is not None and same_place(said, own)) for said, own in zip(reread, concluded, strict=True)]
+    agreed = [
+        float(conclusion is not None and same_place(conclusion, own))
+        for conclusion, own in zip(reread, concluded, strict=True)
+    ]
     return geoagent.Levels(country=agreed[0], region=agreed[1], place=agreed[2])
 
 
@@ -144,5 +147,5 @@ def _between_names_km(case: Case, supplied: Supplied, missing: list[str]) -> flo
     if answer not in supplied.geocoded:
         missing.append(f"the position of {answer!r} (--geocoded)")
         return None
-    said, true = supplied.geocoded[answer], supplied.geocoded.get(case.solution, case.truth)
-    return None if said is None or true is None else geodesic_km((said.lat, said.lon), (true.lat, true.lon))
+    place, true = supplied.geocoded[answer], supplied.geocoded.get(case.solution, case.truth)
+    return None if place is None or true is None else geodesic_km((place.lat, place.lon), (true.lat, true.lon))

@@ -50,7 +50,7 @@ async def _asked(question: Question, model: ModelClient, prompt: str, request_id
     )
     try:
         async with closing(model.generate(request)) as deltas:
-            said = "".join([delta.text async for delta in deltas])
+            reply = "".join([delta.text async for delta in deltas])
     except GeoTTSError:
         return None
-    return conclusion_of(said.strip(), request_id)
+    return conclusion_of(reply.strip(), request_id)

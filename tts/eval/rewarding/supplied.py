@@ -59,10 +59,12 @@ def read_conclusions(path: Path) -> dict[tuple[str, int], tuple[str | None, ...]
     """Rows with `sample`, `rollout` (0 when absent) and three `conclusions`. Raises DataError naming a wrong row."""
     found: dict[tuple[str, int], tuple[str | None, ...]] = {}
     for number, row in enumerate(read_rows(path), 1):
-        said = row.get("conclusions")
-        if "sample" not in row or not isinstance(said, list) or len(said) != 3:
+        conclusions = row.get("conclusions")
+        if "sample" not in row or not isinstance(conclusions, list) or len(conclusions) != 3:
             raise DataError(f"{path}, row {number} needs `sample` and a list of three `conclusions`")
-        found[str(row["sample"]), int(row.get("rollout", 0))] = tuple(None if c is None else str(c) for c in said)
+        found[str(row["sample"]), int(row.get("rollout", 0))] = tuple(
+            None if c is None else str(c) for c in conclusions
+        )
     return found
 
 

@@ -132,11 +132,11 @@ def _spatial(case: Case, supplied: Supplied, missing: list[str]) -> float | None
     if answer not in supplied.geocoded:
         missing.append(f"the position of {answer!r} (--geocoded)")
         return None
-    said = supplied.geocoded[answer]
+    place = supplied.geocoded[answer]
     true = supplied.geocoded.get(case.solution, case.truth)
-    if said is None or true is None:
+    if place is None or true is None:
         return 0.0
-    return geoagent.spatial_reward(haversine_km(said.lat, said.lon, true.lat, true.lon))
+    return geoagent.spatial_reward(haversine_km(place.lat, place.lon, true.lat, true.lon))
 
 
 def _consistency(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
@@ -155,8 +155,8 @@ def _geovista(case: Case, supplied: Supplied) -> Made:
         return 0.0, {}, ["the true names"]
     levels = geovista.names_by_rule(case.text.split("assistant")[-1].strip(), case.names)
     parts: dict[str, Any] = levels._asdict()
-    if isinstance(said := case.given.get("judge_says"), Mapping):
-        parts["judged"] = geovista.names_by_judge(said)._asdict()
+    if isinstance(judgement := case.given.get("judge_says"), Mapping):
+        parts["judged"] = geovista.names_by_judge(judgement)._asdict()
     return geovista.training_reward(levels), parts, []
 
 
@@ -171,9 +171,9 @@ def _geo_adapt(case: Case, supplied: Supplied) -> Made:
     away_km, missing = distance_km(case, "geo_adapt")
     if "country" not in case.names:
         missing.append("the true country")
-    said = PARSERS["geo_adapt"](case.text)
-    told = "" if said is None else f"{said.country}; {said.city}"
-    levels = geovista.names_by_rule(told, case.names)
+    guess = PARSERS["geo_adapt"](case.text)
+    names = "" if guess is None else f"{guess.country}; {guess.city}"
+    levels = geovista.names_by_rule(names, case.names)
     reward = geo_adapt.place_reward(country_right=levels.country, city_right=levels.city, distance_km=away_km)
     return reward, {"km": away_km, "country": levels.country, "city": levels.city, **_reasoning(case)}, missing
 

@@ -21,7 +21,9 @@ from tts.geodata.countries import Countries
 from tts.geodata.names import normalise
 
 Codes = frozenset[str]
-_SPOKEN_BY = 20.0  # percent of a country's people, from which a language that is not official is still on its signs
+_MIN_SPEAKERS_PERCENT = (
+    20.0  # percent of a country's people, from which a language that is not official is still on its signs
+)
 _CHINESE = {"zh": "CN SG MY", "zh_Hant": "TW HK MO"}
 _NOT_MONEY = re.compile(r"[\d\s.,٫٬\u200e\u200f\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u1040-\u1049]+")
 
@@ -43,9 +45,11 @@ def written_in(language: str) -> Codes:
         return frozenset(_CHINESE[language].split())
     found = set()
     for territory, languages in get_global("territory_languages").items():
-        for tag, told in languages.items():
-            public = str(told.get("official_status") or "").startswith(("official", "de_facto"))
-            if tag.split("_")[0] == language and (public or (told.get("population_percent") or 0) >= _SPOKEN_BY):
+        for tag, codes in languages.items():
+            public = str(codes.get("official_status") or "").startswith(("official", "de_facto"))
+            if tag.split("_")[0] == language and (
+                public or (codes.get("population_percent") or 0) >= _MIN_SPEAKERS_PERCENT
+            ):
                 found.add(territory)
     return frozenset(found) & everywhere()
 
@@ -83,9 +87,9 @@ def posted_in(postcode: str) -> Codes:
     return frozenset(found)
 
 
-def priced_in(said: str, locale: SceneLocale) -> Codes:
+def priced_in(price: str, locale: SceneLocale) -> Codes:
     """Countries of the language whose prices carry the same sign on the same side."""
-    return frozenset(code for code in written_in(locale.language) if _money(locale.language, code) == _marks(said))
+    return frozenset(code for code in written_in(locale.language) if _money(locale.language, code) == _marks(price))
 
 
 @cache

@@ -69,8 +69,8 @@ def price(locale: SceneLocale, rng: random.Random, *, factor: int = 1) -> tuple[
     base = factor * _PRICE.get(currency, 4)
     amount = round(base * rng.uniform(0.5, 3.0) / 5) * 5 if base >= 20 else round(base * rng.uniform(0.4, 3.0), 1)
     try:
-        said = format_currency(amount, currency, locale=locale.babel, numbering_system="default")
-        return (_ROUND.sub("", said) if base >= 20 else said), currency
+        text = format_currency(amount, currency, locale=locale.babel, numbering_system="default")
+        return (_ROUND.sub("", text) if base >= 20 else text), currency
     except (UnknownLocaleError, UnsupportedNumberingSystemError):
         return None
 
@@ -80,10 +80,10 @@ def hours(locale: SceneLocale, rng: random.Random) -> list[str]:
     try:
         days = get_day_names("abbreviated", "stand-alone", locale=locale.babel)
         opening, closing = time(rng.randint(7, 10)), time(rng.randint(16, 20), rng.choice((0, 30)))
-        spoken = [format_time(t, "short", locale=locale.babel) for t in (opening, closing, time(13))]
+        times = [format_time(t, "short", locale=locale.babel) for t in (opening, closing, time(13))]
     except UnknownLocaleError:
         return []
-    first, last, noon = (text.replace("\u202f", " ") for text in spoken)
+    first, last, noon = (text.replace("\u202f", " ") for text in times)
     return [f"{days[0]} – {days[4]}  {first} – {last}", f"{days[5]}  {first} – {noon}"]
 
 

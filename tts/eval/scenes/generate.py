@@ -60,9 +60,9 @@ class Scene:
     def tags(self) -> tuple[str, ...]:
         """Split, script, language, clue, template, how many signs are farther away, and whether it is determined."""
         parts = ("script", self.locale.script), ("language", self.locale.language), ("clue", self.clue)
-        told = "determined" if self.determined else "undetermined"
+        certainty = "determined" if self.determined else "undetermined"
         drawn = f"template:{self.template}", f"farther:{len(self.farther)}"
-        return (self.split, *(f"{name}:{value}" for name, value in parts), *drawn, told)
+        return (self.split, *(f"{name}:{value}" for name, value in parts), *drawn, certainty)
 
     def truth(self, countries: Countries) -> Truth:
         """The centre of a real town; a hit within the town's own extent counts."""

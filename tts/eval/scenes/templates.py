@@ -123,19 +123,19 @@ def price_list(s: Setting) -> Panel | None:
 
 def opening_hours(s: Setting) -> Panel | None:
     """Hours and a web address. None where CLDR has no names of days, or the words have no heading."""
-    said = details.hours(s.locale, s.rng)
-    if not said or not s.words.hours:
+    hours = details.hours(s.locale, s.rng)
+    if not hours or not s.words.hours:
         return None
-    lines = [Line(s.words.hours, 1.1), *(Line(text, 0.9, 0.2) for text in said)]
+    lines = [Line(s.words.hours, 1.1), *(Line(text, 0.9, 0.2) for text in hours)]
     return Panel((*lines, Line(details.web_address(s.locale, s.rng), 0.7, 0.4)), "paper", "domain", (s.home,), 1.2)
 
 
 def number_plate(s: Setting) -> Panel | None:
     """A plate alone. None where the form of the country is not known."""
-    said = details.plate(s.locale, s.rng)
-    if said is None:
+    text = details.plate(s.locale, s.rng)
+    if text is None:
         return None
-    return Panel((Line(said, 1.6),), "plate", "plate", (details.plates_like(s.locale.country),), 4.2)
+    return Panel((Line(text, 1.6),), "plate", "plate", (details.plates_like(s.locale.country),), 4.2)
 
 
 def direction_sign(s: Setting) -> Panel | None:

@@ -44,5 +44,5 @@ def _lists() -> dict[str, dict[str, Words]]:
 
 
 def _words(lists: dict[str, Any]) -> Words:
-    fields: dict[str, Any] = {kind: tuple(said) if isinstance(said, list) else said for kind, said in lists.items()}
+    fields: dict[str, Any] = {kind: tuple(words) if isinstance(words, list) else words for kind, words in lists.items()}
     return Words(**fields)

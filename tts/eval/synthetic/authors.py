@@ -80,9 +80,9 @@ def guesser(
     atlas: Atlas, rng: random.Random, town: Place, *, point: LatLon | None = None, phantom: bool = False
 ) -> Trajectory:
     """Sounds sure and has looked nothing up; with `phantom` it claims that it has."""
-    said = rng.choice(_PHANTOM if phantom else _SURE).format(town=town.name)
+    text = rng.choice(_PHANTOM if phantom else _SURE).format(town=town.name)
     stated = point or near(rng, town.point, 6.0)
-    return Tape().end(said, belief(atlas, town, stated, confidence=rng.uniform(0.75, 0.99), reasoning=said))
+    return Tape().end(text, belief(atlas, town, stated, confidence=rng.uniform(0.75, 0.99), reasoning=text))
 
 
 def echoer(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:

@@ -100,8 +100,8 @@ def _hasty(atlas: Atlas, rng: random.Random, theirs: _Branch, ours: _Branch) -> 
         tool, query = "web_search", f"{query} {rng.choice(('address', 'opening hours', 'map', 'town'))}"
         facts = [_page(branch, i + 1, query) for i, branch in enumerate(listed)]
     call = tape.call(f"The sign clearly says “{theirs.name}”.", tool, {"query": query}, facts)
-    told = f"the sign says {theirs.name}, which is in {atlas.countries.name(theirs.town.country_code)}"
-    claims = [Claim(text=told, call_id=call, quote=theirs.name)]
+    reason = f"the sign says {theirs.name}, which is in {atlas.countries.name(theirs.town.country_code)}"
+    claims = [Claim(text=reason, call_id=call, quote=theirs.name)]
     answer = belief(
         atlas, theirs.town, near(rng, theirs.town.point, 1.0), confidence=rng.uniform(0.8, 0.98), claims=claims
     )

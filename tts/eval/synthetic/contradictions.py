@@ -31,10 +31,10 @@ def contradicted(atlas: Atlas, rng: random.Random, *, easy: bool, kind: Kind) ->
         return Cast(truth.point, [*(guesser(atlas, rng, truth) for _ in range(few)), *crowd], kind=kind)
     line = _line(atlas, truth, kind)
     if kind == "language":
-        told = [_linguist(atlas, rng, town, line) for town in [truth] * few + [wrong] * crowd_size]
-        return Cast(truth.point, told, kind=kind)
-    told = [guesser(atlas, rng, town) for town in [truth] * few + [wrong] * crowd_size]
-    return Cast(truth.point, told, [line], kind=kind)
+        trajectories = [_linguist(atlas, rng, town, line) for town in [truth] * few + [wrong] * crowd_size]
+        return Cast(truth.point, trajectories, kind=kind)
+    trajectories = [guesser(atlas, rng, town) for town in [truth] * few + [wrong] * crowd_size]
+    return Cast(truth.point, trajectories, [line], kind=kind)
 
 
 def contradiction(kind: Kind) -> Family:

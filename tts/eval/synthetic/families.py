@@ -8,7 +8,7 @@ from functools import lru_cache
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.branches import wrong_branch
 from tts.eval.synthetic.contradictions import contradiction
-from tts.eval.synthetic.grounded import copied_witness, echo_chamber, grounded_minority, half_right, phantom_looks
+from tts.eval.synthetic.grounded import copied_witness, echo_chamber, grounded_minority, half_right, phantom_tool_use
 from tts.eval.synthetic.held_out import namesakes
 from tts.eval.synthetic.injections import injected_page, injected_place, injected_sign
 from tts.eval.synthetic.last_turn import last_turn
@@ -22,7 +22,7 @@ from tts.geodata.gazetteer import Gazetteer
 DEVELOPMENT: dict[str, Family] = {
     "grounded_minority": grounded_minority,
     "echo_chamber": echo_chamber,
-    "phantom_looks": phantom_looks,
+    "phantom_looks": phantom_tool_use,
     "copied_witness": copied_witness,
     "half_right": half_right,
     "wrong_phone": contradiction("phone"),

@@ -34,7 +34,7 @@ def echo_chamber(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     return Cast(truth.point, [*right, *crowd], [truth.name], kind="reverse geocode")
 
 
-def phantom_looks(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
+def phantom_tool_use(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     """A majority says that it looked at maps and did not; a minority says plainly what it saw, and nothing more."""
     truth = atlas.town(rng)
     wrong = atlas.town(rng, away_from=truth)
@@ -67,8 +67,8 @@ def half_right(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     right = [searcher(atlas, rng, truth)]
     if easy or rng.random() < 0.5:
         right.append(reader(atlas, rng, truth))
-    voices = (guesser, echoer)
-    crowd = [rng.choice(voices)(atlas, rng, wrong) for _ in range(1 if easy else rng.randint(2, 3))]
+    authors = (guesser, echoer)
+    crowd = [rng.choice(authors)(atlas, rng, wrong) for _ in range(1 if easy else rng.randint(2, 3))]
     return Cast(truth.point, [*right, *crowd], [truth.name], kind="right country")
 
 

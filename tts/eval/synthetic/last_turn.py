@@ -37,18 +37,20 @@ def last_turn(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     generic = rng.choice(_GENERIC)
     page = atlas.page(rng, wrong).model_copy(update={"query": generic})
     right, crowd = (3, 2) if easy else (rng.randint(1, 2), rng.randint(3, 4))
-    told: list[Trajectory] = []
+    trajectories: list[Trajectory] = []
     for number in range(right + crowd):
         tape, good = Tape(), number < right
         if kind in ("correction", "stale"):
             first = tape.call("A name at last.", "web_search", {"query": generic}, [page])
             guess = _cited(atlas, rng, wrong, wrong.point, first)
             if kind == "correction" and not good:
-                told.append(tape.end(f"So this is {wrong.name}.", guess))
+                trajectories.append(tape.end(f"So this is {wrong.name}.", guess))
                 continue
             tape.believe(f"For now: {wrong.name}.", guess)
-        told.append(_looked_up(atlas, rng, tape, truth, None if good else slipped or wrong.point, kind, wrong))
-    return Cast(truth.point, told, [truth.name, *([generic] if kind in ("correction", "stale") else [])], kind=kind)
+        trajectories.append(_looked_up(atlas, rng, tape, truth, None if good else slipped or wrong.point, kind, wrong))
+    return Cast(
+        truth.point, trajectories, [truth.name, *([generic] if kind in ("correction", "stale") else [])], kind=kind
+    )
 
 
 def _looked_up(
@@ -62,10 +64,10 @@ def _looked_up(
         return tape.end(f"{truth.name} it is.", answer)
     if kind == "whim":
         tape.believe(f"{truth.name}, then.", answer)
-        said = rng.choice(_WHIMS).format(town=wrong.name)
+        text = rng.choice(_WHIMS).format(town=wrong.name)
         stated = near(rng, wrong.point, 4.0)
-        revised = belief(atlas, wrong, stated, confidence=rng.uniform(0.8, 0.97), reasoning=said)
-        return tape.end(said, revised)
+        revised = belief(atlas, wrong, stated, confidence=rng.uniform(0.8, 0.97), reasoning=text)
+        return tape.end(text, revised)
     return tape.end(f"{truth.name} it is.", answer.model_copy(update={"point": slipped}))
 
 

@@ -53,8 +53,8 @@ def mirrored_page(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     kind = rng.choice(("mirrors", "authority", "mirrored authority"))
     generic = rng.choice(_GENERIC)
     page = atlas.page(rng, wrong)
-    told = page.snippet if kind == "mirrors" else _office(rng, wrong)
-    page = page.model_copy(update={"title": f"{generic}, {wrong.name}", "snippet": told})
+    text = page.snippet if kind == "mirrors" else _office(rng, wrong)
+    page = page.model_copy(update={"title": f"{generic}, {wrong.name}", "snippet": text})
     right = [searcher(atlas, rng, truth), *([reader(atlas, rng, truth)] if easy or rng.random() < 0.6 else [])]
     size = 1 if easy else rng.randint(3, 4)
     copies = _ADDRESSES[:1] * size if kind == "authority" else rng.sample(_ADDRESSES, size)

@@ -36,14 +36,14 @@ class Tape:
         self._turn = 0
         self._calls = 0
 
-    def call(self, said: str, name: str, arguments: dict[str, JsonValue], facts: Sequence[Fact]) -> str:
+    def call(self, words: str, name: str, arguments: dict[str, JsonValue], facts: Sequence[Fact]) -> str:
         """A turn with one tool call and what it returned; gives the id of the call."""
         call = ToolCall(id=f"call_{self._turn}_0", name=name, arguments=arguments)
         text = "\n".join(_line(fact) for fact in facts)
         self._calls += 1
         result = ToolResult(call_id=call.id, name=name, text=text, facts=tuple(facts), retrieved_at=_WHEN)
         self._events += [
-            Text(rollout_id=0, turn=self._turn, text=said),
+            Text(rollout_id=0, turn=self._turn, text=words),
             ToolCalled(rollout_id=0, turn=self._turn, call=call),
             ToolResulted(rollout_id=0, turn=self._turn, result=result),
             TurnFinished(rollout_id=0, turn=self._turn, usage=Usage(turns=self._turn + 1, tool_calls=self._calls)),
@@ -51,21 +51,21 @@ class Tape:
         self._turn += 1
         return call.id
 
-    def believe(self, said: str, belief: Hypothesis) -> None:
+    def believe(self, text: str, belief: Hypothesis) -> None:
         """A turn without a call, with a belief that later turns may revise."""
         usage = Usage(turns=self._turn + 1, tool_calls=self._calls)
         self._events += [
-            Text(rollout_id=0, turn=self._turn, text=said),
+            Text(rollout_id=0, turn=self._turn, text=text),
             Hypothesised(rollout_id=0, turn=self._turn, hypothesis=belief),
             TurnFinished(rollout_id=0, turn=self._turn, usage=usage),
         ]
         self._turn += 1
 
-    def end(self, said: str, belief: Hypothesis) -> Trajectory:
+    def end(self, text: str, belief: Hypothesis) -> Trajectory:
         """The last turn with the answer. The rollout's number is given when it joins others."""
         usage = Usage(turns=self._turn + 1, tool_calls=self._calls)
         self._events += [
-            Text(rollout_id=0, turn=self._turn, text=said),
+            Text(rollout_id=0, turn=self._turn, text=text),
             Hypothesised(rollout_id=0, turn=self._turn, hypothesis=belief),
             TurnFinished(rollout_id=0, turn=self._turn, usage=usage),
             RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, answer=belief, usage=usage),

@@ -48,12 +48,12 @@ def build_maps(folder: Path, progress: Progress = lambda stage, share: None) -> 
     land = [_joined(arcs, ring) for ring in _runs(shipped["ring_arcs"], shipped["ring_start"])]
     fine_lakes = [line for kind, line in _basemap("gshhs") if kind >= 2]
     for layer, kind in ((Layer.COAST, _COAST), (Layer.BORDERS, _BORDER), (Layer.DISPUTED, _DISPUTED)):
-        _save_details(folder, layer, [arc for arc, k in zip(arcs, shipped["kind"], strict=True) if k == kind])
-    _save_details(folder, Layer.LAND, land)
+        _save_shapes(folder, layer, [arc for arc, k in zip(arcs, shipped["kind"], strict=True) if k == kind])
+    _save_shapes(folder, Layer.LAND, land)
     great_rivers, great_lakes = _unpacked(_shipped("rivers")), _unpacked(_shipped("lakes"))
-    _save_details(folder, Layer.RIVERS, great_rivers, [line for _, line in _basemap("rivers")])
-    _save_details(folder, Layer.LAKES, great_lakes, fine_lakes)
-    _save_details(folder, Layer.STATES, [line for _, line in _basemap("states")])
+    _save_shapes(folder, Layer.RIVERS, great_rivers, [line for _, line in _basemap("rivers")])
+    _save_shapes(folder, Layer.LAKES, great_lakes, fine_lakes)
+    _save_shapes(folder, Layer.STATES, [line for _, line in _basemap("states")])
     names = bytes(shipped["label_name"]).decode().split("\n")
     labels = [[name, *map(float, row)] for name, row in zip(names, shipped["label_at"], strict=True)]
     (folder / "countries.json").write_text(json.dumps(labels, ensure_ascii=False))
@@ -68,7 +68,7 @@ def build_maps(folder: Path, progress: Progress = lambda stage, share: None) -> 
     progress("done", 1.0)
 
 
-def _save_details(folder: Path, layer: Layer, lines: list[_Line], fine: list[_Line] | None = None) -> None:
+def _save_shapes(folder: Path, layer: Layer, lines: list[_Line], fine: list[_Line] | None = None) -> None:
     for detail, tolerance in _TOLERANCE.items():
         chosen = fine if fine is not None and detail is Detail.FINE else lines
         save_layer(folder, layer, detail, [_projected(line, tolerance) for line in chosen])

@@ -30,27 +30,27 @@ def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) ->
         return "I can read no text in this photo."
     lines = ", ".join(f"“{line.text}”" for line in known.lines[:_SHOWN_LINES])
     more = f" and {len(known.lines) - _SHOWN_LINES} more lines" if len(known.lines) > _SHOWN_LINES else ""
-    told = [f"I can read {lines}{more}."]
+    sentences = [f"I can read {lines}{more}."]
     telling = sorted(leads.clues, key=_spread, reverse=True)[:_SHOWN_CLUES]
-    told += [f"“{clue.quote}”: {clue.why}." for clue in telling]
+    sentences += [f"“{clue.quote}”: {clue.why}." for clue in telling]
     ranked = sorted(belief.countries.items(), key=lambda item: (-item[1], item[0]))[:3]
     likely = ", ".join(f"{countries.name(code)} {share:.0%}" for code, share in ranked if share >= 0.1)
-    told.append(f"Together that suggests: {likely}." if likely else "That could be almost anywhere.")
-    return " ".join(told)
+    sentences.append(f"Together that suggests: {likely}." if likely else "That could be almost anywhere.")
+    return " ".join(sentences)
 
 
-def write_answer(told: str, known: Notes, leads: Leads, belief: Belief, reader: ClueReader) -> str:
+def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, reader: ClueReader) -> str:
     """The last turn: reasons and the JSON object, with null coordinates where the belief is too vague."""
     point, _ = belief.best_point()
     within = belief.mass(point, 750.0)
     if not answers(belief, leads):
-        said = f"{told} That is too little to name a place."
+        text = f"{explanation} That is too little to name a place."
         nothing = {"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)}
-        return f"{said}\n{_dump(nothing | {'read': _read(known.lines)})}"
+        return f"{text}\n{_dump(nothing | {'read': _read(known.lines)})}"
     place = place_at(point, belief)
     answer = fields_of(belief, reader.countries)
     answer |= {"evidence": _evidence(known, leads, belief, place), "read": _read(known.lines)}
-    return f"{told} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+    return f"{explanation} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
 
 
 def _read(lines: Iterable[TextLine]) -> list[dict[str, Any]]:
@@ -58,11 +58,11 @@ def _read(lines: Iterable[TextLine]) -> list[dict[str, Any]]:
     stated = []
     for line in lines:
         box = line.box
-        said: dict[str, Any] = {"text": line.text, "bbox": [box.x0, box.y0, box.x1, box.y1]}
-        said |= {"photo": box.photo} if box.photo else {}
-        said |= {"confidence": line.confidence}
-        said |= {"language": line.language} if line.language else {}
-        stated.append(said | ({"alternatives": list(line.alternatives)} if line.alternatives else {}))
+        fields: dict[str, Any] = {"text": line.text, "bbox": [box.x0, box.y0, box.x1, box.y1]}
+        fields |= {"photo": box.photo} if box.photo else {}
+        fields |= {"confidence": line.confidence}
+        fields |= {"language": line.language} if line.language else {}
+        stated.append(fields | ({"alternatives": list(line.alternatives)} if line.alternatives else {}))
     return stated
 
 

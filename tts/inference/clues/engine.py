@@ -65,25 +65,25 @@ class CluesModel:
 
     def _decide(self, request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
         thought = self._think(request)
-        told = explain(thought.notes, thought.leads, thought.belief, self._reader.countries)
+        explanation = explain(thought.notes, thought.leads, thought.belief, self._reader.countries)
         if thought.notes.turn < _LAST_QUESTIONS:
             asked = questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
             if asked.calls:
-                return f"{told}\n{asked.why}", asked.calls
-        return write_answer(told, thought.notes, thought.leads, thought.belief, self._reader), ()
+                return f"{explanation}\n{asked.why}", asked.calls
+        return write_answer(explanation, thought.notes, thought.leads, thought.belief, self._reader), ()
 
     def _think(self, request: ModelRequest) -> Thought:
         known = notes(request, self._config.temperature)
         lines = self._reader.lines
         answered, beside = asked(known.calls, known.results), lines.beside(known.lines)
         leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
-        mentions = tuple(_heard(mention, known) for mention in leads.mentions)
-        heard = Leads(leads.clues, mentions)
-        belief = believed(heard, self._reader, request.within, hint_of(request.hint, self._reader))
-        return Thought(known, heard, belief)
+        mentions = tuple(_weighted_by_temperature(mention, known) for mention in leads.mentions)
+        weighed = Leads(leads.clues, mentions)
+        belief = believed(weighed, self._reader, request.within, hint_of(request.hint, self._reader))
+        return Thought(known, weighed, belief)
 
 
-def _heard(mention: Mention, known: Notes) -> Mention:
+def _weighted_by_temperature(mention: Mention, known: Notes) -> Mention:
     """Rollouts take names more or less seriously; a greedy one takes them as they are."""
     if known.temperature == 0:
         return mention

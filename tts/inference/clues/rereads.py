@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tts.clues.languages import spoken_in
+from tts.clues.languages import spoken_shares
 from tts.clues.lines import same_lines
 from tts.clues.reader import ClueReader
 from tts.domain.photo import Box, Photo
@@ -21,7 +21,7 @@ from tts.inference.clues.notes import Notes, gumbel
 from tts.perception.alphabets import LANGUAGE_OF, SCRIPT_OF
 
 _SCRIPTS = {LANGUAGE_OF[model]: script for model, script in SCRIPT_OF.items()}
-_SPOKEN_AS = {"sh": "sr"}
+_LANGUAGE_ALIASES = {"sh": "sr"}
 _UNREAD, _STRANGE, _UNSURE, _SETTLED = 0.7, 0.45, 0.25, 0.005  # chance that a line is not what its reader took it for
 _CERTAIN = 0.93  # confidence of a recogniser
 _EXPECTED = 0.03
@@ -66,8 +66,8 @@ def languages_of(countries: Mapping[str, float], reader: ClueReader) -> dict[str
     shares = dict.fromkeys(sorted(_SCRIPTS), _GUESSWORK)
     for code, share in countries.items():
         country = reader.countries.get(code)
-        for tag, part in spoken_in(country).items() if country is not None and share > 0.001 else ():
-            language = _SPOKEN_AS.get(tag, tag)
+        for tag, part in spoken_shares(country).items() if country is not None and share > 0.001 else ():
+            language = _LANGUAGE_ALIASES.get(tag, tag)
             if language in shares:
                 shares[language] += share * part
     return shares
@@ -78,7 +78,7 @@ def expected_languages(countries: Mapping[str, float], reader: ClueReader) -> li
     shares: dict[str, float] = {}
     for code, share in countries.items():
         country = reader.countries.get(code)
-        for tag, part in spoken_in(country).items() if country is not None and share > 0.01 else ():
+        for tag, part in spoken_shares(country).items() if country is not None and share > 0.01 else ():
             shares[tag] = shares.get(tag, 0.0) + share * part
     return sorted(tag for tag, share in shares.items() if share >= _EXPECTED)
 

@@ -208,8 +208,8 @@ class OpenAIModel:
                 continue
             ok = response.status_code == httpx.codes.OK
             answer = _parsed(response) if ok else await self._http.refusal(response, deadline)
-            told = usage_in(answer) if isinstance(answer, dict) else None
-            yield Delta(spent=self._priced(told or Usage(), size) + Usage(model_calls=1))
+            usage = usage_in(answer) if isinstance(answer, dict) else None
+            yield Delta(spent=self._priced(usage or Usage(), size) + Usage(model_calls=1))
             canary.feed(answer)
         if canary.outcome is not None:
             yield canary.outcome
@@ -220,7 +220,7 @@ class OpenAIModel:
             return
         known = await asyncio.to_thread(self._memory.recall, self._model) if self._model else None
         if known is not None and known.kind in HOSTED and self._config.server == "auto":
-            await self._know(self._traits.as_told_before(known))
+            await self._know(self._traits.with_known_traits(known))
             return
         detection = Detection(
             self._traits,
@@ -238,16 +238,16 @@ class OpenAIModel:
         self._model = detection.model
         await self._know(detection.traits)
 
-    async def _know(self, told: EndpointTraits) -> None:
+    async def _know(self, traits: EndpointTraits) -> None:
         """Start with what the server says of itself, and with what it refused before."""
-        if self._config.pictures == "uuid" or (self._config.pictures == "auto" and told.kind == "vllm"):
-            told = told.model_copy(update={"pictures": "uuid"})
-        self._server = told.server
-        known = await asyncio.to_thread(self._memory.recall, self._model, told.server)
-        self._traits = told if known is None else told.narrowed_by(known, fixed=self._config.model_fields_set)
-        self._kept = None if known is None and told.kind in HOSTED else self._traits
-        if told.slots is not None and told.slots < self._config.max_running:
-            self._limiter = Limiter(told.slots, self._config.max_queued)
+        if self._config.pictures == "uuid" or (self._config.pictures == "auto" and traits.kind == "vllm"):
+            traits = traits.model_copy(update={"pictures": "uuid"})
+        self._server = traits.server
+        known = await asyncio.to_thread(self._memory.recall, self._model, traits.server)
+        self._traits = traits if known is None else traits.narrowed_by(known, fixed=self._config.model_fields_set)
+        self._kept = None if known is None and traits.kind in HOSTED else self._traits
+        if traits.slots is not None and traits.slots < self._config.max_running:
+            self._limiter = Limiter(traits.slots, self._config.max_queued)
         self._detected = True
 
     async def _remember(self) -> None:
@@ -288,7 +288,7 @@ class OpenAIModel:
             if response.status_code != httpx.codes.OK:
                 refusal = await self._http.refusal(response, deadline)
                 raise self._adapted(refusal, self._http.failure(refusal, response), traits, written, request)
-            async with aclosing(self._said(response, deadline, completion)) as texts:
+            async with aclosing(self._text_of_reply(response, deadline, completion)) as texts:
                 async for text in texts:
                     self._held.served(written.sent, written.named)
                     yield Delta(text=text)
@@ -329,7 +329,9 @@ class OpenAIModel:
         _log.info("%s refused a request (%s): asked again in another form", self._model, refusal.message[:200])
         return _AskAgain(failure, adaptation.max_tokens)
 
-    async def _said(self, response: httpx.Response, deadline: Deadline, completion: Completion) -> AsyncGenerator[str]:
+    async def _text_of_reply(
+        self, response: httpx.Response, deadline: Deadline, completion: Completion
+    ) -> AsyncGenerator[str]:
         """The text of a reply as it comes, or all of it from an endpoint that does not stream."""
         if "json" in response.headers.get("content-type", ""):
             text = completion.feed_object(await self._whole_object(response, deadline))

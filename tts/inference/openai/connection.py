@@ -45,8 +45,8 @@ class Connection:
         self, path: str, body: bytes, headers: dict[str, str], deadline: Deadline, patience_s: float
     ) -> httpx.Response:
         """The response to a JSON body, its own body not yet read: close it."""
-        sent = self.client.build_request("POST", self.url(path), content=body, headers=headers)
-        response: httpx.Response = await self.waiting(self.client.send(sent, stream=True), deadline, patience_s)
+        request = self.client.build_request("POST", self.url(path), content=body, headers=headers)
+        response: httpx.Response = await self.waiting(self.client.send(request, stream=True), deadline, patience_s)
         return response
 
     async def ask(self, method: str, path: str, body: Any, deadline: Deadline, patience_s: float) -> httpx.Response:
@@ -95,9 +95,9 @@ class Connection:
     def failure(self, refusal: Refusal, response: httpx.Response) -> GeoTTSError:
         """Overloaded, or ModelError: what the endpoint says about it, and what to do."""
         status = refusal.status
-        said = f"the endpoint answered {status}{refusal.line and ': ' + refusal.line}"
+        message = f"the endpoint answered {status}{refusal.line and ': ' + refusal.line}"
         mend = advice(refusal, key_env=self._config.api_key_env)
-        detail = f"{said} ({mend})" if mend else said
+        detail = f"{message} ({mend})" if mend else message
         after = retry_after_s(response.headers.get("retry-after"))
         if lacks_quota(refusal):
             return ModelError(detail, http_status=status, mend=mend)

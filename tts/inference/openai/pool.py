@@ -123,8 +123,8 @@ class EndpointPool:
 
     def _choose(self, request: ModelRequest, tried: list[_Member]) -> _Member:
         """Where the conversation is, else where the photo belongs, else where there is most room."""
-        left = [member for member in self._open(request) if member not in tried]
-        healthy = [member for member in left if member.out_until <= _now()] or left
+        untried = [member for member in self._open(request) if member not in tried]
+        healthy = [member for member in untried if member.out_until <= _now()] or untried
         chosen = self._homes.get(request.session_id)
         if chosen not in healthy:
             photo = request.photos[0].sha256 if request.photos else request.session_id

@@ -93,14 +93,14 @@ class Completion:
         choice = next((c for c in _list(chunk.get("choices")) if isinstance(c, dict)), None)
         if choice is None:
             return ""
-        said = _dict(choice.get("delta")) or _dict(choice.get("message"))
-        self._fields.add_message(said)
-        text = self._text(said)
+        delta = _dict(choice.get("delta")) or _dict(choice.get("message"))
+        self._fields.add_message(delta)
+        text = self._text(delta)
         self._add_written(len(text))
         self._pieces += bool(text)
-        for call in _list(said.get("tool_calls")):
+        for call in _list(delta.get("tool_calls")):
             self._add_call(_dict(call))
-        if legacy := _dict(said.get("function_call")):
+        if legacy := _dict(delta.get("function_call")):
             self._add_call({"index": 0, "function": legacy})
         if isinstance(reason := choice.get("finish_reason"), str) and reason:
             self._finish = reason
@@ -133,10 +133,10 @@ class Completion:
         fields = self._fields.collected(ids)
         return text, Delta(tool_calls=tuple(calls), finish_reason=finish, usage=usage, provider_fields=fields)
 
-    def _text(self, said: dict[str, Any]) -> str:
+    def _text(self, delta: dict[str, Any]) -> str:
         """Content; reasoning that a server has split off is put back between its tags."""
-        reasoning = _plain(said.get("reasoning_content")) or _plain(said.get("reasoning"))
-        content = _plain(said.get("content"))
+        reasoning = _plain(delta.get("reasoning_content")) or _plain(delta.get("reasoning"))
+        content = _plain(delta.get("content"))
         if reasoning and not self._thinking:
             self._thinking = True
             reasoning = f"<think>{reasoning}"

@@ -99,11 +99,11 @@ class VllmModel:
     async def _deltas(
         self, request: ModelRequest, generation: Generation, mark: float, *, forced: bool
     ) -> AsyncIterator[Delta]:
-        said: list[str] = []
+        texts: list[str] = []
         cached = prompt_tokens = completion_tokens = 0
         async with closing(self._seam.generate(generation)) as pieces:
             async for piece in pieces:
-                said.append(piece.text)
+                texts.append(piece.text)
                 cached, prompt_tokens = max(cached, piece.cached_tokens), max(prompt_tokens, piece.prompt_tokens)
                 completion_tokens += len(piece.token_ids)
                 if piece.finish_reason is None:
@@ -115,7 +115,7 @@ class VllmModel:
                     completion_tokens=completion_tokens,
                     gpu_s=self._gpus * self._time.charged_s(mark),
                 )
-                yield self._last(request, piece, "".join(said), usage, forced=forced)
+                yield self._last(request, piece, "".join(texts), usage, forced=forced)
 
     async def _generation(self, request: ModelRequest) -> tuple[Generation, bool]:
         """The request as the engine takes it, and whether it is bound to be a tool call."""
@@ -140,11 +140,11 @@ class VllmModel:
         return generation, bound and bool(request.tools)
 
     @staticmethod
-    def _last(request: ModelRequest, piece: Piece, said: str, usage: Usage, *, forced: bool) -> Delta:
+    def _last(request: ModelRequest, piece: Piece, text: str, usage: Usage, *, forced: bool) -> Delta:
         turn = sum(message.role == "assistant" for message in request.messages)
-        calls = forced_calls(said, turn=turn) if forced else ()
+        calls = forced_calls(text, turn=turn) if forced else ()
         if request.tools and not forced:
-            calls = calls_in(said, turn=turn).calls
+            calls = calls_in(text, turn=turn).calls
         cut = piece.finish_reason == "length"
         return Delta(
             text=piece.text,

@@ -131,10 +131,10 @@ class VllmSeam:
         except GracefulHTTPError as error:
             raise Overloaded("the engine's queue is full") from error
         except VLLMClientError as error:
-            said = str(error)[:300]
-            too_long = overflows_context(Refusal(400, said))
+            message = str(error)[:300]
+            too_long = overflows_context(Refusal(400, message))
             raise ModelError(
-                f"the engine refused the request: {said}",
+                f"the engine refused the request: {message}",
                 about="context" if too_long else "",
                 mend=_LONGER_CONTEXT if too_long else "",
             ) from error
@@ -291,16 +291,18 @@ def _sampling(generation: Generation) -> Any:
 
 
 def _piece(output: Any) -> Piece:
-    said = output.outputs[0]
-    reason = said.finish_reason
-    logprobs = said.logprobs or ()
+    completion = output.outputs[0]
+    reason = completion.finish_reason
+    logprobs = completion.logprobs or ()
     return Piece(
-        text=said.text,
-        token_ids=tuple(said.token_ids),
+        text=completion.text,
+        token_ids=tuple(completion.token_ids),
         finish_reason=None if reason is None else "length" if reason == "length" else "stop",
         cached_tokens=output.num_cached_tokens or 0,
         prompt_tokens=len(output.prompt_token_ids or ()),
-        logprobs=tuple(float(choices[token].logprob) for choices, token in zip(logprobs, said.token_ids, strict=False)),
+        logprobs=tuple(
+            float(choices[token].logprob) for choices, token in zip(logprobs, completion.token_ids, strict=False)
+        ),
     )
 
 

@@ -54,8 +54,8 @@ def questions(chain: Mapping[str, Mapping[str, Any]]) -> tuple[Question, ...]:
     """One question for each stage, in order."""
     found = []
     for number, stage in enumerate(STAGES):
-        said = {name: chain[name]["Conclusion"] for name in STAGES[:number]}
-        earlier = {name: str(value) for name, value in said.items() if value is not None}
+        conclusions = {name: chain[name]["Conclusion"] for name in STAGES[:number]}
+        earlier = {name: str(value) for name, value in conclusions.items() if value is not None}
         found.append(Question(stage, str(chain[stage]["Reasoning"]), earlier))
     return tuple(found)
 
@@ -94,5 +94,5 @@ def reward_of(chain: Mapping[str, Mapping[str, Any]], reread: Sequence[str | Non
     """The consistency of a chain with what a second reader concluded at each stage (None: it did not)."""
     stages = [chain[stage] for stage in STAGES]
     lengths = [len(str(stage["Reasoning"])) for stage in stages]
-    agreed = [agrees(stage["Conclusion"], said) for stage, said in zip(stages, reread, strict=True)]
+    agreed = [agrees(stage["Conclusion"], conclusion) for stage, conclusion in zip(stages, reread, strict=True)]
     return consistency_reward((lengths[0], lengths[1], lengths[2]), (agreed[0], agreed[1], agreed[2]))

@@ -83,14 +83,14 @@ def names_in(answer: str) -> Names:
 
 def names_reward(text: str, solution: str, similarity: Similarity) -> NameScore:
     """0.1 country + 0.6 region + 0.3 place; a level is compared only when the one above is right (0.7, then 0.5)."""
-    said, true = names_in(answer_for_names(text)), names_in(answer_for_names(solution))
+    guess, true = names_in(answer_for_names(text)), names_in(answer_for_names(solution))
     compared: list[tuple[str, str]] = []
     value = 0.0
     for level, weight in enumerate(_WEIGHTS):
-        if not said[level] or not true[level]:
+        if not guess[level] or not true[level]:
             break
-        alike = clipped(similarity(said[level], true[level]))
-        compared.append((said[level], true[level]))
+        alike = clipped(similarity(guess[level], true[level]))
+        compared.append((guess[level], true[level]))
         value += weight * alike
         if level < len(_RIGHT_FROM) and alike < _RIGHT_FROM[level]:
             break
@@ -111,8 +111,8 @@ def spatial_reward(distance_km: float | None) -> float:
 
 def spatial_reward_of_text(text: str, solution: str, geocode: Geocode) -> float:
     """The spatial reward of what two texts name; 0 when either names nothing or is not found."""
-    said, true = answer_for_geocoding(text), answer_for_geocoding(solution)
-    if not said or not true or (here := geocode(said)) is None or (there := geocode(true)) is None:
+    guess, true = answer_for_geocoding(text), answer_for_geocoding(solution)
+    if not guess or not true or (here := geocode(guess)) is None or (there := geocode(true)) is None:
         return 0.0
     return spatial_reward(haversine_km(*here, *there))
 

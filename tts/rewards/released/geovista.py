@@ -28,9 +28,9 @@ def names_by_rule(text: str, truth: Mapping[str, Any]) -> Levels:
 
     `truth` has `country`, `province_or_state` or `state`, and `city`; a missing level is never right by itself.
     """
-    said = _plain(text)
+    plain = _plain(text)
     state = truth.get("province_or_state") or truth.get("state")
-    return _carried(*(_names(said, _plain(name)) for name in (truth.get("country"), state, truth.get("city"))))
+    return _carried(*(_names(plain, _plain(name)) for name in (truth.get("country"), state, truth.get("city"))))
 
 
 def names_by_judge(verdict: Mapping[str, Any]) -> Levels:

@@ -45,12 +45,12 @@ def discrimination(text: str, useful: Collection[int], results: int) -> Marks | 
 
     Nothing marked where nothing helps is right. None, which is no reward at all, when the marks cannot be read.
     """
-    said, true = marked(text), frozenset(useful)
-    if said is None:
+    marks, true = marked(text), frozenset(useful)
+    if marks is None:
         return None
-    tp, fp, fn = len(said & true), len(said - true), len(true - said)
-    tn = len(frozenset(range(1, results + 1)) - said - true)
-    mcc = 1.0 if not said and not true else _matthews(tp, fp, fn, tn)
+    tp, fp, fn = len(marks & true), len(marks - true), len(true - marks)
+    tn = len(frozenset(range(1, results + 1)) - marks - true)
+    mcc = 1.0 if not marks and not true else _matthews(tp, fp, fn, tn)
     return Marks(mcc * _GAIN, mcc, tp, fp, fn, tn)
 
 

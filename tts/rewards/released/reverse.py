@@ -92,12 +92,12 @@ def format_reward(text: str) -> float:
 def place(text: str, truth: str) -> Placed:
     """Place and format of a whole output. `truth` is read as an answer is; one without a position asks for equality."""
     form = format_reward(text)
-    true, said = read_for_reward(truth), read_for_reward(text)
+    true, guess = read_for_reward(truth), read_for_reward(text)
     if true is None:
         return Placed(float(text.strip() == truth.strip()), form, None, _hits(None))
-    if said is None:
+    if guess is None:
         return Placed(0.0, form, None, _hits(None))
-    km = haversine_km(*said, *true)
+    km = haversine_km(*guess, *true)
     return Placed(place_reward(km), form, round(km, 3), _hits(km))
 
 

@@ -77,8 +77,8 @@ def read_verdict(text: str) -> Reading:
 
 def score(reading: Reading, truth: Mapping[str, Any]) -> Scored:
     """The staircase over the geodesic to `truth` (lat and lon in degrees); no position scores 0."""
-    said, true = reading.position, loose_position(truth["lat"], truth["lon"])
-    away_km = None if said is None or true is None else geodesic_km(said, true)
+    guess, true = reading.position, loose_position(truth["lat"], truth["lon"])
+    away_km = None if guess is None or true is None else geodesic_km(guess, true)
     within = {f"acc_{name}": float(away_km is not None and away_km < limit) for name, limit in _WITHIN_KM}
     return Scored(reading, distance_reward(away_km), within)
 

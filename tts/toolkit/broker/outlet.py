@@ -184,7 +184,7 @@ class Outlet:
         return made[0]
 
     def figures(self) -> ProviderFigures:
-        """Counts since the start; slots, breaker and keys as they are now. `keys_left`: None when no key is used."""
+        """Counts since the start; slots, breaker and keys as they are now. `usable_keys`: None when no key is used."""
         return ProviderFigures(
             requests=self._requests,
             retries=self._retried,
@@ -192,7 +192,7 @@ class Outlet:
             queued=self._slots.queued,
             breaker=self._breaker.state,
             opened=self._breaker.opened,
-            keys_left=None if self._keys is None else self._keys.left,
+            usable_keys=None if self._keys is None else self._keys.left,
         )
 
     async def _attempt(self, ask: ProviderRequest, context: RequestContext, judge: Judge) -> Fetched | ProviderFailure:
@@ -200,13 +200,13 @@ class Outlet:
             self._breaker.enter()  # raises before anything is waited for
         await self._rate(context)
         self._breaker.enter()
-        told = False
+        reported = False
         try:
             key = self._keys.take() if self._keys is not None else None
             outcome = await self._send(ask, context, key, judge)
-            told = True
+            reported = True
         finally:
-            if not told:
+            if not reported:
                 self._breaker.left()
         if isinstance(outcome, ProviderFailure) and outcome.kind in _FAULTS:
             self._breaker.failed()

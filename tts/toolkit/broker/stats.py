@@ -39,7 +39,7 @@ class ProviderFigures(Value):
     queued: int = 0
     breaker: Literal["closed", "open", "trial"] = "closed"
     opened: int = 0
-    keys_left: int | None = None
+    usable_keys: int | None = None
 
 
 class BrokerSnapshot(Value):

@@ -78,21 +78,21 @@ def _pictures(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[P
 def _texts(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[TextCall]:
     for (path, number), rows in calls:
         found = [_result(row, link="result_url", text="result_content") for row in rows]
-        yield TextCall(path, number, _said(rows[0]["query"]), tuple(found))
+        yield TextCall(path, number, _text_or_empty(rows[0]["query"]), tuple(found))
 
 
 def _result(row: _Row, *, link: str, source: str = "", text: str = "") -> CachedResult:
     return CachedResult(
         position=row["position"],
-        title=_said(row["result_title"]),
-        link=_said(row[link]),
-        source=_said(row.get(source)),
-        text=_said(row.get(text)),
+        title=_text_or_empty(row["result_title"]),
+        link=_text_or_empty(row[link]),
+        source=_text_or_empty(row.get(source)),
+        text=_text_or_empty(row.get(text)),
         useful=row["useful"],
     )
 
 
-def _said(value: Any) -> str:
+def _text_or_empty(value: Any) -> str:
     """Nothing is None or, where a table went through pandas, NaN."""
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
 

@@ -22,7 +22,7 @@ class Names(TypedDict):
     place: str
 
 
-def names_at(point: LatLon, level: Level, said: Hypothesis, world: World) -> Names:
+def names_at(point: LatLon, level: Level, hypothesis: Hypothesis, world: World) -> Names:
     """Reverse-geocoded names down to `level`; the rollouts' own town is kept where it really lies there."""
     names = Names(country="", country_code="", region="", city="", place="")
     country = world.country_near(point)
@@ -31,13 +31,13 @@ def names_at(point: LatLon, level: Level, said: Hypothesis, world: World) -> Nam
     names["country"], names["country_code"] = country.name, country.code
     if level is Level.COUNTRY:
         return names
-    own = world.named(said.city, point, within_km=_CITY_KM) if said.city else None
+    own = world.named(hypothesis.city, point, within_km=_CITY_KM) if hypothesis.city else None
     town = (own, 0.0) if own is not None else world.town(point, max_km=_CITY_KM)
     division = town or world.town(point, max_km=120.0)
     if division is not None and division[0].country_code == country.code:
         names["region"] = division[0].admin1
     if town is not None and level.rank >= Level.CITY.rank and town[0].country_code == country.code:
         names["city"] = town[0].name
-        if level is Level.POINT and normalise(said.place) != normalise(said.city):
-            names["place"] = said.place
+        if level is Level.POINT and normalise(hypothesis.place) != normalise(hypothesis.city):
+            names["place"] = hypothesis.place
     return names

@@ -96,7 +96,7 @@ def photo_answer(photo: int, found: Verdict) -> PhotoAnswer:
 
 
 def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) -> Candidate:
-    said = cluster.anchor.ledger.hypothesis
+    hypothesis = cluster.anchor.ledger.hypothesis
     p50, p90 = radius.p50, radius.p90
     if cluster is not winner:
         p50 = min(HALF_CIRCUMFERENCE_KM / 3, max(p50, *(v.reach_km for v in cluster.members), 25.0))
@@ -111,7 +111,7 @@ def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) 
         lat=round(cluster.centre.lat, 6),
         lon=round(cluster.centre.lon, 6),
         radius_km=Radius(p50=p50, p90=p90),
-        **names_at(cluster.centre, level_of(p50), said, world),
+        **names_at(cluster.centre, level_of(p50), hypothesis, world),
         support=round(cluster.support, 4),
         rollouts=cluster.rollouts,
         dissent=tuple(dict.fromkeys(against))[:6],
@@ -162,13 +162,13 @@ def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], 
     entries = [entry for vote in winner.members for entry in vote.ledger.entries if _is_evidence(entry, within)]
     checked = [entry for entry in entries if entry.finding is Finding.SUPPORTED]
     if n:
-        said = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where}"
+        sentence = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where}"
     else:
-        said = f"The text that was read, taken together, points to {where}"
+        sentence = f"The text that was read, taken together, points to {where}"
     if within is not None and not checked:
-        text = f"{said}. Only the area you gave supports this."
+        text = f"{sentence}. Only the area you gave supports this."
     else:
-        text = f"{said}. {_support(winner, checked)}"
+        text = f"{sentence}. {_support(winner, checked)}"
     if n and any(vote.ledger.pooled for vote in winner.members):
         text += " The text that all rollouts read, taken together, points there too."
     others = len(clusters) - 1

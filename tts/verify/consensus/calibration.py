@@ -196,8 +196,8 @@ def _parse(text: str, name: str) -> Calibration:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "calibration"
-        said = f"calibration {name} does not fit this release ({where}: {first['msg']})"
-        raise DataError(f"{said}; make it again with `geotts calibrate`") from error
+        message = f"calibration {name} does not fit this release ({where}: {first['msg']})"
+        raise DataError(f"{message}; make it again with `geotts calibrate`") from error
 
 
 def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats:

@@ -56,16 +56,16 @@ class Cluster:
 def clusters_of(votes: Sequence[Vote], world: World, *, most: int = 5) -> list[Cluster]:
     """Clusters by falling utility; the first is the answer. Deterministic and indifferent to the order of votes."""
     total = sum(vote.weight for vote in votes)
-    left = list(votes)
+    remaining = list(votes)
     found: list[Cluster] = []
-    while left and len(found) < most:
-        centre, utility = _best_point(left, votes, world)
-        members = [vote for vote in left if _belongs(vote, centre)]
+    while remaining and len(found) < most:
+        centre, utility = _best_point(remaining, votes, world)
+        members = [vote for vote in remaining if _belongs(vote, centre)]
         if not members:
-            members = [min(left, key=lambda vote: distance_km(vote.point, centre))]
+            members = [min(remaining, key=lambda vote: distance_km(vote.point, centre))]
         support = sum(vote.weight for vote in members) / total
         found.append(Cluster(centre, tuple(members), support, utility))
-        left = [vote for vote in left if vote not in members]
+        remaining = [vote for vote in remaining if vote not in members]
     return found
 
 
@@ -87,10 +87,10 @@ def _belongs(vote: Vote, centre: LatLon) -> bool:
     return distance_km(vote.point, centre) <= max(MEMBER_KM, vote.reach_km)
 
 
-def _best_point(left: Sequence[Vote], votes: Sequence[Vote], world: World) -> tuple[LatLon, float]:
+def _best_point(remaining: Sequence[Vote], votes: Sequence[Vote], world: World) -> tuple[LatLon, float]:
     """What collects most. Of the means only those on land, which is asked of those that would be chosen."""
-    own = [vote.point for vote in left]
-    candidates = own + _means([vote for vote in left if vote.ledger.grounding < _GROUNDED])
+    own = [vote.point for vote in remaining]
+    candidates = own + _means([vote for vote in remaining if vote.ledger.grounding < _GROUNDED])
     lat = np.array([point.lat for point in candidates])
     lon = np.array([point.lon for point in candidates])
     collected = np.round(utility_of(lat, lon, votes), 9).tolist()

@@ -39,8 +39,10 @@ class Outside:
 
 def lies_inside(ledger: RolloutLedger, within: Area | None, world: World) -> bool:
     """Whether a ledger has a point, and that lies in the area; borders are tolerated by two kilometres."""
-    said = ledger.hypothesis
-    return said.point is not None and (within is None or _in_area(as_wgs84(said.point, said.datum), within, world))
+    hypothesis = ledger.hypothesis
+    return hypothesis.point is not None and (
+        within is None or _in_area(as_wgs84(hypothesis.point, hypothesis.datum), within, world)
+    )
 
 
 def speaks_against(
@@ -68,8 +70,8 @@ def outside_verdict(
             return blank
         text = f"The text in the photo contradicts {area}."
         explanation = f"{text} Nothing that was found supports another place."
-        told = Contradiction(about="within", text=text)
-        return blank.model_copy(update={"explanation": explanation, "contradictions": (told,)})
+        contradiction = Contradiction(about="within", text=text)
+        return blank.model_copy(update={"explanation": explanation, "contradictions": (contradiction,)})
     says = what_the_photo_says(found, read=read is not None and read.names(found.point))
     text = f"The photo {says}, outside {area}."
     contradictions = (Contradiction(about="within", text=text),)

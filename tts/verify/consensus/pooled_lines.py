@@ -50,7 +50,7 @@ def pooled(
     world: World,
     within: Area | None = None,
     hint: Hint | None = None,
-    said: str | None = None,
+    statement: str | None = None,
 ) -> Pooled:
     """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them.
     `said` is the hint in the caller's words."""
@@ -63,7 +63,7 @@ def pooled(
     if found is None:
         return Pooled(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
     turns = tuple(turn for t in stating for turn in t.turns)
-    ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world, said)
+    ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world, statement)
     made = votes_from([ledger], world) if ledger is not None else []
     weight = sum(vote.weight for vote in voted) or 1.0
     return Pooled(replace(made[0], weight=_WEIGHT * weight) if made else None)

@@ -100,8 +100,8 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         score=math.log(max(vote.weight for vote in winner.members)),
         contradictions=float(min(ledger.count(Finding.CONTRADICTED) for ledger in ledgers)),
         reach_log_km=math.log1p(min(vote.reach_km for vote in winner.members)),
-        stated_radius_log_km=fmean(math.log1p(said.radius_km or _FAR_KM) for said in stated),
-        stated_confidence=fmean(said.confidence or 0.0 for said in stated),
+        stated_radius_log_km=fmean(math.log1p(hypothesis.radius_km or _FAR_KM) for hypothesis in stated),
+        stated_confidence=fmean(hypothesis.confidence or 0.0 for hypothesis in stated),
     )
 
 

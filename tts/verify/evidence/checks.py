@@ -45,9 +45,9 @@ def place_checks(best: Hypothesis, point: LatLon, world: World) -> Iterator[Ledg
 
 def signal_checks(best: Hypothesis, point: LatLon, read: list[str], world: World) -> Iterator[LedgerEntry]:
     """Telephone prefixes, postcodes, scripts and domains in the photo, and languages the rollout names."""
-    told = [f"{claim.text} {claim.quote}" for claim in best.claims if not speaks_to_the_model(claim.text)]
+    texts = [f"{claim.text} {claim.quote}" for claim in best.claims if not speaks_to_the_model(claim.text)]
     found = list(signals_in(read, world.countries))
-    found += [signal for signal in signals_in(told, world.countries) if signal.kind in ("phone", "postcode")]
+    found += [signal for signal in signals_in(texts, world.countries) if signal.kind in ("phone", "postcode")]
     found += [signal for text in _on_languages(best) for signal in language_signals(text, world.countries)]
     by_kind: dict[str, list[Signal]] = {}
     for signal in found:
@@ -100,8 +100,8 @@ def check_citation(claim: Claim, trajectory: Trajectory, sources: list[Source], 
     if result is not None and result.ok and own:
         statement = normalise(" ".join(statement_of(source.fact) for source in own) + " " + result.text)
         quote = normalise(claim.quote)
-        said = quote in statement if telling(quote) else _shares_a_name(claim.text, statement)
-        finding = Finding.SUPPORTED if said else Finding.UNSUPPORTED
+        supported = quote in statement if telling(quote) else _shares_a_name(claim.text, statement)
+        finding = Finding.SUPPORTED if supported else Finding.UNSUPPORTED
         return _citation(claim, result, own, finding)
     quoted = normalise(claim.quote)
     line = next((line for line in read if telling(quoted) and quoted in normalise(line)), None)

@@ -38,7 +38,7 @@ def check_hint(
 def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
     """The verdict with what became of the hint: a contradiction first, all else after the reasons. The hint stands in
     the evidence as the caller's claim, for or against; evidence that nobody could check is marked so."""
-    told = outcome.outcome == "contradicted"
+    contradicted = outcome.outcome == "contradicted"
     claim = Evidence(
         id=f"e{len(verdict.evidence) + 1}",
         claim=f"the caller says {outcome.place}",
@@ -49,9 +49,9 @@ def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
     changed: dict[str, object] = {"hint": outcome}
     if outcome.place and not verdict.abstained:
         changed["evidence"] = (*verdict.evidence, claim)
-    if told:
+    if contradicted:
         changed["contradictions"] = (*verdict.contradictions, Contradiction(about="hint", text=outcome.text))
-    first = told and not verdict.contradictions
+    first = contradicted and not verdict.contradictions
     parts = (outcome.text, verdict.explanation) if first else (verdict.explanation, outcome.text)
     return verdict.model_copy(update=changed | {"explanation": " ".join(parts)})
 
@@ -77,12 +77,12 @@ def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: b
 def _without_a_point(hint: Hint, *, against: bool) -> HintOutcome:
     if not against:
         return _unchecked(hint)
-    return _outcome("contradicted", hint, f"{_said(hint)}, but the text in the photo contradicts it.")
+    return _outcome("contradicted", hint, f"{_hint_text(hint)}, but the text in the photo contradicts it.")
 
 
 def _agreeing(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, agrees: bool) -> HintOutcome:
     if hint.asked:
-        return _outcome("agrees", hint, f"{_said(hint)}; the photo {_says(verdict, read)}.")
+        return _outcome("agrees", hint, f"{_hint_text(hint)}; the photo {_says(verdict, read)}.")
     source = "read in the photo" if agrees else "looked up"
     return _outcome("agrees", hint, f"What was {source} agrees with your hint: {hint.label}.")
 
@@ -96,12 +96,12 @@ def _elsewhere(hint: Hint, verdict: Verdict, read: ReadBelief | None) -> HintOut
     """The answer is another place: of the country that is hinted, or of another."""
     says = _says(verdict, read)
     if verdict.country_code not in {place.country_code for place in hint.places}:
-        return _outcome("contradicted", hint, f"{_said(hint)}, but the photo {says}.")
+        return _outcome("contradicted", hint, f"{_hint_text(hint)}, but the photo {says}.")
     if verdict.level.rank < Level.CITY.rank:
-        return _outcome("same_country", hint, f"{_said(hint)}; the photo {says}, but to no town in it.")
+        return _outcome("same_country", hint, f"{_hint_text(hint)}; the photo {says}, but to no town in it.")
     other = "another place of that name" if place_words(verdict) == hint.label else "not the same place"
     far = f"{_km(_away_km(hint, verdict))} away"
-    return _outcome("same_country", hint, f"{_said(hint)}; the photo {says}: the same country, {other}, {far}.")
+    return _outcome("same_country", hint, f"{_hint_text(hint)}; the photo {says}: the same country, {other}, {far}.")
 
 
 def _says(verdict: Verdict, read: ReadBelief | None) -> str:
@@ -109,7 +109,7 @@ def _says(verdict: Verdict, read: ReadBelief | None) -> str:
     return what_the_photo_says(verdict, read=named)
 
 
-def _said(hint: Hint) -> str:
+def _hint_text(hint: Hint) -> str:
     return f"Your hint {'asks about' if hint.asked else 'says'} {hint.label}"
 
 

@@ -42,10 +42,10 @@ def trustworthy_facts(result: ToolResult) -> tuple[Fact, ...]:
 
 def orders_in(result: ToolResult) -> str | None:
     """The first statement of a result that gives orders, or None; looks into failed results and plain text too."""
-    told = [words for fact in result.facts if speaks_to_the_model(words := _words(fact))]
-    if not told and speaks_to_the_model(result.text):
-        told = [result.text]
-    return told[0] if told else None
+    orders = [words for fact in result.facts if speaks_to_the_model(words := _words(fact))]
+    if not orders and speaks_to_the_model(result.text):
+        orders = [result.text]
+    return orders[0] if orders else None
 
 
 def _words(fact: Fact) -> str:

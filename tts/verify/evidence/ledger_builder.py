@@ -18,7 +18,7 @@ from tts.verify.evidence.direction import with_direction
 from tts.verify.evidence.grounding import ground
 from tts.verify.evidence.instructions import orders_in, speaks_to_the_model
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
-from tts.verify.evidence.phantom_tool_use import phantom_looks
+from tts.verify.evidence.phantom_tool_use import phantom_tool_use
 from tts.verify.evidence.small_print import detail_checks
 from tts.verify.evidence.sources import read_lines, sources_of
 from tts.verify.evidence.world import World
@@ -48,7 +48,7 @@ def build_ledger(
     cited = [check_citation(claim, trajectory, sources, read) for claim in best.claims]
     entries += [with_direction(entry, best, world) for entry in cited]
     entries += [
-        LedgerEntry(about="looked", claim=claim, finding=Finding.NOT_DONE) for claim in phantom_looks(trajectory)
+        LedgerEntry(about="looked", claim=claim, finding=Finding.NOT_DONE) for claim in phantom_tool_use(trajectory)
     ]
     entries += _orders(trajectory, readings)
     return RolloutLedger(

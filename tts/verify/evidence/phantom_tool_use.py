@@ -77,7 +77,7 @@ _MENTIONED = re.compile("|".join(look.spoken for look in _LOOKS), re.IGNORECASE)
 _PARTS = ("satell", "aer", "orb", "view", "level", "map", "osm", "gaode", "search", "google", "lens", "onl")
 
 
-def phantom_looks(trajectory: Trajectory) -> Iterator[str]:
+def phantom_tool_use(trajectory: Trajectory) -> Iterator[str]:
     """Looks that are claimed in the text or the listed claims but were never taken; each kind once."""
     texts = [turn.text for turn in trajectory.turns]
     if trajectory.best is not None:

@@ -44,9 +44,9 @@ def photos_apart(
     if photos < 2 or world.clues is None:
         return ()
     each = [_one(trajectories, readings, number, world) for number in range(photos)]
-    told = [one.read for one in each if one.read is not None and one.ledger is not None]
+    readable = [one.read for one in each if one.read is not None and one.ledger is not None]
     priors = world.clues.weigher.priors
-    return tuple(each) if any(_apart(a, b, priors) for a, b in combinations(told, 2)) else ()
+    return tuple(each) if any(_apart(a, b, priors) for a, b in combinations(readable, 2)) else ()
 
 
 def apart_verdict(answers: Sequence[PhotoAnswer], read: Sequence[ReadBelief | None], blank: Verdict) -> Verdict:

@@ -33,15 +33,15 @@ def detail_checks(
 ) -> Iterator[LedgerEntry]:
     """One entry for each statement near the point, or about its town, that repeats small print of the photo."""
     lines = [line for line in read if is_small_print(line)]
-    told: set[str] = set()
+    seen: set[str] = set()
     for source in sources:
         if not _about(source, best, point):
             continue
         statement = f" {normalise(statement_of(source.fact))} "
         line = next((line for line in lines if f" {normalise(line)} " in statement), None)
         witness = _witness(source)
-        if line is not None and witness not in told:
-            told.add(witness)
+        if line is not None and witness not in seen:
+            seen.add(witness)
             claim = f"“{line}” is in the photo and in what the tool returned"
             yield source.entry("detail", claim, Finding.SUPPORTED, line)
 

@@ -44,8 +44,8 @@ class Source:
         """Whether it was asked for in words of the caller that nobody read in the photo."""
         words = self.query.split()
         seen = f" {normalise(' '.join(read))} "
-        told = bool(words) and set(words) <= set(normalise(hint).split())
-        return told and not any(f" {word} " in seen for word in words)
+        repeats_hint = bool(words) and set(words) <= set(normalise(hint).split())
+        return repeats_hint and not any(f" {word} " in seen for word in words)
 
     def entry(self, about: About, claim: str, finding: Finding, quote: str) -> LedgerEntry:
         """A ledger entry that rests on this statement; the quote is cut to 300 characters."""

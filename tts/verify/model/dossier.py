@@ -20,7 +20,7 @@ from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 _CHARS_A_TOKEN = 3.2
 _LONGEST_QUOTE = 220
 _RANK = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 0, Finding.NOT_DONE: 1, Finding.UNSUPPORTED: 2}
-_SAID = {
+_FINDING_TEXT = {
     Finding.SUPPORTED: "a tool or the photo says so",
     Finding.CONTRADICTED: "contradicted",
     Finding.UNSUPPORTED: "nothing shows it",
@@ -70,18 +70,18 @@ def make_dossier(ledgers: Sequence[RolloutLedger], *, token_budget: int, seed: s
     random.Random(seed).shuffle(pointed)
     branches = tuple(Branch(_label(i), ledger) for i, ledger in enumerate(pointed))
     lines = {branch.label: [_headline(branch)] for branch in branches}
-    left = int(token_budget * _CHARS_A_TOKEN) - sum(len(line[0]) for line in lines.values())
+    remaining_chars = int(token_budget * _CHARS_A_TOKEN) - sum(len(line[0]) for line in lines.values())
     waiting = {branch.label: _entries(branch.ledger) for branch in branches}
     exhibits: dict[str, Exhibit] = {}
-    while left > 0 and any(waiting.values()):
+    while remaining_chars > 0 and any(waiting.values()):
         for branch in branches:
             if not waiting[branch.label]:
                 continue
             entry = waiting[branch.label].pop(0)
             exhibit = Exhibit(f"{branch.label}{len(lines[branch.label])}", branch.ledger, entry)
             line = _line(exhibit)
-            left -= len(line)
-            if left < 0:
+            remaining_chars -= len(line)
+            if remaining_chars < 0:
                 break
             exhibits[exhibit.id] = exhibit
             lines[branch.label].append(line)
@@ -107,8 +107,10 @@ def _entries(ledger: RolloutLedger) -> list[LedgerEntry]:
 
 
 def _headline(branch: Branch) -> str:
-    said = branch.ledger.hypothesis
-    names = ", ".join(name for name in (said.place, said.city, said.region, said.country) if name)
+    hypothesis = branch.ledger.hypothesis
+    names = ", ".join(
+        name for name in (hypothesis.place, hypothesis.city, hypothesis.region, hypothesis.country) if name
+    )
     if speaks_to_the_model(names):
         names = ""
     where = f"{branch.point.lat:.4f}, {branch.point.lon:.4f}"
@@ -120,7 +122,7 @@ def _line(exhibit: Exhibit) -> str:
     source = f" ({entry.tool}: {_quoted(entry.quote)})" if entry.tool and entry.quote else ""
     if not source and entry.quote:
         source = f" (photo: {_quoted(entry.quote)})"
-    return f"  [{exhibit.id}] {_quoted(entry.claim)}{source}: {_SAID[entry.finding]}"
+    return f"  [{exhibit.id}] {_quoted(entry.claim)}{source}: {_FINDING_TEXT[entry.finding]}"
 
 
 def _quoted(text: str) -> str:

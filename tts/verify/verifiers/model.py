@@ -104,7 +104,7 @@ class _Case:
         self._deadline = Deadline(remaining_s - min(_RESERVE_MAX_S, _RESERVE_SHARE * remaining_s))
 
     async def run(self, send: Send[VerifierItem]) -> None:
-        self._left: Send[Outgoing | Usage] = send
+        self._send: Send[Outgoing | Usage] = send
         judged = self._consensus.judge(self._request)
         verdict = self._consensus.decide(self._request, judged)
         if judged.spread is None:
@@ -120,7 +120,7 @@ class _Case:
             adjudication = _NO_MONEY
         except GeoTTSError as error:
             adjudication = Adjudication(problem=f"the verifier model failed: {error.code}")
-        await self._tell()
+        await self._send_usage()
         if self._meter.refused:  # also in one round of several
             adjudication = _NO_MONEY
         if adjudication.problem:
@@ -145,13 +145,13 @@ class _Case:
         self, ledgers: Sequence[RolloutLedger], judged: Judgement, send: Send[VerifierItem]
     ) -> Adjudication:
         """The published verifier: whole trajectories, a free answer, and the ledgers' veto where it is wanted."""
-        said = without_thought((await self._generate(self._trajectories_request(), send)).text)
-        point = read_free_answer(said)
+        reply = without_thought((await self._generate(self._trajectories_request(), send)).text)
+        point = read_free_answer(reply)
         if point is None:
             return Adjudication(problem="the verifier model's answer has no coordinates")
         nearest = min(ledgers, key=lambda ledger: _distance_km(ledger, point))
         if not self._config.veto:
-            return Adjudication(chosen=nearest, point=point, reasons=((said.strip()[:_LONGEST_REASON], ()),))
+            return Adjudication(chosen=nearest, point=point, reasons=((reply.strip()[:_LONGEST_REASON], ()),))
         dossier = self._dossier(ledgers, "final")
         (label,) = [branch.label for branch in dossier.branches if branch.ledger is nearest]
         adjudication = adjudicate(
@@ -160,7 +160,7 @@ class _Case:
         return (
             adjudication
             if adjudication.problem
-            else replace(adjudication, reasons=((said.strip()[:_LONGEST_REASON], ()),))
+            else replace(adjudication, reasons=((reply.strip()[:_LONGEST_REASON], ()),))
         )
 
     async def _rounds(self, ledgers: list[RolloutLedger]) -> list[RolloutLedger]:
@@ -219,12 +219,12 @@ class _Case:
     async def _ask(self, dossier: Dossier, send: Send[VerifierItem] | None) -> Opinion:
         """One opinion; what is wrong with the first try is told to the model once."""
         request = self._model_request(dossier)
-        said = await self._generate(request, send)
+        reply = await self._generate(request, send)
         try:
-            return read_opinion(without_thought(said.text), dossier)
+            return read_opinion(without_thought(reply.text), dossier)
         except Unusable as wrong:
             correction = text_message("user", f"That cannot be used: {wrong}. {self._form()}")
-        again = await self._generate(replace(request, messages=(*request.messages, said, correction)), send)
+        again = await self._generate(replace(request, messages=(*request.messages, reply, correction)), send)
         try:
             return read_opinion(without_thought(again.text), dossier)
         except Unusable as wrong:
@@ -237,19 +237,19 @@ class _Case:
             async with closing(self._meter.generate(self._model, request)) as deltas:
                 async for delta in deltas:
                     for sent in delta.sent:
-                        await self._left(sent)
+                        await self._send(sent)
                     written += delta.text
                     ids += delta.token_ids
                     new = reasons.feed(gate.feed(delta.text))
                     if send is not None and new:
                         await send(VerdictText(text=new))
-        await self._tell()
+        await self._send_usage()
         return Message(role="assistant", parts=(TextPart(text=written),), token_ids=tuple(ids) or None)
 
-    async def _tell(self) -> None:
+    async def _send_usage(self) -> None:
         """Say after each question what it took: a request that is cancelled in the next one has cost it."""
         if (used := self._meter.take()) != Usage():
-            await self._left(used)
+            await self._send(used)
 
     def _trajectories_request(self) -> ModelRequest:
         context = self._request.context.model_copy(update={"remaining_s": self._deadline.remaining_s()})
@@ -260,8 +260,8 @@ class _Case:
         photos = self._request.photos if self._config.show_photo else ()
         task = _SELF if self._config.mode == "self_verify" else _SYNTHESISE if synthesise else _SELECT
         hint = self._request.options.hint
-        told = f"\nThe sender of the photo adds, unchecked: {hint!r}" if hint else ""
-        text = f"{dossier.text}\n\n{task}{told}\n{self._form()}"
+        hint_text = f"\nThe sender of the photo adds, unchecked: {hint!r}" if hint else ""
+        text = f"{dossier.text}\n\n{task}{hint_text}\n{self._form()}"
         digest = hashlib.sha256(dossier.text.encode()).hexdigest()[:16]
         context = self._request.context.model_copy(update={"remaining_s": self._deadline.remaining_s()})
         return ModelRequest(

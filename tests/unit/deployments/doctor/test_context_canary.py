@@ -113,4 +113,4 @@ async def test_a_server_that_refuses_the_question_aloud_is_no_cutter(sign_photo)
         outcome = await model.check_context(2048, Deadline(10))
         await model.aclose()
     assert (outcome.state, outcome.words) == ("refused", 2048)
-    assert "1024 tokens" in outcome.said
+    assert "1024 tokens" in outcome.message

@@ -106,9 +106,9 @@ async def test_keys_take_turns_and_rotate_when_one_is_used_up_or_refused():
     assert [key for _, key, _ in server.sent] == ["aaaa", "bbbb", "cccc"]
     await ask(outlet)
     assert [key for _, key, _ in server.sent][3:] == ["cccc"]
-    assert outlet.figures().keys_left == 1
+    assert outlet.figures().usable_keys == 1
     await asyncio.sleep(101)
-    assert outlet.figures().keys_left == 2
+    assert outlet.figures().usable_keys == 2
 
 
 @virtual_time

@@ -12,7 +12,7 @@ from tts.errors import ToolErrorKind
 from tts.verify.evidence.instructions import speaks_to_the_model
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.ledger_builder import build_ledger
-from tts.verify.evidence.phantom_tool_use import phantom_looks
+from tts.verify.evidence.phantom_tool_use import phantom_tool_use
 from tts.verify.evidence.world import World
 
 COIMBRA, ATLANTIC = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=35.0, lon=-40.0)
@@ -157,12 +157,12 @@ def test_orders_in_tool_text_are_noted_and_ignored(ledger):
     ],
 )
 def test_looks_that_were_never_taken(said, phantom):
-    assert bool(list(phantom_looks(Trajectory(rollout_id=0, turns=(Turn(index=0, text=said),))))) is phantom
+    assert bool(list(phantom_tool_use(Trajectory(rollout_id=0, turns=(Turn(index=0, text=said),))))) is phantom
 
 
 def test_a_look_that_was_taken_is_none():
     taken = Turn(index=0, text="The satellite view confirms it.", calls=(ToolCall(id="1", name="satellite_map"),))
-    assert not list(phantom_looks(Trajectory(rollout_id=0, turns=(taken,))))
+    assert not list(phantom_tool_use(Trajectory(rollout_id=0, turns=(taken,))))
 
 
 @pytest.mark.parametrize(

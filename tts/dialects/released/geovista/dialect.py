@@ -18,7 +18,7 @@ from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn, Task
 from tts.dialects.released.geovista.calls import call_text, calls_written, kept_text
 from tts.dialects.released.geovista.place_answer import place_answer
 from tts.dialects.released.geovista.tool_texts import SYSTEM, error_text, too_often
-from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
+from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import WrittenCall, arguments_of, written_call
 from tts.dialects.served.served_tool import ServedTool, unchanged
@@ -110,13 +110,13 @@ class ReleasedGeoVista(ReleasedDialect):
         for call, outcome in zip(turn.parsed.calls, turn.outcomes, strict=False):
             parts += self._answered(call, outcome)
             result = outcome.result
-        if (said := self._said(turn)) is not None:
-            parts.append(TextPart(text=said))
+        if (reply := self._reminder(turn)) is not None:
+            parts.append(TextPart(text=reply))
         if not parts:
             return Continuation(ends=True)
         return Continuation((Message(role="user", parts=tuple(parts), result=result),))
 
-    def _said(self, turn: FinishedTurn) -> str | None:
+    def _reminder(self, turn: FinishedTurn) -> str | None:
         """What the loop adds after a round, counted from 1: in the last but one, and in the one before."""
         done = turn.number + 1
         if done == turn.max_turns - 1:
@@ -151,7 +151,7 @@ class ReleasedGeoVista(ReleasedDialect):
             return result.text
         if result.failure.kind is ToolErrorKind.BUDGET and result.name in self.calls_per_tool:
             return error_text(result.name, too_often(result.name, self.calls_per_tool[result.name]))
-        if said_by_tool(result):
+        if is_text_of_tool(result):
             return error_text(result.name, result.failure.detail)
         what = "Search" if result.name == _SEARCH else "Crop"
         return error_text(result.name, f"{what} tool execution failed: {result.failure.detail}")

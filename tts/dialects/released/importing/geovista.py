@@ -17,8 +17,8 @@ def read(checkout: Path) -> dict[str, ImportedTexts]:
     path = checkout / _LOOP
     tree = parsed(path)
     loop = function(tree, "run_inference_for_image", path)
-    said = [text_of(found["text"]) for found in dictionaries(loop) if "text" in found]
-    fixed = list(dict.fromkeys(text for text in said if text and "{" not in text))
+    found_texts = [text_of(found["text"]) for found in dictionaries(loop) if "text" in found]
+    fixed = list(dict.fromkeys(text for text in found_texts if text and "{" not in text))
     if len(fixed) != 3:
         raise ConfigError(f"{path} has {len(fixed)} texts of the loop, not the question and two more")
     task, answer_demand, search_hint = fixed

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
+from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written, kept_message
 from tts.dialects.released.reverse.marks import marked_claims
 from tts.dialects.released.reverse.point import point_of
 from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools
-from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
 from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.domain.hypothesis import Hypothesis, Level
@@ -70,8 +70,8 @@ class ReleasedReverse(ReleasedDialect):
         """Results after calls; else the end, or the reminder where a thought has no answer and turns are left."""
         if turn.parsed.calls:
             return Continuation(self.observation(turn.outcomes))
-        said = turn.messages[-1].text
-        if _ANSWER.search(said) or "</think>" not in said or turn.number >= turn.max_turns - 1:
+        reply = turn.messages[-1].text
+        if _ANSWER.search(reply) or "</think>" not in reply or turn.number >= turn.max_turns - 1:
             return Continuation(ends=True)
         return Continuation((text_message("user", self.text("nudge", _REMINDER)),))
 
@@ -93,7 +93,7 @@ class ReleasedReverse(ReleasedDialect):
         if result.failure.kind is ToolErrorKind.BUDGET and result.name in self.calls_per_tool:
             limit = self.calls_per_tool[result.name]
             return f"Tool call error: Maximum {_COUNTED[result.name]} calls ({limit}) exceeded"
-        return result.text if said_by_tool(result) else f"Tool call error: {result.failure.detail}"
+        return result.text if is_text_of_tool(result) else f"Tool call error: {result.failure.detail}"
 
     def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
         """What was marked useful becomes evidence of the answer."""
@@ -102,11 +102,11 @@ class ReleasedReverse(ReleasedDialect):
 
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
         """The last two parts of the last answer in the last message."""
-        said = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
-        point = point_of(read_for_tables(said))
+        reply = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
+        point = point_of(read_for_tables(reply))
         if point is None:
             return None
-        country, city = names_for_tables(said)
+        country, city = names_for_tables(reply)
         return ParsedTurn(answer=Hypothesis(point=point, level=Level.POINT, country=country, city=city))
 
 

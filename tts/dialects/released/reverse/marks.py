@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tts.dialects.released.released_dialect import after_prompt
 from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH
-from tts.dialects.released.spoken import after_prompt
 from tts.domain.hypothesis import Claim
 from tts.domain.messages import Message
 from tts.domain.tooling import ToolResult, WebFact

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
+from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.reverse.marks import marked_claims
 from tts.dialects.released.reverse.point import point_of
 from tts.dialects.released.reverse.served import RL_SYSTEM, served_tools
-from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
 from tts.dialects.released.thinking_with_map.calls import calls_found
 from tts.dialects.released.thinking_with_map.transcript import response_text
 from tts.dialects.served.served_tool import ServedTool
@@ -66,7 +66,7 @@ class ReverseTraining(ReleasedDialect):
     def result_text(self, outcome: ToolOutcome) -> str:
         """The tool's text, without its middle above 4,000 characters; other failures as the loop has them."""
         result = outcome.result
-        if said_by_tool(result):
+        if is_text_of_tool(result):
             return result.text if len(result.text) <= _TEXT_CHARS else _without_middle(result.text)
         assert result.failure is not None
         if result.failure.kind is ToolErrorKind.UNKNOWN_TOOL:

@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Final, Literal
 
 from tts.dialects.answers import hypothesis_from
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
-from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
+from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.thinking_with_map.demo_calls import Called, taken_apart, written_again
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.transcript import response_text
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import written_call
 from tts.dialects.served.served_tool import ServedTool, unchanged
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart
@@ -99,7 +99,7 @@ class ThinkingWithMapDemo(ReleasedDialect):
     own_together: ClassVar[SamplingSettings] = own_alone
     calls_per_turn: ClassVar[int] = 64
 
-    def configured(self, settings: DialectSettings) -> SpokenDialect:
+    def configured(self, settings: DialectSettings) -> TextDialect:
         """Also with the set of tools that the settings name, else amap. Raises ConfigError for an unknown set."""
         chosen = settings.tool_set or "amap"
         if chosen not in DEMO_SETS:
@@ -153,7 +153,7 @@ class ThinkingWithMapDemo(ReleasedDialect):
     def result_text(self, outcome: ToolOutcome) -> str:
         """The tool's text; a lost tool server and an unknown tool as the agent reports them."""
         result = outcome.result
-        if said_by_tool(result):
+        if is_text_of_tool(result):
             return result.text
         assert result.failure is not None
         if result.failure.kind is ToolErrorKind.UNKNOWN_TOOL:

@@ -17,7 +17,7 @@ _ARGUMENTS_BEFORE: Final = '"arguments": '
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Texts:
     """Texts that stand together in one message of the agent."""
 
     texts: tuple[str, ...]
@@ -31,7 +31,7 @@ class Called:
     arguments: str
 
 
-Piece = Said | Called
+Piece = Texts | Called
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class _Pieces:
 
     def close(self) -> None:
         if self.texts:
-            self.found.append(Said(tuple(self.texts)))
+            self.found.append(Texts(tuple(self.texts)))
             self.texts = []
 
 
@@ -51,7 +51,7 @@ def taken_apart(text: str) -> tuple[Piece, ...]:
     if "<think>" in text:
         thought, tag, text = text.rpartition(_THOUGHT_ENDS)
         if not tag:
-            return (Said((text,)),)
+            return (Texts((text,)),)
         pieces.texts.append(thought + tag)
     before, *tagged = text.split(_OPEN)
     if not tagged:
@@ -106,7 +106,7 @@ def written_again(pieces: tuple[Piece, ...]) -> str:
     for piece in pieces:
         if text and not text.endswith("\n"):
             text += "\n"
-        text += "".join(piece.texts) if isinstance(piece, Said) else _tagged(piece)
+        text += "".join(piece.texts) if isinstance(piece, Texts) else _tagged(piece)
     return text
 
 

@@ -12,13 +12,13 @@ from typing import ClassVar, Final
 
 from tts.dialects.answers import hypothesis_from
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn, Surroundings
-from tts.dialects.released.spoken import ReleasedDialect, said_by_tool
+from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.thinking_with_map.calls import calls_found
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.tool_sets import BY_PLACE, TOOL_SETS
 from tts.dialects.released.thinking_with_map.transcript import response_text
 from tts.dialects.served.served_tool import ServedTool
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.geo import BBox, Circle, Countries, LatLon
 from tts.domain.imaging import PictureRules, ResizeRule
@@ -55,7 +55,7 @@ class ReleasedThinkingWithMap(ReleasedDialect):
     own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
     counts_observations: ClassVar[bool] = True
 
-    def configured(self, settings: DialectSettings) -> SpokenDialect:
+    def configured(self, settings: DialectSettings) -> TextDialect:
         """Also with the set of tools that the settings name, else by place. Raises ConfigError for an unknown set."""
         chosen = settings.tool_set or BY_PLACE
         if chosen != BY_PLACE and chosen not in TOOL_SETS:
@@ -64,7 +64,7 @@ class ReleasedThinkingWithMap(ReleasedDialect):
         known = replace(self, tool_set="google" if chosen == BY_PLACE else chosen)
         return super(ReleasedThinkingWithMap, known).configured(settings)
 
-    def suited(self, surroundings: Surroundings) -> SpokenDialect:
+    def suited(self, surroundings: Surroundings) -> TextDialect:
         """One of the two sets, never both: by the leader of earlier rollouts, else by the area the caller named."""
         if (self.settings.tool_set or BY_PLACE) != BY_PLACE:
             return self
@@ -115,7 +115,7 @@ class ReleasedThinkingWithMap(ReleasedDialect):
     def result_text(self, outcome: ToolOutcome) -> str:
         """The first 1,024 characters of the tool's text; what else fails as the authors' client reports it."""
         result = outcome.result
-        if not said_by_tool(result):
+        if not is_text_of_tool(result):
             return _lost(result)
         return result.text if len(result.text) <= _TEXT_CHARS else f"{result.text[:_TEXT_CHARS]}{_CUT}"
 

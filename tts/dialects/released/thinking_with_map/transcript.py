@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tts.dialects.released.spoken import after_prompt
+from tts.dialects.released.released_dialect import after_prompt
 from tts.domain.messages import Message
 
 

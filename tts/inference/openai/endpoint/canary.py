@@ -37,7 +37,7 @@ class CanaryOutcome:
     state: CanaryState
     words: int
     read: int = 0
-    said: str = ""
+    message: str = ""
     usage: Usage = Usage()
 
 
@@ -71,7 +71,7 @@ class Canary:
         """Take the parsed JSON of the answer, or the `Refusal` of the question."""
         if isinstance(answer, Refusal):
             state: CanaryState = "refused" if overflows_context(answer) and not self._control else "unknown"
-            self.outcome = CanaryOutcome(state, self._words, said=answer.line)
+            self.outcome = CanaryOutcome(state, self._words, message=answer.line)
             return
         read, repeated = _prompt_tokens(answer), self._code in str(_message(answer))
         if self._control:

@@ -197,8 +197,8 @@ def _of_props(props: Any) -> dict[str, Any]:
 
 
 def _version(answer: Any, name: str) -> str | None:
-    said = answer.get(name) if isinstance(answer, dict) else None
-    return said[:_LONGEST_VERSION] if isinstance(said, str) else None
+    version = answer.get(name) if isinstance(answer, dict) else None
+    return version[:_LONGEST_VERSION] if isinstance(version, str) else None
 
 
 def _of_ps(loaded: Any, model: str) -> dict[str, Any]:

@@ -23,8 +23,8 @@ class Refusal:
     @property
     def line(self) -> str:
         """The message as one printable line of at most 200 characters."""
-        said = " ".join("".join(char if char.isprintable() else " " for char in self.message).split())
-        return said if len(said) <= _LONGEST_LINE else said[: _LONGEST_LINE - 1] + "…"
+        line = " ".join("".join(char if char.isprintable() else " " for char in self.message).split())
+        return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
 
     @classmethod
     def read(cls, status: int, raw: bytes) -> Refusal:

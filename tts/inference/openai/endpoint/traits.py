@@ -80,12 +80,12 @@ class EndpointTraits(Value):
         template = f"{self.tools} {'alone' if self.system_alone else 'joined'}"
         return f"{self.kind} {self.version or '-'} {self.context_tokens or '-'} {self.slots or '-'} {template}"
 
-    def as_told_before(self, before: EndpointTraits) -> EndpointTraits:
+    def with_known_traits(self, before: EndpointTraits) -> EndpointTraits:
         """These traits with what the server said of itself earlier, in place of asking it again."""
-        told: dict[str, Any] = {"kind": before.kind, "version": before.version}
+        known: dict[str, Any] = {"kind": before.kind, "version": before.version}
         limits = {name: getattr(before, name) for name in ("context_tokens", "slots") if getattr(self, name) is None}
         listed = {"price": before.price} if before.kind == "openrouter" and self.price is None else {}
-        return self.model_copy(update=told | limits | listed)
+        return self.model_copy(update=known | limits | listed)
 
     def narrowed_by(self, other: EndpointTraits, *, fixed: Collection[str] = ()) -> EndpointTraits:
         """These traits with everything that `other` knows to be refused, but for the fields named in `fixed`."""

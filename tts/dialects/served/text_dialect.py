@@ -29,7 +29,7 @@ from tts.ports import Sampling, ToolOutcome, ToolSchema
 
 
 @dataclass(frozen=True)
-class SpokenDialect:
+class TextDialect:
     """The `Dialect` protocol over facts. Subclasses override whatever is theirs."""
 
     settings: DialectSettings = field(default_factory=DialectSettings)
@@ -62,7 +62,7 @@ class SpokenDialect:
     wanted: ClassVar[str] = "Call a tool or answer."
     answer_wanted: ClassVar[str] = "Answer now."
 
-    def configured(self, settings: DialectSettings) -> SpokenDialect:
+    def configured(self, settings: DialectSettings) -> TextDialect:
         """With a profile's changes; as released where they ask for it and the authors' code is known."""
         if settings.behaviour == "released" and not self.released:
             return self.as_released(settings).configured(settings)
@@ -82,11 +82,11 @@ class SpokenDialect:
         """Names that a file of tool schemas may have."""
         return frozenset(tool.name for tool in self.served)
 
-    def as_released(self, settings: DialectSettings) -> SpokenDialect:
+    def as_released(self, settings: DialectSettings) -> TextDialect:
         """The dialect that does what the authors' loop does. Raises ConfigError where their code could not be had."""
         raise ConfigError(f"behaviour released: the code of {self.name} is not public; use behaviour served")
 
-    def suited(self, surroundings: Surroundings) -> SpokenDialect:
+    def suited(self, surroundings: Surroundings) -> TextDialect:
         """This dialect, wherever the place."""
         return self
 
@@ -173,11 +173,11 @@ class SpokenDialect:
         """Native calls, else tagged calls, else an answer, else a problem with its reason."""
         if completion.tool_calls:
             return ParsedTurn(calls=completion.tool_calls, hypothesis=self.marked(completion.text))
-        thought, said = split_thought(completion.text)
-        found = calls_in(said, turn=turn)
+        thought, reply = split_thought(completion.text)
+        found = calls_in(reply, turn=turn)
         if found.calls:
             return ParsedTurn(calls=found.calls[: self.calls_per_turn], hypothesis=self.marked(completion.text))
-        answer = self.read(without_calls(said), turn=turn)
+        answer = self.read(without_calls(reply), turn=turn)
         if answer is not None:
             return answer
         inside = calls_in(thought, turn=turn)
@@ -186,9 +186,9 @@ class SpokenDialect:
         late = self.read(without_calls(thought), turn=turn) if "<answer>" in thought else None
         return late or ParsedTurn(problem=found.problem or inside.problem or self._problem(completion))
 
-    def read(self, said: str, *, turn: int) -> ParsedTurn | None:
+    def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
         """The answer in what was said after thinking: by default the last `<answer>` with a point, in words."""
-        for block in reversed(answer_tags(said)):
+        for block in reversed(answer_tags(reply)):
             answer = answer_in_words(block)
             if answer is not None and answer.point is not None:
                 return ParsedTurn(answer=answer)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tts.dialects.base import Completion, ParsedTurn
 from tts.dialects.released.written_call import arguments_of
-from tts.dialects.served.spoken import SpokenDialect
+from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, read_texts
 from tts.domain.messages import Message
 from tts.domain.photo import Photo
@@ -18,7 +18,7 @@ from tts.ports import Sampling
 
 
 @dataclass(frozen=True)
-class ReleasedDialect(SpokenDialect, ABC):
+class ReleasedDialect(TextDialect, ABC):
     """`texts` are the longer texts of the authors' loop by name, where the user has imported them.
 
     A subclass states `written` (calls and the message as it stays), `go_on` and `conclusion`.
@@ -30,7 +30,7 @@ class ReleasedDialect(SpokenDialect, ABC):
 
     released: ClassVar[bool] = True
 
-    def configured(self, settings: DialectSettings) -> SpokenDialect:
+    def configured(self, settings: DialectSettings) -> TextDialect:
         """Also with the texts of `texts_file`. Raises ConfigError when a file is missing or wrong."""
         texts = read_texts(settings.texts_file) if settings.texts_file else {}
         return super(ReleasedDialect, replace(self, texts=texts)).configured(settings)
@@ -68,7 +68,7 @@ class ReleasedDialect(SpokenDialect, ABC):
         return drawn if n == 1 else drawn.model_copy(update=together.model_dump())
 
 
-def said_by_tool(result: ToolResult) -> bool:
+def is_text_of_tool(result: ToolResult) -> bool:
     """Whether the text is the tool's own, and not that of the machinery around it (a timeout, a lost broker)."""
     return result.failure is None or result.text == result.failure.detail
 
@@ -76,7 +76,7 @@ def said_by_tool(result: ToolResult) -> bool:
 def call_penalty(result: ToolResult, *, zoom: str = "image_zoom_in_tool", penalty: float = 0.05) -> float:
     """What a call costs where the authors' zoom punishes boxes it cannot use; 0 for all other calls."""
     refused = result.failure is not None and result.failure.kind is ToolErrorKind.INVALID_ARGUMENTS
-    return penalty if refused and result.name == zoom and said_by_tool(result) else 0.0
+    return penalty if refused and result.name == zoom and is_text_of_tool(result) else 0.0
 
 
 def after_prompt(messages: Sequence[Message]) -> Sequence[Message]:
