@@ -60,6 +60,7 @@ class MapArguments(PointArguments):  # noqa: D101  models read the schema
 
 
 _SIDE_PX = 500
+MAP_TOOLS = ("static_map", "satellite_map")
 
 
 def maps_tools(provider: MapsProvider) -> list[Tool]:

@@ -98,6 +98,14 @@ class PointArguments(Arguments):  # noqa: D101  models read the schema
 
 
 _LIMIT = 5
+PLACE_TOOLS = (
+    "poi_keyword_search",
+    "poi_input_tips",
+    "poi_detail",
+    "geocode",
+    "reverse_geocode",
+    "country_at",
+)
 
 
 def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[Tool]:

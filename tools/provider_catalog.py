@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tools.maps import MapsProvider, Style, maps_tools
-from tools.places import CountryProvider, PlacesProvider, places_tools
+from tools.maps import MapsProvider, Style
+from tools.places import CountryProvider, PlacesProvider
 from tools.providers import (
     amap,
     brave,
@@ -35,7 +35,7 @@ from tools.providers.reverse_tape import ReverseTapeSearch
 from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
 from tools.regions.maker import Regions, make_regions
 from tools.regions.shelf import RegionShelf
-from tools.regions.tool import region_search_tool
+from tools.registry import ToolParts, make_tools
 from tools.released.catalog import ANY_REPLY, Sources, released_broker_tools
 from tools.released.reverse import pages as reverse_pages
 from tools.released.reverse.lens import LensSource, LensStandIn, LiveLens
@@ -44,7 +44,7 @@ from tools.released.sources.maps import AmapMaps, GoogleMaps, MapSource, NoMaps,
 from tools.released.sources.opencage import AddressSource, AddressStandIn, OpenCageService
 from tools.released.sources.pages import PageSource, PagesStandIn, TavilyPages
 from tools.released.sources.serper import SerperService, SerperSource, SerperStandIn
-from tools.web import WebProvider, image_search_tool, web_search_tool
+from tools.web import WebProvider
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.config.region_search import REGION_PROVIDERS
 from tts.domain.outgoing import Outgoing
@@ -136,19 +136,20 @@ def build_catalog(
     catalog = Catalog(tools=[])
     maker = _Maker(config, store, environment, record, scrubber or Scrubber(), catalog, transport)
     places = _chosen(config, maker.places, RoutedPlaces, offline)
-    catalog.tools += places_tools(places or offline.places, offline.countries)
     maps = _chosen(config, maker.maps, RoutedMaps, offline)
-    if maps is not None:
-        catalog.tools += maps_tools(maps)
     regions = maker.regions(public_url)
-    if "tape" in config.providers:
-        catalog.tools.append(image_search_tool(maker.tape()))
-    elif regions is not None:
-        catalog.tools.append(region_search_tool(regions.search))
-        catalog.shelf = regions.shelf
+    catalog.shelf = None if regions is None else regions.shelf
     web = [found for name in config.providers if (found := maker.web(name)) is not None]
-    if web:
-        catalog.tools.append(web_search_tool(web[0] if len(web) == 1 else WebInTurn(web)))
+    parts = ToolParts(
+        places=places or offline.places,
+        countries=offline.countries,
+        maps=maps,
+        web=WebInTurn(web) if len(web) > 1 else next(iter(web), None),
+        recordings=maker.tape() if "tape" in config.providers else None,
+        regions=None if regions is None else regions.search,
+        client=maker.client,
+    )
+    catalog.tools += make_tools(parts, local=False)
     if system:
         world = places or offline.places
         sources = maker.sources(world, maps, web, regions, any_reply=system in ANY_REPLY)
@@ -257,14 +258,20 @@ class _Maker:
             record=self.record,
         )
 
-    def _store_client(self, url: str) -> SafeClient:
-        """For the store that pictures are put into: it may be private, as the operator named it."""
-        policy = FetchPolicy(allow_hosts=_named_hosts(ProviderSettings(base_url=url)), max_redirects=0)
-        client = SafeClient(policy, scrubber=self.scrubber, record=self.record, transport=self.transport)
+    def client(self, policy: FetchPolicy | None = None, *urls: str) -> SafeClient:
+        """A client that is closed with the catalogue; the secrets in `urls` are never shown."""
+        client = SafeClient(
+            policy or FetchPolicy(), scrubber=self.scrubber, record=self.record, transport=self.transport
+        )
         self.catalog.clients.append(client)
-        for secret in secrets_in(url):
+        for secret in (secret for url in urls for secret in secrets_in(url)):
             self.scrubber.learn(Secret(secret))
         return client
+
+    def _store_client(self, url: str) -> SafeClient:
+        """For the store that pictures are put into: it may be private, as the operator named it."""
+        named = _named_hosts(ProviderSettings(base_url=url))
+        return self.client(FetchPolicy(allow_hosts=named, max_redirects=0), url)
 
     def sources(
         self,
@@ -336,11 +343,7 @@ class _Maker:
         policy = FetchPolicy(
             allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or provider_policy.timeout_s
         )
-        client = SafeClient(policy, scrubber=self.scrubber, record=self.record, transport=self.transport)
-        self.catalog.clients.append(client)
-        for url in (settings.base_url or "", *settings.urls.values()):
-            for secret in secrets_in(url):
-                self.scrubber.learn(Secret(secret))
+        client = self.client(policy, settings.base_url or "", *settings.urls.values())
         outlet = Outlet(
             label,
             client,

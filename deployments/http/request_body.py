@@ -18,7 +18,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from deployments.gateway.arrival import Fetch
-from tools.names import TOOL_NAMES
+from tools.registry import tool_names
 from tts.config import GatewayConfig
 from tts.dialects import DIALECTS
 from tts.domain import geo
@@ -270,8 +270,9 @@ def _unknown(options: LocateOptions) -> Iterator[tuple[str, str]]:
     """Options that name something of which there is none, and what there is."""
     if options.dialect is not None and options.dialect not in DIALECTS:
         yield "dialect", f"there is none of this name; there are: {', '.join(sorted(DIALECTS))}"
-    if strange := [tool for tool in options.tools or () if tool not in TOOL_NAMES]:
-        there = f"there are, as far as they are configured here: {', '.join(TOOL_NAMES)}"
+    names = tool_names()
+    if strange := [tool for tool in options.tools or () if tool not in names]:
+        there = f"there are, as far as they are configured here: {', '.join(names)}"
         yield "tools", f"there is no tool {', '.join(map(repr, strange[:5]))}; {there}"
     if isinstance(options.within, geo.Countries):
         codes = [code for code in options.within.codes if _COUNTRIES.get(code) is None]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import logging
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from deployments.wiring.live_tools import tools_note
 from deployments.wiring.released import released_system_of, released_texts
-from tools import local_tools
+from tools.registry import ToolParts, make_tools
+from tools.released.catalog import released_local_tools
 from tts.clues.reader import ClueReader
 from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VerifierConfig, VllmEngine
 from tts.dialects import DIALECTS
@@ -23,6 +25,7 @@ from tts.domain.price import Price
 from tts.domain.watch_settings import WatchSettings
 from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
+from tts.extensions import Registry
 from tts.gallery.gallery import PhotoGallery
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
@@ -51,6 +54,7 @@ from tts.verify.verifiers.published import TrajectoryTexts
 from tts.verify.verifiers.stating import StatingVerifier
 
 _log = logging.getLogger(__name__)
+VERIFIERS: Registry[Callable[[ConsensusVerifier, AppArgs], Verifier]] = Registry("geotts.verifiers")
 _SAMPLED = SamplingSettings(temperature=0.7)
 
 
@@ -125,7 +129,8 @@ def make_gallery(args: AppArgs) -> Gallery | None:
 
 def make_local_toolbox(perception: Perception, args: AppArgs) -> LocalToolbox:
     """The tools beside the engine; those of a released system too, where one is served."""
-    return LocalToolbox(local_tools(perception, released_system_of(args), released_texts(args)))
+    released = released_local_tools(released_system_of(args), released_texts(args))
+    return LocalToolbox([*make_tools(ToolParts(perception=perception), local=True), *released])
 
 
 def make_locator(args: AppArgs, perception: Perception) -> Locator:
@@ -203,6 +208,8 @@ def _weighing(consensus: ConsensusVerifier, args: AppArgs, rollout_model: ModelC
     if config.kind == "consensus":
         return consensus
     model = make_model(args, config.engine) if config.engine is not None else rollout_model
+    if config.kind != "model":
+        return VERIFIERS[config.kind](consensus, args)
     if model is None:
         raise ConfigError("verifier.kind is model, but there is no engine for it")
     return ModelVerifier(model, consensus, _with_thought(config, args), trajectory_texts(args))
@@ -239,8 +246,8 @@ def _consistent(verifier: Verifier, world: World, args: AppArgs, rollout_model: 
 def verifier_name(args: AppArgs) -> str:
     """For provenance: `consensus`, or the mode and the engine of the model."""
     config = args.verifier
-    if config.kind == "consensus":
-        return "consensus"
+    if config.kind != "model":
+        return config.kind
     return f"{config.mode} by {(config.engine or args.engine).name}"
 
 

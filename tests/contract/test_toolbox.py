@@ -3,7 +3,9 @@
 import pytest
 from support.basics import a_context
 
-from tools import broker_tools, local_tools
+from tools.providers.offline import OfflinePlaces
+from tools.providers.offline_maps import OfflineMaps
+from tools.registry import ToolParts, make_tools
 from tts.domain.geo import Circle, Countries, LatLon
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ViewFact
 from tts.errors import ToolErrorKind
@@ -21,8 +23,10 @@ def perception():
 
 @pytest.fixture(scope="module")
 def toolbox(gazetteer, countries, cartographer, perception):
-    broker = LocalToolbox(broker_tools(gazetteer, countries, cartographer))
-    return JoinedToolbox(LocalToolbox(local_tools(perception)), broker)
+    places = OfflinePlaces(gazetteer, countries)
+    parts = ToolParts(places=places, countries=places, maps=OfflineMaps(cartographer))
+    beside_engine = LocalToolbox(make_tools(ToolParts(perception=perception), local=True))
+    return JoinedToolbox(beside_engine, LocalToolbox(make_tools(parts, local=False)))
 
 
 @pytest.fixture

@@ -83,6 +83,14 @@ class Environment:
         return {**kept, "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
 
 
+def install_beside(package: Path, folder: Path) -> None:
+    """Install a package without what it requires into `folder/site`, which is to be put on the path."""
+    _copy(package, folder / "sources")  # the build writes beside them
+    _pip(
+        "install", "--no-deps", "--no-build-isolation", "--no-index", "--target", folder / "site", folder / "sources"
+    )  # fmt: skip
+
+
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
         shutil.copytree(source, target, ignore=_NO_CACHES)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from tts.domain.stop_policy import STOP_PATTERN
+from tts.domain.stop_policy import StopPolicy
 from tts.domain.value import Value
+
+
+def _stop_policy(text: str) -> str:
+    StopPolicy.parse(text)
+    return text
 
 
 class RoutingConfig(Value):
@@ -26,8 +31,10 @@ class RoutingConfig(Value):
     )
     depth_calibration: str | None = Field(default=None, description="file that `geotts calibrate-depth` wrote")
     fixed_score: Annotated[float, Field(ge=0, le=1)] = 0.5
-    stop: Annotated[str, Field(pattern=STOP_PATTERN)] = Field(
-        default="worth", description="none, quorum[:k], first:m, beta[:p] or worth[:p]; a request may name another"
+    stop: Annotated[str, AfterValidator(_stop_policy)] = Field(
+        default="worth",
+        description="none, quorum[:k], first:m, beta[:p], worth[:p] or a policy of another package; a request may name "
+        "another",
     )
     stragglers: Literal["wait", "cut", "hedge"] = "cut"
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from tts.config.engines import Engine
 from tts.config.units import Seconds
 from tts.domain.imaging import ResizeRule
 from tts.domain.value import Value
+from tts.extensions import Registry
+
+_ADDED: Registry[object] = Registry("geotts.verifiers")
+
+
+def _verifier_kind(name: str) -> str:
+    if name not in (kinds := ("consensus", "model", *_ADDED)):
+        raise ValueError(f"there is no verifier {name!r}; there are: {', '.join(kinds)}")
+    return name
 
 
 class ConsistencyConfig(Value):
@@ -31,7 +40,9 @@ class VerifierConfig(Value):
     is stopped early for it.
     """
 
-    kind: Literal["consensus", "model"] = "consensus"
+    kind: Annotated[str, AfterValidator(_verifier_kind)] = Field(
+        default="consensus", description="consensus, model, or a verifier of another package"
+    )
     mode: Literal["select", "synthesise", "self_verify", "trajectories"] = "select"
     veto: bool = Field(default=True, description="of mode trajectories: the ledgers may set the answer aside")
     trajectory_tokens: Annotated[int, Field(ge=500)] = Field(

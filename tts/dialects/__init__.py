@@ -1,4 +1,4 @@
-"""The list of dialects. Adding one is one file and one entry here."""
+"""The dialects: one file and one entry here for each, and those that other packages bring (`geotts.dialects`)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from tts.dialects.served.geovista import GeoVistaDialect
 from tts.dialects.served.reverse import ReverseDialect
 from tts.dialects.served.spotagent import SpotAgentDialect
 from tts.dialects.served.thinking_with_map import ThinkingWithMapDialect
+from tts.extensions import Registry
 
-DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect
-    for dialect in (
-        GenericDialect(),
-        ThinkingWithMapDialect(),
-        ReverseDialect(),
-        SpotAgentDialect(),
-        GeoAgentDialect(),
-        GeoAdaptDialect(),
-        GeoVistaDialect(),
-    )
-}
+_OWN: tuple[Dialect, ...] = (
+    GenericDialect(),
+    ThinkingWithMapDialect(),
+    ReverseDialect(),
+    SpotAgentDialect(),
+    GeoAgentDialect(),
+    GeoAdaptDialect(),
+    GeoVistaDialect(),
+)
+DIALECTS: Registry[Dialect] = Registry("geotts.dialects", {dialect.name: dialect for dialect in _OWN})
 
 __all__ = ["DIALECTS"]

@@ -7,21 +7,28 @@
     beta:0.9         the posterior probability that most further rollouts would agree reaches 0.9
     worth:0.85       the same, where an answer that is a little too far counts in part; or agreement cannot be hoped for
 
+A configuration may also name a policy of another package (entry point `geotts.stop_policies`), which sees a `StopView`.
+
 Agreement is always meant at the radius the caller wants, so agreeing on a country never stops a search for a street.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
 
 from geotts_client.options import STOP_PATTERN
+from tts.domain.geo import LatLon
 from tts.domain.value import Value
+from tts.extensions import Registry
 
-__all__ = ["STOP_PATTERN", "StopKind", "StopPolicy"]
+__all__ = ["STOP_PATTERN", "STOP_POLICIES", "Ballot", "StopKind", "StopPolicy", "StopView"]
 
 _PROBABILITY = 0.85
 
@@ -34,20 +41,52 @@ class StopKind(StrEnum):
     FIRST = "first"
     BETA = "beta"
     WORTH = "worth"
+    INSTALLED = "installed"
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """One located belief: whose, where, whether it counts as a vote, its share of a witness, and, when nothing supports
+    it, how far from the centre of the town it names."""
+
+    rollout_id: int
+    point: LatLon
+    final: bool
+    share: float
+    off_centre_km: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class StopView:
+    """What a policy of another package decides by: `votes` are the ballots of rollouts that ended, `n` the rollouts of
+    the request, `finished` those that ended, with a place or without; `radius_km` is what the caller wants."""
+
+    votes: Sequence[Ballot]
+    finished: int
+    n: int
+    radius_km: float
+
+
+STOP_POLICIES: Registry[Callable[[StopView], bool]] = Registry("geotts.stop_policies")
 
 
 class StopPolicy(Value):
-    """A parsed policy. `count` is k or m (None: half of the rollouts), `probability` belongs to `beta` and `worth`."""
+    """A parsed policy. `count` is k or m (None: half of the rollouts), `probability` belongs to `beta` and `worth`,
+    `installed` is the name of a policy of another package."""
 
     kind: StopKind = StopKind.NONE
     count: Annotated[int, Field(ge=1, le=32)] | None = None
     probability: Annotated[float, Field(ge=0, le=1)] = _PROBABILITY
+    installed: str = ""
 
     @classmethod
     def parse(cls, text: str) -> StopPolicy:
         """Raises ValueError for a text that is not in the language."""
+        if text in STOP_POLICIES:
+            return cls(kind=StopKind.INSTALLED, installed=text)
         if re.fullmatch(STOP_PATTERN, text) is None:
-            raise ValueError(f"{text!r} is not a stop policy: none, quorum, quorum:k, first:m, beta:p or worth:p")
+            there = ", ".join(("none", "quorum", "quorum:k", "first:m", "beta:p", "worth:p", *STOP_POLICIES))
+            raise ValueError(f"{text!r} is not a stop policy; there are: {there}")
         kind, _, rest = text.partition(":")
         if kind in (StopKind.BETA, StopKind.WORTH):
             return cls(kind=StopKind(kind), probability=float(rest or _PROBABILITY))

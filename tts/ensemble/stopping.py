@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tts.domain.events import ClusterInfo, Consensus
-from tts.domain.geo import LatLon, distance_rows_km
+from tts.domain.geo import distance_rows_km
 from tts.domain.hypothesis import Hypothesis
-from tts.domain.stop_policy import StopKind, StopPolicy
+from tts.domain.stop_policy import STOP_POLICIES, Ballot, StopKind, StopPolicy, StopView
 from tts.domain.trajectory import Trajectory
 from tts.domain.watch_settings import TownGuess
 from tts.ensemble.first_turn import LEADER, REGION_KM, TOWN_KM, UNTRUSTED, is_clear
@@ -29,18 +28,6 @@ _QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.l
 _SHOWN = 5
 
 Row = Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    """One located belief: whose, where, whether it counts as a vote, its share of a witness, and, when nothing supports
-    it, how far from the centre of the town it names."""
-
-    rollout_id: int
-    point: LatLon
-    final: bool
-    share: float
-    off_centre_km: float = math.inf
 
 
 class ConsensusWatch:
@@ -125,6 +112,8 @@ class ConsensusWatch:
     def _decided(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], finished: int, n: int) -> bool:
         """`share` (m,) and `km` (m, m) are those of the final ballots."""
         kind = self._policy.kind
+        if kind is StopKind.INSTALLED:
+            return STOP_POLICIES[self._policy.installed](StopView(final, finished, n, self._radius_km))
         if kind is StopKind.FIRST:
             return finished >= self._policy.quorum_of(n)
         if len(final) < 2 or kind is StopKind.NONE:

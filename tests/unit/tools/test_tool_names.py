@@ -1,22 +1,17 @@
-"""The list of tool names that a gateway checks requests against is that of the tools there are."""
+"""The tools that are made are those that the table names, each with what it is made of."""
 
 from types import SimpleNamespace
 
-from tools import local_tools
-from tools.names import TOOL_NAMES
-from tools.provider_catalog import Offline, build_catalog
-from tools.web import image_search_tool
-from tts.config import ToolsConfig
-from tts.toolkit.broker.store import MemoryStore
-
-KEYS = {"GOOGLE_MAPS_API_KEY": "g", "SERPER_API_KEY": "s"}
+from tools.registry import TOOL_FILES, ToolParts, tool_names
 
 
-async def test_the_names_are_those_of_all_tools():
-    places = SimpleNamespace(name="offline", needs_network=False)
-    catalog = build_catalog(
-        ToolsConfig(providers=("google", "serper")), Offline(places, places), MemoryStore(), environment=KEYS
-    )
-    made = [*local_tools(SimpleNamespace()), *catalog.tools, image_search_tool(places)]
-    assert {tool.spec.name for tool in made} == set(TOOL_NAMES)
-    await catalog.aclose()
+def test_every_file_makes_the_tools_that_the_table_names():
+    anything = SimpleNamespace(name="any", needs_network=False, styles={"map", "satellite"})
+    parts = ToolParts(**dict.fromkeys(("perception", "places", "countries", "maps", "web", "recordings"), anything))
+    for file in TOOL_FILES:
+        assert tuple(tool.spec.name for tool in file.make(parts)) == file.names
+    assert [name for file in TOOL_FILES for name in file.names] == [*tool_names()]
+
+
+def test_without_their_parts_only_the_zoom_is_made():
+    assert [tool.spec.name for file in TOOL_FILES for tool in file.make(ToolParts())] == ["image_zoom"]

@@ -1,4 +1,7 @@
-"""The data sets `geotts eval run` knows: one a file, in this list. None of them is part of the project."""
+"""The data sets of `geotts eval run`: one in each file, in this list, and those that other packages bring.
+
+Another package brings one by the entry point `geotts.datasets`. No data set is part of the project.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,10 @@ from tts.eval.datasets.mapbench import MAPBENCH
 from tts.eval.datasets.street_view_text import STREET_VIEW_TEXT
 from tts.eval.datasets.yfcc4k import YFCC4K
 from tts.eval.sample import Sample, in_random_order
+from tts.extensions import Registry
 
-DATASETS: dict[str, Dataset] = {
-    dataset.name: dataset
-    for dataset in (FOLDER, IM2GPS3K, YFCC4K, MAPBENCH, GEOBENCH, IMAGEO, GEOSEEK_VAL, STREET_VIEW_TEXT)
-}
+_OWN = (FOLDER, IM2GPS3K, YFCC4K, MAPBENCH, GEOBENCH, IMAGEO, GEOSEEK_VAL, STREET_VIEW_TEXT)
+DATASETS: Registry[Dataset] = Registry("geotts.datasets", {dataset.name: dataset for dataset in _OWN})
 
 
 def load_dataset(name: str, path: Path, *, seed: int = 0) -> list[Sample]:

@@ -1,0 +1,28 @@
+"""A tool: the time zone at a point. A model can compare it with a clock in the photo.
+
+It needs nothing but its arguments, so it runs in the broker, where its results are cached.
+"""
+
+from __future__ import annotations
+
+from timezonefinder import TimezoneFinder
+
+from tools.places import PointArguments
+from tools.registry import ToolParts
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import ToolContext
+from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+
+_ZONES = TimezoneFinder()
+
+
+async def zone_at(arguments: PointArguments, context: ToolContext) -> Observation:
+    zone = _ZONES.timezone_at(lat=arguments.latitude, lng=arguments.longitude)
+    if zone is None:
+        raise ToolError("no time zone is known there", kind=ToolErrorKind.NOT_FOUND)
+    return Observation(text=f"Clocks at {arguments.point()} show the time of {zone}.")
+
+
+def make_tool(parts: ToolParts) -> Tool:
+    spec = ToolSpec("time_zone_at", "Which time zone a point lies in.")
+    return FunctionTool(spec, PointArguments, zone_at)

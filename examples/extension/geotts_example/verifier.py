@@ -1,0 +1,28 @@
+"""A verifier: the consensus, never surer than its rollouts are many. One rollout has at most half of the confidence."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from tts.aio import closing
+from tts.config import AppArgs
+from tts.domain.answer import Verdict
+from tts.ports import Verifier, VerifierItem, VerifyRequest
+
+
+class WaryVerifier:
+    def __init__(self, consensus: Verifier) -> None:
+        self._consensus = consensus
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        most = 1 - 0.5 ** len(request.trajectories)
+        async with closing(self._consensus.verify(request)) as items:
+            async for item in items:
+                if isinstance(item, Verdict):
+                    yield item.model_copy(update={"confidence": min(item.confidence, most)})
+                else:
+                    yield item
+
+
+def make_verifier(consensus: Verifier, args: AppArgs) -> Verifier:
+    return WaryVerifier(consensus)

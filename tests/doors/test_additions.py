@@ -1,0 +1,95 @@
+"""What another package brings is used by its name, as soon as the package is installed (`examples/extension`)."""
+
+import json
+import os
+import shutil
+from functools import partial
+
+import pytest
+from support.docs_places import ROOT
+from support.geotts_process import geotts as run
+from support.wheels import install_beside
+
+from tts.shipped import SAMPLES
+
+EXAMPLE = ROOT / "examples" / "extension"
+PHOTO = str(SAMPLES / "town-sign-latin.jpg")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder in which the example is installed as a distribution of its own."""
+    folder = tmp_path_factory.mktemp("additions")
+    install_beside(EXAMPLE, folder)
+    return folder / "site"
+
+
+@pytest.fixture
+def geotts(site):
+    return partial(run, PYTHONPATH=str(site))
+
+
+@pytest.mark.parametrize("file", sorted((EXAMPLE / "geotts_example").glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_has_at_most_forty_lines(file):
+    assert len(file.read_text().splitlines()) <= 40
+
+
+async def test_a_tool_is_listed_and_called_by_its_name(geotts):
+    _, listed, _ = await geotts("tools", "list")
+    assert "time_zone_at(latitude, longitude)" in listed
+    code, out, told = await geotts("tools", "call", "time_zone_at", "latitude=35.68", "longitude=139.77")
+    assert (code, out) == (0, "Clocks at 35.68000, 139.77000 show the time of Asia/Tokyo.\n"), told
+
+
+async def test_without_the_package_there_is_no_such_tool():
+    code, out, _ = await run("tools", "call", "time_zone_at", "latitude=35.68", "longitude=139.77")
+    assert code != 0
+    assert "Tokyo" not in out
+
+
+async def test_a_dialect_a_verifier_and_a_stop_policy_are_chosen_by_the_configuration(geotts):
+    code, out, told = await geotts(
+        "locate", PHOTO, "--json", "-n", "4", "--depth", "deep", "--set", "dialect=witness",
+        "--set", "verifier.kind=wary", "--set", "routing.stop=close_pair",
+    )  # fmt: skip
+    assert code == 0, told
+    answer = json.loads(out)["answer"]
+    assert (answer["provenance"]["dialect"], answer["provenance"]["verifier"]) == ("witness", "wary")
+    assert answer["confidence"] <= 1 - 0.5**4
+
+
+async def test_one_rollout_of_the_wary_verifier_has_half_of_the_confidence_at_most(geotts):
+    sure = json.loads((await geotts("locate", PHOTO, "--json", "-n", "1"))[1])["answer"]["confidence"]
+    wary = json.loads((await geotts("locate", PHOTO, "--json", "-n", "1", "--set", "verifier.kind=wary"))[1])
+    assert wary["answer"]["confidence"] == min(sure, 0.5)
+
+
+async def test_a_data_set_is_evaluated_by_its_name(geotts, tmp_path):
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    shutil.copy(PHOTO, photos / "40.2111_-8.4291.jpg")
+    code, _, told = await geotts("eval", "run", "named_photos", str(photos), "--out", str(tmp_path / "run.jsonl"))
+    assert code == 0, told
+    (row,) = (tmp_path / "run.jsonl").read_text().splitlines()
+    assert '"lat":40.2111,"lon":-8.4291' in row
+    assert json.loads(row)["answer"]["country"]
+
+
+async def test_a_name_that_no_package_brings_is_refused_with_those_there_are(geotts):
+    code, _, told = await geotts("config", "show", "--set", "verifier.kind=bold")
+    assert code == 2
+    assert "consensus, model, wary" in told
+    code, _, told = await geotts("config", "show", "--set", "routing.stop=never")
+    assert (code, "close_pair" in told) == (2, True)
+
+
+async def test_a_package_that_cannot_be_imported_is_named(site, tmp_path):
+    broken = tmp_path / "broken-1.dist-info"
+    broken.mkdir()
+    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (broken / "entry_points.txt").write_text("[geotts.verifiers]\nbroken = nowhere_at_all:make\n")
+    path = os.pathsep.join((str(site), str(tmp_path)))
+    code, _, told = await run("locate", PHOTO, "--set", "verifier.kind=broken", PYTHONPATH=path)
+    assert code != 0
+    assert "nowhere_at_all" in told
+    assert "broken" in told

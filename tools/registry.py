@@ -1,0 +1,111 @@
+"""All tools in one table. What is served, the names that requests may use, and the help of the command line follow it.
+
+Adding a tool is one file and one entry here, or an entry point `geotts.tools` of another package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tools.maps import MAP_TOOLS, MapsProvider, maps_tools
+from tools.places import PLACE_TOOLS, CountryProvider, PlacesProvider, places_tools
+from tools.read_text import read_text_tool
+from tools.regions.search import RegionSearch
+from tools.regions.tool import region_search_tool
+from tools.web import ImageSearchProvider, WebProvider, image_search_tool, web_search_tool
+from tools.zoom import zoom_tool
+from tts.errors import ConfigError
+from tts.extensions import Registry
+from tts.net.client import SafeClient
+from tts.ports import Perception
+from tts.toolkit.spec import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolParts:
+    """What tools are made of; None where the configuration or the place has none.
+
+    `perception` is there beside an engine, the others in the broker. `client` opens an HTTP client whose requests are
+    listed in `left_machine`; tools of other packages use it to ask other machines.
+    """
+
+    perception: Perception | None = None
+    places: PlacesProvider | None = None
+    countries: CountryProvider | None = None
+    maps: MapsProvider | None = None
+    web: WebProvider | None = None
+    recordings: ImageSearchProvider | None = None
+    regions: RegionSearch | None = None
+    client: Callable[[], SafeClient] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFile:
+    """The tools of one file: their names, and how they are made. None are made where the parts for them are missing.
+
+    `local`: they need the pixels and run beside the engine.
+    """
+
+    names: tuple[str, ...]
+    make: Callable[[ToolParts], Sequence[Tool]]
+    local: bool = False
+
+
+def _read_text(parts: ToolParts) -> Sequence[Tool]:
+    return [] if parts.perception is None else [read_text_tool(parts.perception)]
+
+
+def _places(parts: ToolParts) -> Sequence[Tool]:
+    return [] if parts.places is None or parts.countries is None else places_tools(parts.places, parts.countries)
+
+
+def _maps(parts: ToolParts) -> Sequence[Tool]:
+    return [] if parts.maps is None else maps_tools(parts.maps)
+
+
+def _image_search(parts: ToolParts) -> Sequence[Tool]:
+    """Recordings answer in place of live services."""
+    if parts.recordings is not None:
+        return [image_search_tool(parts.recordings)]
+    return [] if parts.regions is None else [region_search_tool(parts.regions)]
+
+
+def _web_search(parts: ToolParts) -> Sequence[Tool]:
+    return [] if parts.web is None else [web_search_tool(parts.web)]
+
+
+TOOL_FILES: Final = (
+    ToolFile(("image_zoom",), lambda parts: [zoom_tool()], local=True),
+    ToolFile(("read_text",), _read_text, local=True),
+    ToolFile(PLACE_TOOLS, _places),
+    ToolFile(MAP_TOOLS, _maps),
+    ToolFile(("image_search",), _image_search),
+    ToolFile(("web_search",), _web_search),
+)
+_ADDED: Final[Registry[Callable[[ToolParts], Tool]]] = Registry("geotts.tools")
+
+
+def tool_names() -> tuple[str, ...]:
+    """The names of all tools there may be, without making any: making them needs keys and data."""
+    return (*(name for file in TOOL_FILES for name in file.names), *_ADDED)
+
+
+def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
+    """The tools that the parts suffice for: those beside the engine, or those in the broker.
+
+    Raises:
+        ConfigError: a tool of another package cannot be used.
+    """
+    own = [tool for file in TOOL_FILES if file.local is local for tool in file.make(parts)]
+    return [*own, *(tool for name in _ADDED if (tool := _added(name, parts)).spec.local is local)]
+
+
+def _added(name: str, parts: ToolParts) -> Tool:
+    tool = _ADDED[name](parts)
+    if tool.spec.name != name or name in {own for file in TOOL_FILES for own in file.names}:
+        raise ConfigError(
+            f"the entry point {name!r} of geotts.tools brings a tool {tool.spec.name!r}: it needs its name"
+        )
+    return tool
