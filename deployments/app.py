@@ -60,6 +60,7 @@ from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
 from tts.ports import Locator, ModelClient, Ports, Verifier
 from tts.routing.locatability import FixedLocator
+from tts.toolkit.toolbox import LocalToolbox
 
 
 @serve.ingress()
@@ -91,6 +92,7 @@ class GatewayIngress:
             watch=make_watch(args),
             outgoing=brokers if args.tools.needs_network or args.tools.outgoing_log else None,
         )
+        self._tools = JoinedTools(LocalToolbox([]), tools, refs)
         self._args, self._spread = args, to_all_replicas(workers)
         self._metrics = Metrics()
         audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []
@@ -108,7 +110,14 @@ class GatewayIngress:
         }
 
     def __serve_build_asgi_app__(self) -> FastAPI:
-        return create_app(self._gateway, self._args, metrics=self._metrics, checks=self._checks, spread=self._spread)
+        return create_app(
+            self._gateway,
+            self._args,
+            metrics=self._metrics,
+            checks=self._checks,
+            spread=self._spread,
+            toolbox=self._tools,
+        )
 
     async def reconfigure(self, settings: dict[str, Any]) -> None:
         """Called by Serve: what an operator sets while this runs."""

@@ -24,6 +24,7 @@ _COMMANDS = {
     "demo": ("deployments.cli.demo", "Build, serve, locate sample photos, stop: the tour."),
     "serve": ("deployments.cli.serve", "Run the service."),
     "profile": ("deployments.cli.profile", "List the profiles; import the authors' prompts for one."),
+    "mcp": ("deployments.cli.mcp", "Serve the Model Context Protocol on stdin and stdout."),
     "keys": ("deployments.cli.keys", "Make keys for the service."),
     "endpoints": ("deployments.cli.endpoints", "See the endpoints of a running service; drain one."),
     "accept": ("deployments.cli.accept", "Test a new engine on your photos: find faults, fit its calibration."),

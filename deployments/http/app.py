@@ -18,16 +18,19 @@ from deployments.http.middleware.access_log import AccessLog
 from deployments.http.middleware.cors import Cors
 from deployments.http.middleware.head import HeadAsGet
 from deployments.http.openapi import install_openapi
+from deployments.http.pictures import AnswerPictures
 from deployments.http.problems import install_errors, unexpected
 from deployments.http.routes.endpoints import add_endpoints
 from deployments.http.routes.locate import add_locate
 from deployments.http.routes.map import add_map
+from deployments.http.routes.mcp import McpFace
 from deployments.http.routes.openai import add_openai
 from deployments.http.routes.operations import add_operations
 from deployments.http.routes.regions import add_regions
 from deployments.http.routes.runs import add_runs
 from deployments.http.routes.web import add_web
 from deployments.http.service import Check, Service, Spread
+from deployments.mcp.work import ToolboxSource
 from deployments.observability.metrics import Metrics
 from tts.config import AppArgs
 
@@ -43,9 +46,11 @@ def create_app(
     checks: Mapping[str, Check] | None = None,
     fetch: PhotoSource | None = None,
     spread: Spread | None = None,
+    toolbox: ToolboxSource | None = None,
 ) -> FastAPI:
     """Every route. `metrics` should also be among the gateway's observers; `checks` are what readiness asks;
-    `fetch` replaces the client that gets photos by URL; `spread` brings orders of operators to other replicas.
+    `fetch` replaces the client that gets photos by URL; `spread` brings orders of operators to other replicas;
+    `toolbox` is what clients of MCP may call.
 
     Raises:
         ConfigError: access needs keys and there are none, or they cannot be read.
@@ -57,10 +62,14 @@ def create_app(
     endpoints = EndpointWatch(args, spread=spread)
     service = Service(gateway, args, Keyring(args.gateway), metrics, endpoints, checks or {}, fetch, spread)
 
+    maps = AnswerMaps(args.data_dir)
+    mcp = McpFace(service, AnswerPictures(maps, args.data_dir), toolbox)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         endpoints.start()
-        yield
+        async with mcp.running():
+            yield
         await endpoints.aclose()
         await gateway.aclose()
         if photos is not None:
@@ -78,7 +87,8 @@ def create_app(
     install_errors(app)
     add_locate(app, service)
     add_runs(app, service)
-    add_map(app, service, AnswerMaps(args.data_dir))
+    add_map(app, service, maps)
+    mcp.add_to(app)
     add_openai(app, service)
     add_operations(app, service)
     add_endpoints(app, service)

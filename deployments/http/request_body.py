@@ -155,9 +155,14 @@ async def read_json(request: Request, config: GatewayConfig) -> dict[str, Any]:
     return fields
 
 
-async def _bounded(request: Request, config: GatewayConfig) -> AsyncGenerator[bytes, None]:
+async def read_body(request: Request, config: GatewayConfig, *, limit: int) -> bytes:
+    """A body of at most `limit` bytes. Raises RequestError."""
+    return b"".join([chunk async for chunk in _bounded(request, config, limit)])
+
+
+async def _bounded(request: Request, config: GatewayConfig, at_most: int | None = None) -> AsyncGenerator[bytes, None]:
     """The body in chunks, refused as soon as it is too long or too slow."""
-    limit = config.max_body_bytes
+    limit = min(config.max_body_bytes, at_most or config.max_body_bytes)
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLarge(f"the body is announced with {int(declared):,} bytes; at most {limit:,} are read")

@@ -1,0 +1,79 @@
+"""`geotts mcp`."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deployments.cli.built_data import ensure_data
+from deployments.cli.console import config_option, profile_options
+from deployments.gateway.auth import Caller
+from deployments.gateway.gateway import Gateway
+from deployments.gateway.photos.fetcher import PhotoFetcher
+from deployments.http.answer_maps import AnswerMaps
+from deployments.http.pictures import AnswerPictures
+from deployments.mcp.photo_arguments import AllowedRoots, LocalPhotoArguments
+from deployments.mcp.work import McpWork
+from deployments.wiring.local import local_ports, local_tools, without_gateway
+from tts.config import AppArgs
+from tts.errors import ConfigError
+from tts.perception.local import LocalPerception
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+
+@click.command()
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A folder whose photos may be named by path (default: the current one). Repeatable.",
+)
+@config_option
+@profile_options
+def command(args: AppArgs, roots: tuple[Path, ...]) -> None:
+    """Serve the Model Context Protocol on stdin and stdout, for the program that starts this one.
+
+    A running service has the same at POST /mcp.
+    """
+    ensure_data(args)
+    asyncio.run(_serve(args, roots or (Path(),)))
+
+
+async def _serve(args: AppArgs, roots: tuple[Path, ...]) -> None:
+    try:
+        from mcp.server.stdio import stdio_server  # noqa: PLC0415  optional: the `mcp` extra
+    except ModuleNotFoundError as error:
+        raise ConfigError("serving MCP needs its SDK: pip install 'geotts[mcp]'") from error
+    gateway, server, fetcher = _parts(without_gateway(args), roots)
+    async with aclosing(gateway), aclosing(fetcher), stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any], PhotoFetcher]:
+    """The whole system in this process, as `geotts locate` has it."""
+    from deployments.mcp.server import mcp_server  # noqa: PLC0415  imports the SDK, which is optional
+
+    perception = LocalPerception()
+    tools = local_tools(args, perception)
+    gateway = Gateway(args, local_ports(args, tools, perception), brokers=tools.brokers)
+    fetcher = PhotoFetcher(args.gateway)
+    work = McpWork(
+        gateway,
+        AnswerPictures(AnswerMaps(args.data_dir), args.data_dir),
+        LocalPhotoArguments,
+        toolbox=tools.toolbox,
+        fetch=fetcher.fetch if args.gateway.fetch_urls else None,
+        read_path=AllowedRoots(roots, max_bytes=args.gateway.photo.max_bytes).read,
+    )
+
+    async def caller_of(context: Any, costs: bool) -> Caller:
+        return Caller()
+
+    return gateway, mcp_server(work, caller_of), fetcher

@@ -1,0 +1,129 @@
+"""`POST /mcp` and `POST /uploads`: GeoTTS for clients of the Model Context Protocol.
+
+Each message stands alone (no session), so any gateway serves any of them. Keys, Host and Origin are checked as for
+every other request; the size and the pace of a body too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from deployments.gateway.auth import Caller
+from deployments.gateway.uploads import Ticket, Uploads
+from deployments.http.openapi import PROBLEMS
+from deployments.http.pictures import AnswerPictures
+from deployments.http.replies import JSON, NO_STORE
+from deployments.http.request_body import read_body
+from deployments.http.service import Service
+from deployments.mcp.photo_arguments import RemotePhotoArguments
+from deployments.mcp.work import McpWork, ToolboxSource
+from tts.errors import NotFound
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+_MAX_MESSAGE_BYTES = 256 * 1024
+_MISSING = "this service has no MCP server: pip install 'geotts[mcp]'"
+_UPLOAD: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"image/*": {"schema": {"type": "string", "contentMediaType": "application/octet-stream"}}},
+    }
+}
+_REPLIES = {JSON: {"schema": {"type": "object"}}, "text/event-stream": {"schema": {"type": "string"}}}
+_MCP: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {JSON: {"schema": {"type": "object"}}}},
+    "responses": {"200": {"content": _REPLIES}},
+}
+
+
+class McpFace:
+    """The routes, and the session manager of the SDK while the application lives."""
+
+    def __init__(self, service: Service, pictures: AnswerPictures, toolbox: ToolboxSource | None) -> None:
+        self._service = service
+        self._uploads = Uploads(service.gateway.store, max_bytes=service.args.gateway.photo.max_bytes)
+        self._work = McpWork(
+            service.gateway,
+            pictures,
+            RemotePhotoArguments,
+            toolbox=toolbox,
+            fetch=service.fetch,
+            read_upload=self._uploads.photo,
+        )
+        self._manager = self._make_manager()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Around the life of the application."""
+        async with AsyncExitStack() as stack:
+            if self._manager is not None:
+                await stack.enter_async_context(self._manager.run())
+            yield
+            await self._uploads.sweep(everything=True)
+
+    def _make_manager(self) -> StreamableHTTPSessionManager | None:
+        try:
+            from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415  optional: `mcp`
+
+            from deployments.mcp.server import mcp_server  # noqa: PLC0415  imports the SDK, which is optional
+        except ModuleNotFoundError:
+            return None
+
+        async def caller_of(context: Any, costs: bool) -> Caller:
+            request: Request = context.request
+            return await self._service.worker(request) if costs else self._service.caller(request)
+
+        server = mcp_server(self._work, caller_of)
+        return StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=_MAX_MESSAGE_BYTES)
+
+    def add_to(self, app: FastAPI) -> None:
+        """Add the two routes to `app`."""
+        router = APIRouter(tags=["mcp"], responses=PROBLEMS)
+
+        @router.post("/mcp", openapi_extra=_MCP, operation_id="mcp", response_class=Response)
+        async def mcp(request: Request) -> Response:
+            """The Model Context Protocol over streamable HTTP, stateless: one JSON-RPC message a request."""
+            self._service.caller(request)
+            if self._manager is None:
+                raise NotFound(_MISSING)
+            body = await read_body(request, self._service.args.gateway, limit=_MAX_MESSAGE_BYTES)
+            return _Handled(self._manager, body)
+
+        @router.post("/uploads", status_code=201, response_model=Ticket, openapi_extra=_UPLOAD, operation_id="upload")
+        async def upload(request: Request) -> Response:
+            """A ticket for a photo, for tool calls that name it: good for 10 minutes, for the same key. The body is the
+            photo."""
+            caller = await self._service.worker(request)
+            config = self._service.args.gateway
+            data = await read_body(request, config, limit=config.photo.max_bytes)
+            ticket = await self._uploads.add(data, caller)
+            return Response(ticket.json_bytes(), 201, media_type=JSON, headers=NO_STORE)
+
+        app.include_router(router)
+
+
+class _Handled(Response):
+    """A message whose body has been read, handled by the SDK. Its client is watched until the reply is out."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager, body: bytes) -> None:
+        super().__init__()
+        self._manager, self._read = manager, body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sent = False
+
+        async def replay() -> Message:
+            nonlocal sent
+            if sent:
+                return await receive()
+            sent = True
+            return {"type": "http.request", "body": self._read, "more_body": False}
+
+        await self._manager.handle_request(scope, replay, send)

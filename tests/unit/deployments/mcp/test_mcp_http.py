@@ -1,0 +1,224 @@
+"""`POST /mcp` with the official client, in the current revision of the protocol and in the one before."""
+
+import asyncio
+import base64
+import json
+import random
+from contextlib import asynccontextmanager
+
+import httpx
+import httpx2
+import pytest
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
+from support.redis_server import running_redis
+from support.service import PHOTO, an_app, idle, serving
+
+from deployments.gateway.auth import fingerprint
+from deployments.runstore.redis import RedisRunStore
+from deployments.wiring.local import local_tools
+from tts.config import AccessConfig, ScriptedEngine
+
+BOTH = pytest.mark.parametrize("mode", ["auto", "legacy"])
+SLOW = ScriptedEngine(turns=3, tokens_per_turn=20, turn_s=20.0)
+
+
+@asynccontextmanager
+async def a_client(url, mode="auto", key=None, transport=None):
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30, transport=transport) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def toolbox(data_store):
+    return local_tools(an_app()).toolbox
+
+
+@pytest.fixture
+async def service(data_store, toolbox):
+    async with serving(an_app(), toolbox=toolbox) as (url, gateway):
+        yield url
+        await idle(gateway)
+
+
+async def uploaded(url, key=None):
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient() as http:
+        reply = await http.post(f"{url}/uploads", content=PHOTO, headers=headers)
+    assert reply.status_code == 201
+    return reply.json()["upload_id"]
+
+
+@BOTH
+async def test_a_photo_is_located_with_progress_and_resources(service, mode):
+    told = []
+
+    async def progress(done, total, message):
+        told.append((done, message))
+
+    async with a_client(service, mode) as client:
+        expected = LATEST_HANDSHAKE_VERSION if mode == "legacy" else LATEST_MODERN_VERSION
+        assert client.protocol_version == expected
+        ticket = await uploaded(service)
+        given = {"upload": ticket, "n_parallel": 2, "seed": 3}
+        found = await client.call_tool("locate_photo", given, progress_callback=progress)
+        assert not found.is_error
+        place = found.structured_content
+        assert place["request_id"].startswith("loc_")
+        assert f"{place['lat']:.5f}" in found.content[0].text
+        assert {one.name for one in found.content[1:]} == {"map", "report"}
+        picture = (await client.read_resource(place["map"])).contents[0]
+        assert base64.b64decode(picture.blob).startswith(b"\xff\xd8")
+        report = (await client.read_resource(place["report"])).contents[0]
+        assert report.mime_type == "text/html"
+        assert report.text.startswith("<!doctype html>")
+    assert [done for done, _ in told] == [float(n) for n in range(1, len(told) + 1)]
+    messages = [message for _, message in told]
+    assert messages[0] == f"accepted as {place['request_id']}"
+    assert sum("has finished" in message for message in messages) == 2
+    assert messages[-1] == "the answer is there"
+
+
+@BOTH
+async def test_tools_have_schemas_that_their_results_keep_to(service, mode):
+    async with a_client(service, mode) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert {"locate_photo", "geocode", "country_at", "static_map"} <= set(tools)
+        assert not {"web_search", "image_search", "read_text", "image_zoom"} & set(tools)
+        assert all(
+            tool.output_schema["type"] == "object" and tool.annotations.read_only_hint for tool in tools.values()
+        )
+        assert "$ref" not in json.dumps([tool.input_schema for tool in tools.values()])
+        assert "path" not in tools["locate_photo"].input_schema["properties"]
+        found = await client.call_tool("country_at", {"latitude": 46.19, "longitude": 9.02})
+        assert found.structured_content["facts"][0]["country_code"] == "CH"
+        drawn = await client.call_tool("static_map", {"latitude": 46.19, "longitude": 9.02})
+        assert [one.type for one in drawn.content] == ["text", "image"]
+        wrong = await client.call_tool("geocode", {})
+        assert wrong.is_error
+        assert "invalid_arguments" in wrong.content[0].text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "name exactly one photo, by url or upload"),
+        ({"url": "https://a.example/1", "upload": "upl_0"}, "name exactly one photo"),
+        ({"upload": "upl_" + "0" * 32}, "there is no such upload"),
+        ({"url": "http://127.0.0.1/secret"}, "an https URL is needed"),
+        ({"url": "https://127.0.0.1/secret"}, "is no host on the public internet"),
+        ({"path": "/etc/passwd"}, "path: Extra inputs are not permitted"),
+        ({"upload": "upl_0", "within": "Atlantis"}, "Atlantis"),
+        ({"upload": "upl_0", "n_parallel": 99}, "n_parallel"),
+    ],
+)
+async def test_a_wrong_call_is_a_result_that_says_what_to_change(service, arguments, words):
+    async with a_client(service) as client:
+        found = await client.call_tool("locate_photo", arguments)
+        assert found.is_error
+        assert words in found.content[0].text
+
+
+async def test_what_is_no_photo_is_refused(service):
+    async with httpx.AsyncClient() as http:
+        ticket = (await http.post(f"{service}/uploads", content=b"no picture")).json()["upload_id"]
+        assert (await http.post(f"{service}/uploads", content=b"")).status_code == 422
+    async with a_client(service) as client:
+        assert (await client.call_tool("locate_photo", {"upload": ticket})).is_error
+        with pytest.raises(MCPError, match="no such resource"):
+            await client.read_resource("geotts://runs/x/map")
+        with pytest.raises(MCPError, match="there is no request"):
+            await client.read_resource(f"geotts://runs/loc_{'0' * 20}/report")
+
+
+@BOTH
+async def test_a_cancelled_call_stops_the_work(data_store, mode):
+    async with serving(an_app(SLOW)) as (url, gateway):
+        ticket = await uploaded(url)
+        started = asyncio.Event()
+
+        async def progress(done, total, message):
+            started.set()
+
+        async with a_client(url, mode) as client:
+            call = asyncio.create_task(client.call_tool("locate_photo", {"upload": ticket}, progress_callback=progress))
+            await asyncio.wait_for(started.wait(), 20)
+            assert gateway.in_flight == 1
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+        await idle(gateway)
+        async with a_client(url, mode) as client:
+            assert (await client.list_tools()).tools
+
+
+async def test_keys_are_wanted_and_tickets_and_runs_belong_to_them(data_store, tmp_path):
+    path = tmp_path / "keys"
+    path.write_text(f"desk {fingerprint('gt_desk')}\nother {fingerprint('gt_other')}\n")
+    async with serving(an_app(access=AccessConfig(mode="keys", keys_file=str(path)))) as (url, _):
+        async with httpx.AsyncClient() as http:
+            assert (await http.post(f"{url}/mcp", json={})).status_code == 401
+            assert (await http.post(f"{url}/uploads", content=PHOTO)).status_code == 401
+        ticket = await uploaded(url, "gt_desk")
+        async with a_client(url, key="gt_other") as other:
+            assert (await other.call_tool("locate_photo", {"upload": ticket})).is_error
+        async with a_client(url, key="gt_desk") as desk:
+            place = (await desk.call_tool("locate_photo", {"upload": ticket})).structured_content
+            assert (await desk.read_resource(place["report"])).contents
+        async with a_client(url, key="gt_other") as other:
+            with pytest.raises(MCPError, match="there is no request"):
+                await other.read_resource(place["report"])
+
+
+async def test_pages_of_other_sites_and_other_host_names_are_refused(service):
+    async with httpx.AsyncClient(base_url=service) as http:
+        for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
+            assert (await http.post("/mcp", json={}, headers=headers)).status_code == 403
+            assert (await http.post("/uploads", content=PHOTO, headers=headers)).status_code == 403
+
+
+@pytest.mark.slow
+@BOTH
+async def test_two_gateways_on_redis_serve_one_client_in_turn(data_store, tmp_path, mode):
+    with running_redis(tmp_path) as redis_url:
+        prefix = f"test{random.getrandbits(32)}"
+        first, second = (serving(an_app(), RedisRunStore(redis_url, 3600, prefix=prefix)) for _ in range(2))
+        async with first as (a, one), second as (b, two):
+            ticket = await uploaded(b)
+            turns = _InTurn([a, b])
+            async with a_client(a, mode, transport=turns) as client:
+                found = await client.call_tool("locate_photo", {"upload": ticket, "n_parallel": 1})
+                reports = [await client.read_resource(found.structured_content["report"]) for _ in range(2)]
+            assert len({report.contents[0].text for report in reports}) == 1
+            assert set(turns.asked) == {a, b}
+            await asyncio.gather(idle(one), idle(two))
+
+
+class _InTurn(httpx2.AsyncHTTPTransport):
+    """Sends each request to the next of several servers."""
+
+    def __init__(self, urls):
+        super().__init__()
+        self._urls, self.asked = urls, []
+
+    async def handle_async_request(self, request):
+        url = self._urls[len(self.asked) % len(self._urls)]
+        self.asked.append(url)
+        request.url = request.url.copy_with(port=int(url.rpartition(":")[2]))
+        request.headers["host"] = url.partition("//")[2]
+        return await super().handle_async_request(request)
+
+
+async def test_an_upload_ends_with_its_time(data_store, monkeypatch):
+    monkeypatch.setattr("deployments.gateway.uploads.KEPT_S", -1.0)
+    async with serving(an_app()) as (url, gateway):
+        ticket = await uploaded(url)
+        async with a_client(url) as client:
+            assert "no such upload" in (await client.call_tool("locate_photo", {"upload": ticket})).content[0].text
+        await uploaded(url)
+        assert await gateway.store.meta(ticket) is None

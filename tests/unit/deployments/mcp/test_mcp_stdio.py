@@ -1,0 +1,67 @@
+"""`geotts mcp` as a desktop program starts it: the official client over stdio, photos by path inside the roots."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
+from support.basics import sign_bytes
+
+from deployments.mcp.photo_arguments import AllowedRoots
+from tts.errors import RequestError
+
+ENGINE = ["--set", "engine={name: scripted, turns: 2, tokens_per_turn: 4}", "--set", "routing.method=fixed"]
+
+
+def started(folder):
+    program = str(Path(sys.executable).with_name("geotts"))
+    return StdioServerParameters(command=program, args=["mcp", "--root", str(folder), *ENGINE], env=dict(os.environ))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_photo_by_its_path(tmp_path, data_store, mode):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
+    (tmp_path / "secret.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
+    async with Client(started(tmp_path / "photos"), mode=mode) as client:
+        assert client.protocol_version in (LATEST_MODERN_VERSION, LATEST_HANDSHAKE_VERSION)
+        told = []
+
+        async def progress(done, total, message):
+            told.append(message)
+
+        found = await client.call_tool("locate_photo", {"path": "a.jpg", "n_parallel": 2}, progress_callback=progress)
+        assert not found.is_error
+        assert told[-1] == "the answer is there"
+        assert (await client.read_resource(found.structured_content["report"])).contents[0].mime_type == "text/html"
+        hidden = await client.call_tool("locate_photo", {"path": str(tmp_path / "secret.jpg")})
+        assert hidden.is_error
+        assert "there is no photo at this path" in hidden.content[0].text
+        known = await client.call_tool("geocode", {"address": "Bellinzona"})
+        assert known.structured_content["facts"][0]["country_code"] == "CH"
+
+
+async def test_only_files_inside_the_roots_are_read(tmp_path):
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "a.jpg").write_bytes(b"a")
+    (tmp_path / "b.jpg").write_bytes(b"b")
+    (inside / "link.jpg").symlink_to(tmp_path / "b.jpg")
+    roots = AllowedRoots([inside], max_bytes=10)
+    assert await roots.read("a.jpg") == await roots.read(str(inside / "a.jpg")) == b"a"
+    for path in (
+        "../b.jpg",
+        str(tmp_path / "b.jpg"),
+        "link.jpg",
+        "",
+        ".",
+        "a.jpg\0",
+        "/dev/zero",
+        "~root/x",
+        "x" * 5000,
+    ):
+        with pytest.raises(RequestError, match="there is no photo"):
+            await roots.read(path)
