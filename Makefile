@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 DOCS := $(wildcard tests/cluster/test_docs_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo system setup test test-docs test-vllm test-all vllm-env quick check bench serve sbom lock lock-vllm clean
+.PHONY: help demo system setup test test-docs test-vllm test-all test-image vllm-env quick check bench serve sbom lock lock-vllm lock-image clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -53,6 +53,9 @@ test-vllm: setup ## the vllm engine and MaskFormer on a real vLLM and torch for 
 	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/real_vllm tests/unit/tts/routing/test_maskformer.py tests/unit/deployments/http/test_http*.py; \
 	else [ $$? = 3 ] && echo "tests/real_vllm SKIPPED: vLLM for CPUs cannot be had here, for the reason above"; fi
 
+test-image: setup ## build the image in a scratch root and ask it (as root, with buildah and mmdebstrap; 8 minutes)
+	GEOTTS_TEST_IMAGE=1 $(BIN)/python -m pytest tests/cluster/test_image.py
+
 vllm-env:        ## make .venv-vllm, the project with vLLM for CPUs
 	scripts/vllm-env $(PYTHON)
 
@@ -80,6 +83,12 @@ lock:            ## refresh requirements.lock from pyproject.toml (needs uv)
 lock-vllm:       ## refresh requirements-vllm.lock (needs uv)
 	uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --extra test --generate-hashes pyproject.toml \
 	  requirements-vllm.in --no-emit-package geotts-client --no-emit-package torchaudio --no-emit-package torchcodec -o requirements-vllm.lock
+
+lock-image:      ## refresh the lock files of the image from pyproject.toml and requirements.lock (needs uv)
+	for engine in cpu cuda; do \
+	  uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --generate-hashes --no-emit-package geotts-client \
+	    $$([ $$engine = cuda ] && echo --extra vllm --python-platform x86_64-manylinux_2_28 || echo -c requirements.lock) \
+	    --extra redis pyproject.toml image/build.in -o image/$$engine.lock || exit 1; done
 
 clean:           ## remove .venv and caches, keep built data
 	rm -rf $(VENV) $(VENV)-vllm .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -18,6 +18,12 @@ def config_files() -> dict[str, Path]:
     return {path.stem: path for path in sorted(CONFIGS.glob("*.yaml"))}
 
 
+def operations_files() -> dict[str, Path]:
+    """What else a cluster or a monitoring needs, by name: manifests of Kubernetes, alerts, the dashboard of Grafana."""
+    files = [path for folder in ("kubernetes", "monitoring") for path in sorted((CONFIGS / folder).glob("*.yaml"))]
+    return {**{f"{path.parent.name}/{path.stem}": path for path in files}, "grafana": CONFIGS / "grafana.json"}
+
+
 def profile_files() -> dict[str, Path]:
     """The shipped profiles by name, e.g. `generic`."""
     return {path.stem: path for path in sorted(PROFILES.glob("*.yaml"))}

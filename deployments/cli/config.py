@@ -8,7 +8,7 @@ import yaml
 from deployments.cli.console import config_option, profile_options
 from tts.config import AppArgs
 from tts.net.url_secrets import masked
-from tts.shipped import config_files
+from tts.shipped import config_files, operations_files
 
 
 @click.group()
@@ -25,10 +25,13 @@ def show(args: AppArgs) -> None:
 
 
 @command.command()
-@click.argument("name", type=click.Choice(list(config_files())), required=False)
+@click.argument("name", type=click.Choice([*config_files(), *operations_files()]), required=False, metavar="[NAME]")
 def path(name: str | None) -> None:
-    """Print the path of a shipped configuration, e.g. for `serve run`; without a NAME, all names and paths."""
-    known = config_files()
+    """Print the path of a shipped file: a configuration, a manifest of Kubernetes, or what monitoring needs.
+
+    E.g. for `serve run` or `kubectl apply -f`. Without a NAME, all names and paths.
+    """
+    known = config_files() | operations_files()
     if name is not None:
         click.echo(known[name])
         return

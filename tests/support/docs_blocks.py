@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 REASONS = (
     "needs a GPU",
     "needs several GPUs",
+    "needs a container runtime",
     "needs Kubernetes",
     "needs a key",
     "needs another server",

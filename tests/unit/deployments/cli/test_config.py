@@ -111,6 +111,14 @@ def test_a_shipped_configuration_is_named_without_its_path(tmp_path, monkeypatch
     assert load_config(Path(path)) == AppArgs.model_validate(yaml.safe_load(shown.output))
 
 
+def test_a_manifest_is_found_by_its_name_and_each_file_is_listed():
+    path = CliRunner().invoke(config_command, ["path", "kubernetes/redis"]).output.strip()
+    assert yaml.safe_load(Path(path).read_text().partition("---")[0])["kind"] == "Deployment"
+    listed = dict(line.split(None, 1) for line in CliRunner().invoke(config_command, ["path"]).output.splitlines())
+    assert {"local", "kuberay", "monitoring/alerts", "grafana"} <= set(listed)
+    assert all(Path(file).is_file() for file in listed.values())
+
+
 def test_a_file_that_is_not_there_is_told_with_the_names_that_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     refused = CliRunner().invoke(config_command, ["show", "--config", "nowhere.yaml"])
