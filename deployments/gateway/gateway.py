@@ -145,6 +145,7 @@ class Gateway:
             photos=tuple(photo.sha256 for photo in photos),
             claim=f"{caller.name}\n{key}" if key else "",  # no name and no key has a line break
             started_at=now_rfc3339(),
+            attended=attended,
             fetched=arrival.sent(),
         )
         settled = False

@@ -13,6 +13,7 @@ from deployments.gateway.arrival import PhotoSource
 from deployments.gateway.auth import Keyring
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
+from deployments.gateway.uploads import Uploads
 from deployments.http.answer_maps import AnswerMaps
 from deployments.http.middleware.access_log import AccessLog
 from deployments.http.middleware.cors import Cors
@@ -27,6 +28,7 @@ from deployments.http.routes.mcp import McpFace
 from deployments.http.routes.openai import add_openai
 from deployments.http.routes.operations import add_operations
 from deployments.http.routes.regions import add_regions
+from deployments.http.routes.responses import add_responses
 from deployments.http.routes.runs import add_runs
 from deployments.http.routes.web import add_web
 from deployments.http.service import Check, Service, Spread
@@ -63,7 +65,8 @@ def create_app(
     service = Service(gateway, args, Keyring(args.gateway), metrics, endpoints, checks or {}, fetch, spread)
 
     maps = AnswerMaps(args.data_dir)
-    mcp = McpFace(service, AnswerPictures(maps, args.data_dir), toolbox)
+    uploads = Uploads(gateway.store, max_bytes=args.gateway.photo.max_bytes)
+    mcp = McpFace(service, uploads, AnswerPictures(maps, args.data_dir), toolbox)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -90,6 +93,7 @@ def create_app(
     add_map(app, service, maps)
     mcp.add_to(app)
     add_openai(app, service)
+    add_responses(app, service, uploads)
     add_operations(app, service)
     add_endpoints(app, service)
     if args.tools.serves_regions:

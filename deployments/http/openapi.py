@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from tts.api.openai import ChatRequest
+from tts.api.responses import ResponsesRequest
 from tts.api.schema import Accepted202, Problem
 from tts.domain.events import EVENT
 from tts.domain.request import MAX_PHOTOS, LocateOptions
@@ -201,7 +202,7 @@ def install_openapi(app: FastAPI, *, keys: bool) -> None:
         event = dict(_EVENT)
         for name, model in {**_OPTIONS["$defs"], **event.pop("$defs"), "Event": event}.items():
             models.setdefault(name, model)
-        for model in (Accepted202, Problem, ChatRequest):
+        for model in (Accepted202, Problem, ChatRequest, ResponsesRequest):
             described = model.model_json_schema(ref_template=_REF)
             models.update({name: inner for name, inner in described.pop("$defs", {}).items() if name not in models})
             models.setdefault(model.__name__, described)

@@ -21,6 +21,7 @@ PROBLEM_TYPE = "application/problem+json"
 OPENAI_PATH = "/v1/"
 _MISSING = {
     "request_id": "no such request: an id is loc_ and 20 hexadecimal digits",
+    "response_id": "no such response: an id is resp_ and 20 hexadecimal digits",
     "sha256": "this request has no such file",
 }
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")

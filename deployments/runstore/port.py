@@ -38,7 +38,8 @@ class LogEntry:
 
 class RunMeta(Value):
     """What must be known about a request besides its events. `tenant` is the name of the key that started it, `fetched`
-    what went out to get its photos. What a newer release adds is passed over.
+    what went out to get its photos, `attended` whether it ends with its readers. What a newer release adds is passed
+    over.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -50,6 +51,7 @@ class RunMeta(Value):
     photos: tuple[str, ...] = ()
     claim: str = ""
     started_at: str = ""
+    attended: bool = True
     fetched: tuple[Outgoing, ...] = ()
 
 

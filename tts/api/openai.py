@@ -25,15 +25,17 @@ MODELS: dict[str, Depth] = {MODEL: Depth.AUTO, **{f"{MODEL}-{d.value}": d for d 
 _LONGEST_RESULT = 400
 
 
-class _Open(BaseModel):
+class Open(BaseModel):
+    """Of what a client sends, unknown fields are ignored."""
+
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class ImageUrl(_Open):  # noqa: D101
+class ImageUrl(Open):  # noqa: D101
     url: str
 
 
-class Part(_Open):  # noqa: D101
+class Part(Open):  # noqa: D101
     type: str
     text: str = ""
     image_url: ImageUrl | str | None = None
@@ -44,7 +46,7 @@ class Part(_Open):  # noqa: D101
         return self.image_url.url if isinstance(self.image_url, ImageUrl) else self.image_url
 
 
-class ChatMessage(_Open):  # noqa: D101
+class ChatMessage(Open):  # noqa: D101
     role: str
     content: str | tuple[Part, ...] | None = None
 
@@ -55,11 +57,11 @@ class ChatMessage(_Open):  # noqa: D101
         return tuple(part.url for part in parts if part.url is not None)
 
 
-class StreamOptions(_Open):  # noqa: D101
+class StreamOptions(Open):  # noqa: D101
     include_usage: bool = False
 
 
-class ResponseFormat(_Open):
+class ResponseFormat(Open):
     """`text` and `json_object` get the same: the answer is one JSON object."""
 
     type: str
@@ -77,7 +79,23 @@ class Unsupported(RequestError):
         return cls(f"{name}: {detail}", errors=({"field": name, "problem": detail},))
 
 
-class ChatRequest(_Open):
+def check_tools(name: str, tools: tuple[dict[str, Any], ...] | None) -> None:
+    """Raises Unsupported where the caller sends tools of its own, in the field `name`."""
+    if tools:
+        raise Unsupported.field(
+            name, "calls of your tools are never made here; choose among the service's own with geotts.tools"
+        )
+
+
+def options_of(model: str, seed: int | None, max_tokens: int | None) -> dict[str, Any]:
+    """The options of `POST /locate` behind OpenAI's names. Raises NotFound for an unknown model."""
+    if model not in MODELS:
+        raise NotFound(f"there is no model {model[:60]!r}; there are: {', '.join(MODELS)}")
+    implied = {"depth": MODELS[model].value, "seed": seed, "max_tokens_total": max_tokens}
+    return {name: value for name, value in implied.items() if value is not None}
+
+
+class ChatRequest(Open):
     """The body of `POST /v1/chat/completions`. `geotts` holds any further option of `POST /locate`."""
 
     model: str = Field(default=MODEL, examples=[MODEL])
@@ -105,11 +123,8 @@ class ChatRequest(_Open):
 
     def check_supported(self) -> None:
         """Raises Unsupported for what would have to change the shape of the reply."""
-        if self.tools or self.functions:
-            name = "tools" if self.tools else "functions"
-            raise Unsupported.field(
-                name, "calls of your tools are never made here; choose among the service's own with geotts.tools"
-            )
+        check_tools("tools", self.tools)
+        check_tools("functions", self.functions)
         wanted = self.response_format.type if self.response_format is not None else "text"
         if wanted not in ("text", "json_object"):
             raise Unsupported.field(
@@ -120,15 +135,8 @@ class ChatRequest(_Open):
 
     def fields(self) -> dict[str, Any]:
         """The options of `POST /locate` that this asks for. Raises NotFound for an unknown model."""
-        if self.model not in MODELS:
-            raise NotFound(f"there is no model {self.model[:60]!r}; there are: {', '.join(MODELS)}")
         limit = self.max_completion_tokens or self.max_tokens
-        implied = {
-            "depth": MODELS[self.model].value,
-            "seed": self.seed,
-            "max_tokens_total": limit,
-        }
-        return {**{name: value for name, value in implied.items() if value is not None}, **self.geotts}
+        return {**options_of(self.model, self.seed, limit), **self.geotts}
 
     def sent_as(self) -> dict[str, str]:
         """Where in this request each option of `fields` was said, so that what is wrong is told of what was sent."""

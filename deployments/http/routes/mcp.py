@@ -46,9 +46,10 @@ _MCP: dict[str, Any] = {
 class McpFace:
     """The routes, and the session manager of the SDK while the application lives."""
 
-    def __init__(self, service: Service, pictures: AnswerPictures, toolbox: ToolboxSource | None) -> None:
-        self._service = service
-        self._uploads = Uploads(service.gateway.store, max_bytes=service.args.gateway.photo.max_bytes)
+    def __init__(
+        self, service: Service, uploads: Uploads, pictures: AnswerPictures, toolbox: ToolboxSource | None
+    ) -> None:
+        self._service, self._uploads = service, uploads
         self._work = McpWork(
             service.gateway,
             pictures,

@@ -1,0 +1,207 @@
+"""`/v1/responses`: the same pipeline for what speaks OpenAI's Responses API; streams, background, resumption."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import nullcontext
+from datetime import datetime
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi import Path as InPath
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from deployments.gateway.arrival import Fetch
+from deployments.gateway.auth import Caller
+from deployments.gateway.gateway import Gateway
+from deployments.gateway.uploads import Uploads
+from deployments.http.accept import preferred
+from deployments.http.disconnect import while_connected
+from deployments.http.idempotency import idempotency_key
+from deployments.http.middleware.access_log import name_in_log
+from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, TRACEPARENT
+from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
+from deployments.http.request_body import options_from, photos_from, read_json, refused
+from deployments.http.service import Service
+from deployments.runstore import RunMeta
+from deployments.runstore.reading import event_of
+from tts.aio import closing, spawn
+from tts.api.responses import ResponseFold, ResponsesRequest
+from tts.api.sse import HEARTBEAT
+from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.domain.trajectory import fold
+from tts.errors import RequestError
+
+ResponseId = Annotated[str, InPath(pattern=r"^resp_[0-9a-f]{20}$", examples=["resp_6f1d0c9a3b2e4d5f7a81"])]
+_BODY: dict[str, Any] = {
+    "parameters": [IDEMPOTENCY_KEY, TRACEPARENT],
+    "requestBody": {
+        "required": True,
+        "content": {JSON: {"schema": {"$ref": "#/components/schemas/ResponsesRequest"}}},
+    },
+    "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
+}
+_STREAM = {"responses": _BODY["responses"]}
+
+
+def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
+    """Add `POST /v1/responses` and the routes of one response to `app`."""
+    router = APIRouter(prefix="/v1/responses", tags=["openai"], responses=PROBLEMS)
+    gateway = service.gateway
+
+    @router.post(
+        "", responses=NOTHING_WORKED, openapi_extra=_BODY, operation_id="create_response", response_class=Response
+    )
+    async def create(request: Request) -> Response:
+        """Where were the images of this input taken? The text is the answer as JSON; what led to it is the summary of
+        the reasoning. Options of `/locate` go into `geotts`. With `background` the reply comes at once."""
+        caller = await service.worker(request)
+        preferred(request.headers.getlist("accept"), (JSON, SSE))
+        async with gateway.arriving(caller) as arrival:
+            name_in_log(request.scope, arrival.request_id)
+            fetch = arrival.fetching(service.fetch)
+            asked, options, photos = await _read(request, service, uploads, caller, fetch)
+            started = await gateway.start(
+                photos,
+                options,
+                arrival=arrival,
+                key=idempotency_key(request),
+                attended=not asked.background,
+                followed=asked.stream or asked.background,
+                traceparent=request.headers.get("traceparent"),
+            )
+        id_ = started.request_id
+        replayed = {"Idempotency-Replayed": "true"} if started.replayed else {}
+        headers = {**NO_STORE, "X-Request-Id": id_, **replayed}
+        meta = await gateway.meta(id_, caller)
+        attended = (
+            nullcontext() if asked.background else gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
+        )
+        if asked.stream:
+            body = _frames(gateway, meta, forget=asked.store is False)
+            return AttendedStream(body, attended, media_type=SSE, headers=headers)
+        if asked.background:
+            return _json(await _so_far(gateway, meta), headers)
+        with attended:
+            return await while_connected(request, _whole(gateway, meta, request, headers, forget=asked.store is False))
+
+    @router.get("/{response_id}", openapi_extra=_STREAM, operation_id="response", response_class=Response)
+    async def retrieve(
+        request: Request,
+        response_id: ResponseId,
+        stream: Annotated[bool, Query()] = False,
+        starting_after: Annotated[int | None, Query(ge=-1, description="the last sequence_number you have")] = None,
+    ) -> Response:
+        """The response as it is now; or, with `stream`, its events from the start or after a sequence number."""
+        meta = await gateway.meta(_request_id(response_id), service.caller(request))
+        headers = {**NO_STORE, "X-Request-Id": meta.request_id}
+        if not stream:
+            return _json(await _so_far(gateway, meta), headers)
+        attended = gateway.attended(meta.request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
+        body = _frames(gateway, meta, after=-1 if starting_after is None else starting_after)
+        return AttendedStream(body, attended, media_type=SSE, headers=headers)
+
+    @router.post("/{response_id}/cancel", operation_id="cancel_response", response_class=Response)
+    async def cancel(request: Request, response_id: ResponseId) -> Response:
+        """Stop the work. Returns the response when that is done."""
+        meta = await gateway.meta(_request_id(response_id), service.caller(request))
+        await gateway.cancel(meta.request_id)
+        return _json(await _so_far(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
+
+    @router.delete("/{response_id}", operation_id="delete_response", response_class=Response)
+    async def delete(request: Request, response_id: ResponseId) -> Response:
+        """Stop the work and remove every trace of the request."""
+        meta = await gateway.meta(_request_id(response_id), service.caller(request))
+        erased = await gateway.erase(meta.request_id)
+        return _json({"id": response_id, "object": "response", "deleted": erased}, NO_STORE)
+
+    app.include_router(router)
+
+
+async def _read(
+    request: Request, service: Service, uploads: Uploads, caller: Caller, fetch: Fetch | None
+) -> tuple[ResponsesRequest, LocateOptions, list[bytes]]:
+    """What is asked for, in both languages, and the photos."""
+    fields = await read_json(request, service.args.gateway)
+    try:
+        asked = ResponsesRequest.model_validate(fields)
+    except ValidationError as error:
+        raise refused(error, ResponsesRequest) from error
+    asked.check_supported()
+    options = options_from(asked.fields(), asked.sent_as())
+    pictures = asked.pictures()
+    if len(pictures) > MAX_PHOTOS:
+        raise RequestError(f"{len(pictures)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+    photos: list[bytes] = []
+    for one in pictures:
+        upload = one.get("upload")
+        found = (
+            [await uploads.photo(upload, caller)]
+            if upload is not None
+            else await photos_from([one], fetch, service.args.gateway)
+        )
+        photos += found
+    return asked, options, photos
+
+
+def _folding(meta: RunMeta) -> ResponseFold:
+    created_at = int(datetime.fromisoformat(meta.started_at).timestamp()) if meta.started_at else 0
+    return ResponseFold(meta.request_id, created_at, background=not meta.attended)
+
+
+async def _so_far(gateway: Gateway, meta: RunMeta) -> dict[str, Any]:
+    folding = _folding(meta)
+    async with closing(gateway.store.read(meta.request_id, idle_s=0.0)) as entries:
+        async for entry in entries:
+            if entry is None:
+                break
+            if (event := event_of(entry)) is not None:
+                folding.feed(event)
+    return folding.response()
+
+
+async def _whole(
+    gateway: Gateway, meta: RunMeta, request: Request, headers: dict[str, str], *, forget: bool
+) -> Response:
+    folding, events = _folding(meta), []
+    try:
+        async with closing(gateway.follow(meta.request_id)) as entries:
+            async for entry in entries:
+                if entry is not None and (event := event_of(entry)) is not None:
+                    events.append(event)
+                    folding.feed(event)
+    finally:
+        if forget:
+            spawn(gateway.erase(meta.request_id), name=f"forget {meta.request_id}")
+    run = fold(events)
+    if run.answer is None:
+        return no_answer(run, request.url.path, headers)
+    return _json(folding.response(), headers)
+
+
+async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: bool = False) -> AsyncIterator[bytes]:
+    """The stream from the sequence number after `after` on. It is folded from the first event: so numbers agree."""
+    folding = _folding(meta)
+    try:
+        async with closing(gateway.follow(meta.request_id)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    yield HEARTBEAT
+                    continue
+                event = event_of(entry)
+                for told in folding.feed(event) if event is not None else ():
+                    if told["sequence_number"] > after:
+                        yield b"event: " + told["type"].encode() + b"\ndata: " + orjson.dumps(told) + b"\n\n"
+    finally:
+        if forget:
+            spawn(gateway.erase(meta.request_id), name=f"forget {meta.request_id}")
+
+
+def _request_id(response: str) -> str:
+    return "loc_" + response.removeprefix("resp_")
+
+
+def _json(told: dict[str, Any], headers: dict[str, str]) -> Response:
+    return Response(orjson.dumps(told), media_type=JSON, headers=headers)
