@@ -19,6 +19,7 @@ BENCHES = {
     "maps": "how long a 500x500 map takes, encoding included",
     "tools": "the broker: calls made once, cached calls, what a killed process loses",
     "consensus": "what the verifier adds, sees through, and promises",
+    "check": "claims told true from false, and what a false claim moves",
     "score": "rows scored a second, and whether a killed run resumes exactly",
     "depth": "what stop policies save and lose; stragglers, deadlines, auto against deep",
     "overhead": "what the loop and the streaming cost beyond the engine's own time",

@@ -9,6 +9,8 @@ with SyncClient("http://127.0.0.1:8000") as client:
 
 from geotts_client.answer import Answer, Contradiction, HintOutcome, PhotoAnswer, StopReason
 from geotts_client.area import Area, BBox, Circle, Countries
+from geotts_client.check_options import CheckOptions
+from geotts_client.claim_check import CheckedPlace, ClaimCheck
 from geotts_client.client import Client
 from geotts_client.errors import (
     ConfigError,
@@ -35,7 +37,10 @@ __all__ = [
     "Area",
     "BBox",
     "Cancelled",
+    "CheckOptions",
+    "CheckedPlace",
     "Circle",
+    "ClaimCheck",
     "Client",
     "ConfigError",
     "Contradiction",

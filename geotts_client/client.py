@@ -18,13 +18,14 @@ import asyncio
 import json
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
 from typing import Any, Self, TypeVar
 
 import httpx
 from pydantic import ValidationError
 
+from geotts_client.check_options import CheckOptions, Statement, checking
 from geotts_client.errors import (
     ConfigError,
     DeadlineExceeded,
@@ -118,6 +119,18 @@ class Client:
             raise error_of(run.failure)
         return run
 
+    async def check(
+        self, photos: Photos, claim: Statement | Sequence[Statement], options: LocateOptions | None = None
+    ) -> Run:
+        """Check whether the photos were taken where somebody says: a place by name, an area, or 2 to 8 of them to
+        compare. The result is `answer.check`. `stream` and `submit` do the same with `CheckOptions`.
+
+        Raises:
+            RequestError: the claim names no place that the service knows.
+            GeoTTSError: what else ended the request, as `locate`.
+        """
+        return await self.locate(photos, checking(claim, options))
+
     async def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
         """Start a request that needs no reader; returns its id. The same `key` never starts it twice."""
         headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
@@ -153,7 +166,7 @@ class Client:
     def _post(self, photos: list[bytes], options: LocateOptions, headers: dict[str, str]) -> httpx.Request:
         return self._http.build_request(
             "POST",
-            f"{self._url}/locate",
+            f"{self._url}/{'check' if isinstance(options, CheckOptions) else 'locate'}",
             files=[("image", photo) for photo in photos],
             data=form_fields(options),
             headers=headers,

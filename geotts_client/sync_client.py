@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Generator
+from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
 from types import AsyncGeneratorType
 from typing import Any, Self, TypeVar
 
 import httpx
 
+from geotts_client.check_options import Statement
 from geotts_client.client import CANCEL_S, Client
 from geotts_client.events import Event
 from geotts_client.options import LocateOptions
@@ -71,6 +72,12 @@ class SyncClient:
     def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
         """The whole request folded, as `Client.locate`."""
         return self._wait(self._client.locate(photos, options))
+
+    def check(
+        self, photos: Photos, claim: Statement | Sequence[Statement], options: LocateOptions | None = None
+    ) -> Run:
+        """Check whether the photos were taken where somebody says, as `Client.check`."""
+        return self._wait(self._client.check(photos, claim, options))
 
     def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
         """Start a request that needs no reader; returns its id, as `Client.submit`."""

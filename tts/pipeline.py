@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 from tts.aio import Deadline, Send, beside, closing, stream
@@ -48,6 +49,7 @@ from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
+from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
 _VERIFIER_SHARE = 0.1
@@ -91,6 +93,7 @@ class Solution:
         self._run = Run()
         self._beside = Usage()  # of models asked by locator and verifier
         self._seen: dict[str, str] = {}  # what an observer said of the photos
+        self._blind: int | None = None  # rollouts that were not told of the claim, once others test it
         self._parent: str | None = None
         self._marks: dict[str, float] = {}
 
@@ -130,7 +133,8 @@ class Solution:
             verdict = await self._verify(routing)
             harder = self._harder(ensemble, plan, verdict) if cut is not StopReason.DEADLINE else None
             if harder is None:
-                return verdict, cut if cut in _REQUEST_STOPS else self._why_ended()
+                stop = cut if cut in _REQUEST_STOPS else self._why_ended()
+                return await self._tested(ensemble, plan, routing, verdict), stop
             plan, why = harder
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
             cut = await self._roll_out(ensemble, plan, routing)
@@ -181,6 +185,40 @@ class Solution:
         plan = self._ports.router.plan(self._options, routing, opened=opened)
         await self._emit(Routed(locatability=routing.locatability, plan=plan))
         return plan
+
+    async def _tested(self, blind: Ensemble, plan: Plan, routing: Routing, verdict: Verdict) -> Verdict:
+        """The verdict, with the check of a claim by rollouts that know of it, where there is one and time for it."""
+        if not self._request.claimed or self._deadline.remaining_s() < 2.0 * blind.longest_s + self._verifier_s:
+            return verdict
+        spent = sum((trajectory.usage for trajectory in self._run.trajectories), Usage(cost_usd=self._beside.cost_usd))
+        testing = self._ports.router.testing(plan, self._options, started=blind.started, spent=spent)
+        if testing is None:
+            return verdict
+        await self._emit(Escalated(reason="the claim is tested", added=testing.n_planned, plan=testing))
+        self._blind = len(self._run.trajectories)
+        group = replace(self._group(testing, routing), testing=in_question(self._request.claimed, verdict))
+        await self._testing_ensemble(blind).run(group, testing.n_planned, self._until(group))
+        return await self._verify(routing)
+
+    def _testing_ensemble(self, blind: Ensemble) -> Ensemble:
+        """Rollouts that test a claim never stop each other: each of them is asked for."""
+        settings = self._ports.watch
+        watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, settings.guesses)
+        sink = Sink(self._emit, self._send, self._egress.add, run=self._testing_run, seen=self._seen)
+        return Ensemble(
+            self._ports.rollouts,
+            settings,
+            watch,
+            sink,
+            self._seed_for,
+            self._options.max_tokens_total,
+            numbered_from=blind.started,
+        )
+
+    def _testing_run(self) -> Run:
+        """What was sent of the rollouts that test the claim."""
+        rollouts = {number: found for number, found in self._run.rollouts.items() if number >= (self._blind or 0)}
+        return self._run.model_copy(update={"rollouts": rollouts})
 
     def _ensemble(self) -> Ensemble:
         settings = self._ports.watch
@@ -248,8 +286,10 @@ class Solution:
             context=self._paid_context(max(0.05, self._deadline.remaining_s())),
             photos=self._request.photos,
             options=self._options,
-            trajectories=self._run.trajectories,
+            trajectories=self._run.trajectories[: self._blind],
             readings=routing.readings,
+            claimed=self._request.claimed,
+            testing=() if self._blind is None else self._run.trajectories[self._blind :],
         )
         verdict: Verdict | None = None
         problem = ""

@@ -13,6 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 from pydantic import JsonValue
 
 from tts.domain.answer import Verdict
+from tts.domain.claim import ClaimedPlace
 from tts.domain.description import Description
 from tts.domain.events import Event
 from tts.domain.geo import Area, LatLon
@@ -73,8 +74,8 @@ class ModelRequest:
     `tools` may be called in this turn. `listed_tools` are those the prompt lists, the same over all turns so that the
     prefix stays; None means the same as `tools`, empty that the messages describe them already.
 
-    `money_usd` is what the turn may cost, None without a limit. `sampling.max_tokens` keeps to it already; an engine
-    that asks a second model for the turn pays that from it, too.
+    `testing` are places in question. `money_usd` is what the turn may cost, None without a limit; `sampling.max_tokens`
+    keeps to it already; an engine that asks a second model for the turn pays that from it, too.
     """
 
     context: RequestContext
@@ -92,6 +93,7 @@ class ModelRequest:
     hint: str | None = None
     lora: str | None = None
     money_usd: float | None = None
+    testing: tuple[ClaimedPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +241,6 @@ class Locator(Protocol):
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """One rating of all photos of a request together."""
-        ...
 
 
 class Checkpoint(Value):
@@ -273,7 +274,7 @@ class GroupRequest:
 
     `files` are the pictures that tools made for rollouts which go on from a checkpoint; `leader` is the best guess of
     earlier groups of the same query. `warm`: another rollout of the query has been through the prompt, so that none of
-    these has to go ahead.
+    these has to go ahead. `testing`: the rollouts find out which of these places it is; the others are blind to them.
     """
 
     context: RequestContext
@@ -294,6 +295,7 @@ class GroupRequest:
     files: dict[str, bytes] = field(default_factory=dict)
     followed: bool = True
     warm: bool = False
+    testing: tuple[ClaimedPlace, ...] = ()
 
 
 class Gallery(Protocol):
@@ -318,13 +320,17 @@ class Rollouts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
-    """Everything the verifier may know. Trajectories are exchangeable: their order says nothing."""
+    """Everything the verifier may know. Trajectories are exchangeable: their order says nothing.
+    `claimed`: places that the photo is said to show; `testing` are trajectories that knew of them and have no votes.
+    """
 
     context: RequestContext
     photos: tuple[Photo, ...]
     options: LocateOptions
     trajectories: tuple[Trajectory, ...]
     readings: tuple[Reading, ...] = ()
+    claimed: tuple[ClaimedPlace, ...] = ()
+    testing: tuple[Trajectory, ...] = ()
 
 
 class VerdictText(Value):
@@ -351,11 +357,9 @@ class OutgoingRecord(Protocol):
 
     async def about(self, request_id: str) -> tuple[Outgoing, ...]:
         """Everything tools sent for a request so far, in order. Raises GeoTTSError when a part cannot be asked."""
-        ...
 
     async def note(self, sent: Sequence[Outgoing]) -> None:
         """Write down what was sent by others than tools, where a file is kept. Raises GeoTTSError when that fails."""
-        ...
 
 
 class Router(Protocol):
@@ -371,6 +375,10 @@ class Router(Protocol):
 
     def opening(self, options: LocateOptions) -> Plan:
         """The plan before anything is known of the photos."""
+        ...
+
+    def testing(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
+        """The plan of rollouts that test a claim beside `started` blind ones; None when nothing is left for them."""
         ...
 
     def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:

@@ -21,6 +21,7 @@ from tts.wrong_fields import in_words
 _COMMANDS = {
     "locate": ("deployments.cli.locate", "Where were these photos taken?"),
     "export": ("deployments.cli.export", "Write answers as GeoJSON, KML, CSV, GeoParquet, geo: URIs, XMP or ATIF."),
+    "check": ("deployments.cli.check", "Were these photos taken where somebody says?"),
     "demo": ("deployments.cli.demo", "Build, serve, locate sample photos, stop: the tour."),
     "serve": ("deployments.cli.serve", "Run the service."),
     "profile": ("deployments.cli.profile", "List the profiles; import the authors' prompts for one."),

@@ -15,6 +15,7 @@ import click
 import orjson
 
 from deployments.cli.built_data import ensure_data
+from deployments.cli.check_view import check_panel
 from deployments.cli.console import STDERR, config_option, profile_in_use, profile_options
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, Input, collect
@@ -22,12 +23,14 @@ from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
+from deployments.gateway.claims import places_claimed
 from deployments.wiring.live_tools import unused_keys
 from deployments.wiring.local import local_ports
 from tts.aio import closing
 from tts.api.client import Client
 from tts.api.schema import response_of
 from tts.config import AppArgs
+from tts.domain.claim import ClaimedPlace
 from tts.domain.events import Event, Failed
 from tts.domain.exif_claims import file_claim
 from tts.domain.geojson import answer_geojson
@@ -124,13 +127,18 @@ def command(
     if remote is None and profile_in_use() is not None:
         warn_of(unused_keys(args, os.environ))
     reports = HtmlReports(html, len(inputs), args) if html is not None else None
-    return asyncio.run(_run(inputs, options, args, form, remote, api_key, reports))
+    return asyncio.run(locate_inputs(inputs, options, args, form, remote, api_key, reports))
 
 
-async def _run(
+async def locate_inputs(
     inputs: list[Input], options: LocateOptions, args: AppArgs, form: str | None, url: str | None, api_key: str | None,
     reports: HtmlReports | None,
 ) -> int:  # fmt: skip
+    """Locate each photo, here or at `url`, and print it in a form; the exit code. With `CheckOptions`, check a claim.
+
+    Raises RequestError when a claim names no place.
+    """
+    claimed = await places_claimed(options, args.data_dir) if url is None else ()
     failed = 0
     async with AsyncExitStack() as stack:
         if url is not None:
@@ -140,7 +148,7 @@ async def _run(
         else:
             ports = local_ports(args)
             stack.push_async_callback(close_each, ports.rollouts, ports.verifier)
-            source = partial(_local_events, ports, args)
+            source = partial(_local_events, ports, args, claimed)
             picture = partial(map_of, args)
         for item in inputs:
             raw, run = await follow(item, options, source, quiet=form is not None)
@@ -199,11 +207,13 @@ def _readable() -> Iterator[None]:
         raise _Unreadable(str(error)) from error
 
 
-async def _local_events(ports: Ports, args: AppArgs, raw: bytes, options: LocateOptions) -> AsyncIterator[Event]:
+async def _local_events(
+    ports: Ports, args: AppArgs, claimed: tuple[ClaimedPlace, ...], raw: bytes, options: LocateOptions
+) -> AsyncIterator[Event]:
     photo = await asyncio.to_thread(load_photo, raw, args.gateway.photo)
     claims = (file_claim(raw),) if options.exif == "report" else ()
     options = args.request_defaults.fill(options)
-    request = LocateRequest(new_request_id(), (photo,), options, file_claims=claims)
+    request = LocateRequest(new_request_id(), (photo,), options, file_claims=claims, claimed=claimed)
     async with closing(
         solve(request, ports, deadline_s=options.deadline_s or args.gateway.default_deadline_s)
     ) as items:
@@ -229,4 +239,6 @@ def _print_answer(item: Input, run: Run, options: LocateOptions, form: str | Non
     elif form == "geojson":
         click.echo(orjson.dumps({"photo": item.label, **answer_geojson(run.answer)}))
     else:
+        if run.answer.check is not None:
+            _STDOUT.print(check_panel(run.answer.check))
         _STDOUT.print(answer_panel(run.answer, picture if _STDOUT.is_terminal else None))

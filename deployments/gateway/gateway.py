@@ -18,6 +18,7 @@ from functools import partial
 from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
+from deployments.gateway.claims import places_claimed
 from deployments.gateway.photos.process import PhotoProcess
 from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
@@ -73,6 +74,7 @@ class Gateway:
         photo_process: PhotoProcess | None = None,
     ) -> None:
         self._config, self._defaults = args.gateway, args.request_defaults
+        self._data_dir = args.data_dir
         self._ports = ports
         self.brokers = brokers
         self._observers = Observers(observers)
@@ -125,6 +127,7 @@ class Gateway:
 
         Raises:
             PhotoError: for bytes that are not an acceptable photo.
+            RequestError: a claim that names no place.
             KeyReused: `key` stands for another request.
             TooManyRequests: the caller has too many requests at work.
             StoreUnavailable: the run store does not answer.
@@ -132,10 +135,17 @@ class Gateway:
         arrival = arrival or Arrival()
         caller = arrival.caller
         options = _within_means(self._defaults.fill(options), caller)
+        claimed = await places_claimed(options, self._data_dir)
         photos = await self.admission.photos(raw_photos)
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
         request = LocateRequest(
-            arrival.request_id, photos, options, traceparent=traceparent, file_claims=file_claims, followed=followed
+            arrival.request_id,
+            photos,
+            options,
+            traceparent=traceparent,
+            file_claims=file_claims,
+            followed=followed,
+            claimed=claimed,
         )
         meta = RunMeta(
             request_id=request.id,

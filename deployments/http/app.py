@@ -21,6 +21,7 @@ from deployments.http.middleware.head import HeadAsGet
 from deployments.http.openapi import install_openapi
 from deployments.http.pictures import AnswerPictures
 from deployments.http.problems import install_errors, unexpected
+from deployments.http.routes.check import add_check
 from deployments.http.routes.endpoints import add_endpoints
 from deployments.http.routes.locate import add_locate
 from deployments.http.routes.map import add_map
@@ -89,6 +90,7 @@ def create_app(
     )
     install_errors(app)
     add_locate(app, service)
+    add_check(app, service)
     add_runs(app, service)
     add_map(app, service, maps)
     mcp.add_to(app)

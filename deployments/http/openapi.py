@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from tts.api.openai import ChatRequest
 from tts.api.responses import ResponsesRequest
 from tts.api.schema import Accepted202, Problem
+from tts.domain.claim import CheckOptions
 from tts.domain.events import EVENT
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.export.formats import FORMATS
@@ -21,6 +22,7 @@ _REF = "#/components/schemas/{model}"
 Json = dict[str, Any]
 
 _OPTIONS: Json = LocateOptions.model_json_schema(ref_template=_REF)
+_CHECK: Json = CheckOptions.model_json_schema(ref_template=_REF)
 _EVENT: Json = EVENT.json_schema(ref_template=_REF, mode="serialization")
 _TINY = "/9j/4AAQSkZJRgABAQAAAQABAAD…"
 
@@ -48,13 +50,14 @@ def _several(one: Json) -> Json:
     return {"description": f"one photo, or up to {MAX_PHOTOS} of one place", "oneOf": [one, many]}
 
 
-def _body(image: Json) -> Json:
+def _body(image: Json, options: Json) -> Json:
     """The options, and an area that may be said in words, too."""
-    within = _OPTIONS["properties"]["within"]
+    within = options["properties"]["within"]
     words = {"type": "string", "examples": ["IT, FR", "41.9, 12.5, 200"]}
     schema = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; in words: {WAYS}"}
-    properties = {"image": _several(image), **_OPTIONS["properties"], "within": {**within, **schema}}
-    return {"type": "object", "required": ["image"], "properties": properties, "additionalProperties": False}
+    properties = {"image": _several(image), **options["properties"], "within": {**within, **schema}}
+    required = ["image", *options.get("required", [])]
+    return {"type": "object", "required": required, "properties": properties, "additionalProperties": False}
 
 
 def _header(name: str, description: str, schema: Json | None = None) -> Json:
@@ -103,9 +106,12 @@ LOCATE: Json = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {"schema": _body(_FILE), "encoding": {"image": {"contentType": "image/*"}}},
+            "multipart/form-data": {
+                "schema": _body(_FILE, _OPTIONS),
+                "encoding": {"image": {"contentType": "image/*"}},
+            },
             "application/json": {
-                "schema": _body(_SOURCE),
+                "schema": _body(_SOURCE, _OPTIONS),
                 "examples": {
                     "one photo": {"value": {"image": {"base64": _TINY}, "n_parallel": 4}},
                     "two photos, in Italy or France, by a deadline": {
@@ -132,6 +138,23 @@ LOCATE: Json = {
         "202": {
             "description": "Accepted (`Prefer: respond-async`): ask at `Location`",
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Accepted202"}}},
+        },
+    },
+}
+
+CHECK: Json = {
+    **LOCATE,
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {"schema": _body(_FILE, _CHECK), "encoding": {"image": {"contentType": "image/*"}}},
+            "application/json": {
+                "schema": _body(_SOURCE, _CHECK),
+                "examples": {
+                    "one place": {"value": {"image": {"base64": _TINY}, "claim": "Kharkiv"}},
+                    "which of two": {"value": {"image": {"base64": _TINY}, "claim": ["Kharkiv", "50.6,36.59,20"]}},
+                },
+            },
         },
     },
 }
@@ -200,7 +223,7 @@ def install_openapi(app: FastAPI, *, keys: bool) -> None:
         components = schema.setdefault("components", {})
         models = components.setdefault("schemas", {})
         event = dict(_EVENT)
-        for name, model in {**_OPTIONS["$defs"], **event.pop("$defs"), "Event": event}.items():
+        for name, model in {**_OPTIONS["$defs"], **_CHECK["$defs"], **event.pop("$defs"), "Event": event}.items():
             models.setdefault(name, model)
         for model in (Accepted202, Problem, ChatRequest, ResponsesRequest):
             described = model.model_json_schema(ref_template=_REF)

@@ -69,22 +69,24 @@ class Malformed(RequestError):
 
 
 async def read_request(
-    request: Request, config: GatewayConfig, fetch: Fetch | None = None
+    request: Request, config: GatewayConfig, fetch: Fetch | None = None, model: type[LocateOptions] = LocateOptions
 ) -> tuple[LocateOptions, list[bytes]]:
-    """Options and the bytes of one to eight photos; `fetch` gets those that are sent as a URL.
+    """Options of a `model` and the bytes of one to eight photos; `fetch` gets those that are sent as a URL.
 
     Raises:
         RequestError: any of its kinds, with what to change.
     """
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        return await _from_form(request, config)
+        return await _from_form(request, config, model)
     if kind == "application/json":
-        return await _from_json(request, config, fetch)
+        return await _from_json(request, config, fetch, model)
     raise UnsupportedMediaType("send multipart/form-data with a field `image`, or application/json")
 
 
-async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOptions, list[bytes]]:
+async def _from_form(
+    request: Request, config: GatewayConfig, model: type[LocateOptions]
+) -> tuple[LocateOptions, list[bytes]]:
     limit = config.photo.max_bytes
     parser = MultiPartParser(
         _without_charset(request.headers),
@@ -116,7 +118,7 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[LocateOpt
     finally:
         for file in parser._files_to_close_on_error:  # a body that ends inside a file leaves it out of the form, open
             file.close()
-    return options_from(fields), _checked(photos)
+    return options_from(fields, model=model), _checked(photos)
 
 
 def _picture_in(text: str) -> bytes:
@@ -131,12 +133,14 @@ def _without_charset(headers: Headers) -> Headers:
     return Headers({"content-type": _CHARSET.sub("", headers.get("content-type", ""))})
 
 
-async def _from_json(request: Request, config: GatewayConfig, fetch: Fetch | None) -> tuple[LocateOptions, list[bytes]]:
+async def _from_json(
+    request: Request, config: GatewayConfig, fetch: Fetch | None, model: type[LocateOptions]
+) -> tuple[LocateOptions, list[bytes]]:
     fields = await read_json(request, config)
     images = fields.pop(_IMAGE_FIELD, None)
     if isinstance(within := fields.get("within"), str):
         fields["within"] = await _structured("within", within)
-    options = options_from(fields)
+    options = options_from(fields, model=model)
     sources = _checked(images if isinstance(images, list) else [images] if images else [])
     return options, await photos_from(sources, fetch, config)
 
@@ -256,16 +260,18 @@ async def _structured(name: str, value: str) -> Any:
         raise _wrong(name, "must hold JSON") from error
 
 
-def options_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = None) -> LocateOptions:
-    """Raises RequestError with every wrong field; empty fields count as absent.
+def options_from(
+    fields: dict[str, Any], sent_as: Mapping[str, str] | None = None, *, model: type[LocateOptions] = LocateOptions
+) -> LocateOptions:
+    """Options of a `model`. Raises RequestError with every wrong field; empty fields count as absent.
 
     `sent_as`: what the caller calls an option, where that is not its own name.
     """
     names = sent_as or {}
     try:
-        options = LocateOptions.model_validate({k: v for k, v in fields.items() if v != ""})
+        options = model.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
-        raise refused(error, LocateOptions, names) from error
+        raise refused(error, model, names) from error
     for name, problem in _unknown(options):
         raise _wrong(names.get(name, name), problem)
     return options

@@ -44,9 +44,11 @@ from tts.routing.predictor import DepthPredictor, load_predictor
 from tts.routing.probe import ProbeLocator
 from tts.routing.segmentation import Segmenter, VisualLocator
 from tts.toolkit.toolbox import LocalToolbox
+from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.consensus.calibration_in_use import calibration_in_use
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import thinks_by_name
+from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier
 from tts.verify.verifiers.model import ModelVerifier
@@ -199,7 +201,8 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None) -> Ve
     in_use = calibration_in_use(args)
     consensus = ConsensusVerifier(world, in_use.calibration)
     verifier = _weighing(consensus, args, rollout_model)
-    return StatingVerifier(_consistent(verifier, world, args, rollout_model), in_use.state, args.dialect)
+    stating = StatingVerifier(_consistent(verifier, world, args, rollout_model), in_use.state, args.dialect)
+    return ClaimVerifier(stating, world, in_use.calibration, shipped_claim_calibration(args.engine.name))
 
 
 def _weighing(consensus: ConsensusVerifier, args: AppArgs, rollout_model: ModelClient | None) -> Verifier:

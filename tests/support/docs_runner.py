@@ -99,7 +99,8 @@ class Reader:
         photo = subprocess.run(["base64", "-w0", self.folder / "photo.jpg"], capture_output=True, text=True, check=True)
         body = _ELIDED.sub(lambda _: json.dumps(photo.stdout), block.text)
         (self.folder / "body.json").write_text(body)
-        self._shell(f"curl -sS -H 'Content-Type: application/json' -d @body.json {SERVICE}/locate")
+        path = "check" if '"claim"' in body else "locate"
+        self._shell(f"curl -sS -H 'Content-Type: application/json' -d @body.json {SERVICE}/{path}")
 
     def _shell(self, command: str) -> str:
         """Its output. A key that it shows is used from then on."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tts.dialects.settings import DialectSettings
+from tts.domain.claim import ClaimedPlace
 from tts.domain.cues import Cues
 from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
@@ -26,7 +27,9 @@ from tts.ports import Sampling, ToolOutcome, ToolSchema
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a rollout is asked, as far as a prompt may show it. `similar`: photos of known position, nearest first."""
+    """What a rollout is asked, as far as a prompt may show it. `similar`: photos of known position, nearest first;
+    `testing`: places in question, for a rollout that tests a claim.
+    """
 
     photos: tuple[Photo, ...]
     hint: str | None = None
@@ -35,6 +38,7 @@ class Task:
     use_tools: bool = True
     tools: tuple[ToolSchema, ...] = ()
     similar: tuple[SimilarPhoto, ...] = ()
+    testing: tuple[ClaimedPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from shapely.geometry.polygon import orient
 from shapely.ops import unary_union
 
 from tts.domain.answer import Answer
-from tts.domain.geo import LatLon, circle_ring, distance_km
+from tts.domain.claim import ClaimCheck
+from tts.domain.geo import Circle, LatLon, circle_ring, distance_km
 
 _WHOLE_WORLD_KM = 9500.0
 _NORTH, _SOUTH = LatLon(lat=90, lon=0), LatLon(lat=-90, lon=0)
@@ -21,7 +22,7 @@ def answer_geojson(answer: Answer) -> dict[str, Any]:
     """FeatureCollection: the point, the 50 % and 90 % circles as polygons, the other candidates, and each photo where
     they are not of one place."""
     summary = answer.jsonable()
-    for heavy in ("candidates", "evidence", "per_photo", "route", "rollouts", "provenance"):
+    for heavy in ("candidates", "evidence", "per_photo", "route", "rollouts", "provenance", "check"):
         summary.pop(heavy)
     features = [_feature("answer", point_geometry(answer.point), summary)]
     if answer.point is not None and answer.radius_km is not None:
@@ -30,12 +31,24 @@ def answer_geojson(answer: Answer) -> dict[str, Any]:
     for rank, candidate in enumerate(answer.candidates):
         point = LatLon(lat=candidate.lat, lon=candidate.lon)
         features.append(_feature("candidate", point_geometry(point), {"rank": rank, **candidate.jsonable()}))
+    features += _claimed(answer.check) if answer.check is not None else []
     for photo in answer.per_photo:
         place = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
         photo_fields = photo.jsonable()
         photo_fields.pop("evidence")
         features.append(_feature("photo", point_geometry(place), photo_fields))
     return {"type": "FeatureCollection", "features": features}
+
+
+def _claimed(check: ClaimCheck) -> list[dict[str, Any]]:
+    """The claimed places with what was found about them; countries and regions have no geometry here."""
+    found = []
+    for place in check.places:
+        circles = [area for area in place.areas if isinstance(area, Circle)]
+        told = {**place.jsonable(), "check": check.verdict, "kind_of_check": check.kind, "text": check.text}
+        geometries = [circle_geometry(area.centre, area.radius_km) for area in circles]
+        found += [_feature("claimed", geometry, told) for geometry in geometries or (None,)]
+    return found
 
 
 def _feature(role: str, geometry: dict[str, Any] | None, properties: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from geotts_client.claimed_place import ClaimedPlace
 from geotts_client.file_claim import FileClaim
 from geotts_client.options import MAX_PARALLEL, LocateOptions
 from tts.domain.photo import Photo
@@ -22,6 +23,7 @@ MAX_PHOTOS = 8
 class LocateRequest:
     """One to eight photos of one place, and the options. `id` names the request everywhere.
 
+    `claimed`: places that the photos are said to show, to be checked.
     `followed`: somebody reads its events as they come. Without, what is said travels in larger pieces.
     """
 
@@ -31,6 +33,7 @@ class LocateRequest:
     traceparent: str | None = None
     file_claims: tuple[FileClaim, ...] = ()
     followed: bool = True
+    claimed: tuple[ClaimedPlace, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.photos) <= MAX_PHOTOS:

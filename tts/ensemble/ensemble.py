@@ -65,7 +65,9 @@ class Sink:
 
 
 class Ensemble:
-    """All rollouts of one request. `run` is called once, and again for every escalation."""
+    """All rollouts of one request, numbered from `numbered_from` on. `run` is called once, and again for every
+    escalation.
+    """
 
     def __init__(
         self,
@@ -75,9 +77,11 @@ class Ensemble:
         sink: Sink,
         seed_for: Callable[[int], int],
         max_tokens_total: int | None,
+        numbered_from: int = 0,
     ) -> None:
         self._rollouts, self._settings, self._watch, self._sink = rollouts, settings, watch, sink
         self._seed_for, self._max_tokens_total = seed_for, max_tokens_total
+        self._numbered_from = numbered_from
         self._started: dict[int, float] = {}
         self._took: dict[int, float] = {}
         self._hedged = False
@@ -149,7 +153,7 @@ class Ensemble:
         return until if until is not None and until > _now() else None
 
     def _start(self, fleet: _Fleet, group: GroupRequest, added: int) -> None:
-        now, first = _now(), len(self._started)
+        now, first = _now(), self._numbered_from + len(self._started)
         context = group.context.model_copy(update={"described": dict(self._sink.seen)})
         group = replace(group, context=context)
         for ids in split(added, self._rollouts.group_size(added)):

@@ -14,6 +14,7 @@ from tts.errors import GeoTTSError
 from tts.geodata.maps.cartographer import Cartographer
 from tts.report import sections
 from tts.report.answer_map import answer_map, overview_map
+from tts.report.claim_section import claim_section
 from tts.report.markup import Child, Html, data_uri, el, page
 
 _PHOTO_SIDE_PX = 900
@@ -34,6 +35,7 @@ def report_page(run: Run, cartographer: Cartographer, photo: Photo | None = None
     body = el(
         "main",
         sections.contradictions(answer),
+        claim_section(answer),
         sections.headline(answer),
         sections.per_photo(answer),
         sections.warnings(answer),

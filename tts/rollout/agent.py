@@ -54,6 +54,7 @@ class Agent:
             use_tools=bool(schemas),
             tools=schemas,
             similar=similar,
+            testing=group.testing,
         )
         return Brief(dialect, schemas, group.limits.tighten(dialect.limits), tuple(dialect.opening(task)), withheld)
 

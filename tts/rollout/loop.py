@@ -237,6 +237,7 @@ class _Rollout:
             readings=self._group.readings,
             within=self._group.within,
             hint=self._group.hint,
+            testing=self._group.testing,
             money_usd=self._budget.money_left_usd,
         )
         text: list[str] = []

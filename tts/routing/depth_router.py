@@ -25,6 +25,7 @@ from tts.routing.reasons import SHOWS_NOTHING, plan_sentence, to_reason_about
 _DIRECT = Limits(max_turns=1, max_tool_calls=0)
 _STANDARD = Limits(max_turns=4)
 _STANDARD_ROLLOUTS = 2
+_MOST_TESTING = 4  # rollouts that test a claim
 _DEEPER = {PlanDepth.DIRECT: PlanDepth.STANDARD, PlanDepth.STANDARD: PlanDepth.DEEP}
 _DEEP_FROM = 0.5  # probability of the deep label above which search is worth its price
 _CLEAR_FROM = 0.8
@@ -106,6 +107,15 @@ class DepthRouter:
             added = min(unstarted, _STANDARD_ROLLOUTS) if deeper is PlanDepth.STANDARD else unstarted
             return self._plan(deeper, added, options, "the first, smaller plan was not enough", spent)
         return self._plan(plan.depth, (unstarted + 1) // 2, options, "more rollouts are needed", spent)
+
+    def testing(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
+        """Half as many as there are blind ones, at their depth; with a search, unless the caller excludes it. None
+        where nothing can be looked up, or the budget of the request is used up."""
+        if plan.depth is PlanDepth.HOPELESS or _exhausted(options, spent):
+            return None
+        shallow = plan.depth is PlanDepth.DIRECT and options.depth is Depth.AUTO
+        depth = PlanDepth.STANDARD if shallow else plan.depth
+        return self._plan(depth, min(_MOST_TESTING, (started + 1) // 2), options, "the claim is tested", spent)
 
     def _plan(self, depth: PlanDepth, n: int, options: LocateOptions, reason: str, spent: Usage) -> Plan:
         budget = self._budget(options)

@@ -15,12 +15,12 @@ from deployments.http.replies import ANSWERS, JSON, STREAMS, event_stream, reply
 from deployments.http.request_body import read_request
 from deployments.http.service import Service
 from tts.api.schema import Accepted202, LocateResponse
+from tts.domain.request import LocateOptions
 
 
 def add_locate(app: FastAPI, service: Service) -> None:
     """Add `POST /locate` to `app`, and a handler for clients that disconnect before a reply."""
     router = APIRouter(tags=["locate"], responses=PROBLEMS)
-    gateway = service.gateway
 
     @router.post(
         "/locate",
@@ -36,38 +36,44 @@ def add_locate(app: FastAPI, service: Service) -> None:
         `Prefer: respond-async` the reply is a 202 at once and the work goes on without you. The same `Idempotency-
         Key` with the same request never runs twice.
         """
-        caller = await service.worker(request)
-        key = idempotency_key(request)
-        media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))
-        alone = "respond-async" in preferences(request)
-        async with gateway.arriving(caller) as arrival:
-            name_in_log(request.scope, arrival.request_id)
-            options, photos = await read_request(request, service.args.gateway, arrival.fetching(service.fetch))
-            started = await gateway.start(
-                photos,
-                options,
-                arrival=arrival,
-                key=key,
-                attended=not alone,
-                followed=alone or media_type in STREAMS or options.resume_grace_s > 0,
-                traceparent=request.headers.get("traceparent"),
-            )
-        id_ = started.request_id
-        headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
-        if alone:
-            return _accepted(id_, headers)
-        attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
-        if media_type in STREAMS:
-            return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
-        with attended:
-            run = await while_connected(request, gateway.result(id_))
-        return reply(id_, run, options.include, media_type, headers)
+        return await answered(request, service, LocateOptions)
 
     async def gone(request: Request, error: Exception) -> Response:
         return Response(status_code=499)  # nobody reads it; the access log does
 
     app.add_exception_handler(ClientDisconnect, gone)
     app.include_router(router)
+
+
+async def answered(request: Request, service: Service, model: type[LocateOptions]) -> Response:
+    """Read a request with the options of a `model`, start it, and reply in the form that the caller accepts."""
+    gateway = service.gateway
+    caller = await service.worker(request)
+    key = idempotency_key(request)
+    media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))
+    alone = "respond-async" in preferences(request)
+    async with gateway.arriving(caller) as arrival:
+        name_in_log(request.scope, arrival.request_id)
+        options, photos = await read_request(request, service.args.gateway, arrival.fetching(service.fetch), model)
+        started = await gateway.start(
+            photos,
+            options,
+            arrival=arrival,
+            key=key,
+            attended=not alone,
+            followed=alone or media_type in STREAMS or options.resume_grace_s > 0,
+            traceparent=request.headers.get("traceparent"),
+        )
+    id_ = started.request_id
+    headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
+    if alone:
+        return _accepted(id_, headers)
+    attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
+    if media_type in STREAMS:
+        return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
+    with attended:
+        run = await while_connected(request, gateway.result(id_))
+    return reply(id_, run, options.include, media_type, headers)
 
 
 def preferences(request: Request) -> dict[str, str]:

@@ -26,6 +26,7 @@ from deployments.runstore.reading import event_of
 from tts.aio import closing
 from tts.api.openai import MODELS, ChatRequest, Completion
 from tts.api.sse import HEARTBEAT
+from tts.domain.claim import CheckOptions
 from tts.domain.events import Done, Event, Failed
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.domain.trajectory import fold
@@ -72,8 +73,8 @@ def add_openai(app: FastAPI, service: Service) -> None:
     )
     async def chat(request: Request) -> Response:
         """Where were the images of this conversation taken? The content is the answer as JSON; what led to it is
-        `reasoning_content`. Options of `/locate` go into `geotts`. What messages say is an instruction, no claim about
-        the photo, and changes nothing: a hint is `geotts.hint`."""
+        `reasoning_content`. Options of `/locate` go into `geotts`; with `geotts.claim` the claim is checked. What
+        messages say is an instruction, no claim about the photo, and changes nothing: a hint is `geotts.hint`."""
         caller = await service.worker(request)
         preferred(request.headers.getlist("accept"), (JSON, SSE))  # the body chooses, but one of them must be welcome
         key = idempotency_key(request)
@@ -113,7 +114,8 @@ async def _read(
     except ValidationError as error:
         raise refused(error, ChatRequest) from error
     asked.check_supported()
-    options = options_from(asked.fields(), asked.sent_as())
+    model = CheckOptions if "claim" in asked.geotts else LocateOptions
+    options = options_from(asked.fields(), asked.sent_as(), model=model)
     images = [{"url": url} for url in _bounded(asked.images())]
     return asked, options, await photos_from(images, fetch, service.args.gateway)
 

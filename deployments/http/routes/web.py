@@ -20,6 +20,7 @@ from tts.errors import NotFound
 
 _LINKS = {
     "locate": "/locate",
+    "check": "/check",
     "models": "/v1/models",
     "openapi": "/openapi.json",
     "docs": "/docs",

@@ -16,6 +16,7 @@ from tts.dialects.hermes_tool_calls import calls_in, tools_text, without_calls
 from tts.dialects.served.labelled import answer_in_words, answer_tags
 from tts.dialects.served.served_tool import Frame, ServedTool
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings, read_schemas, read_text
+from tts.dialects.testing import testing_text
 from tts.domain.cues import Cues
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.imaging import PictureRules
@@ -134,7 +135,8 @@ class TextDialect:
         elif listing:
             system = f"{system}\n\n{listing}" if system else listing
         opening = (text_message("system", system),) if system else ()
-        return (*opening, user_message(self._asked(task), task.photos))
+        asked = "\n".join(text for text in (self._asked(task), testing_text(task.testing)) if text)
+        return (*opening, user_message(asked, task.photos))
 
     def _asked(self, task: Task) -> str:
         if self.task_text is not None:

@@ -12,7 +12,7 @@ from tts.clues.belief import Belief
 from tts.clues.lookups import AROUND, GEOCODE, SEARCH
 from tts.clues.mentions import Mention
 from tts.clues.reader import ClueReader
-from tts.domain.geo import LatLon
+from tts.domain.geo import Circle, LatLon
 from tts.domain.photo import Box, Photo
 from tts.domain.tooling import ToolCall
 from tts.geodata.english_names import language_name
@@ -22,6 +22,7 @@ from tts.inference.clues.unknown_words import strange_names, unknown_names
 from tts.ports import ModelRequest
 
 _SEARCHES = 2  # a turn
+_TESTED = 2  # places in question whose surroundings are looked at
 _STRANGE = 1  # of the searches, where there is a name that nothing explains
 _SURE = 0.75  # of the place within 25 km: then enlarging is not worth its time
 _SMALL_SIDE_PX = 640  # photos this small show nothing more when enlarged
@@ -73,6 +74,8 @@ def questions(
         _look_up(asking, known, mentions, belief, reader)
     if GEOCODE in offered:
         _locate_address(asking, known, belief)
+    if AROUND in offered and known.turn == 0:
+        _test(asking, request)
     if AROUND in offered and known.turn > 0:
         _look_around(asking, known, mentions, belief, reader)
     if "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
@@ -134,6 +137,15 @@ def _look_around(
         _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
         asking.ask(AROUND, **_at(place.point))
         asking.why.append(f"I check what is around {place.name}.")
+
+
+def _test(asking: _Asking, request: ModelRequest) -> None:
+    """What the map has around the places in question: lettering that is the name of something there tells for one."""
+    areas = [area for place in request.testing for area in place.areas]
+    for area in [area for area in areas if isinstance(area, Circle)][:_TESTED]:
+        asking.ask(AROUND, **_at(area.centre))
+    if asking.calls and request.testing:
+        asking.why.append("I check what is around the places in question.")
 
 
 def _at(point: LatLon) -> dict[str, JsonValue]:

@@ -7,12 +7,11 @@ hinted agrees; an answer somewhere else in the country is told as that, with the
 
 from __future__ import annotations
 
-import math
-
 from tts.clues.hints import Hint
 from tts.domain.answer import Contradiction, Evidence, HintOutcome, Verdict
 from tts.domain.geo import distance_km
 from tts.domain.hypothesis import Level
+from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
 from tts.verify.evidence.denial_check import denied_outcome
 from tts.verify.evidence.reading_belief import ReadBelief
@@ -21,7 +20,6 @@ from tts.verify.evidence.world import World
 
 _QUOTE = 300  # characters of a hint that the evidence repeats
 _NEAR_KM = 50.0  # as far as “near” a town reaches
-_LEAST_KM, _PEOPLE_PER_KM2 = 3.0, 3000.0  # a thinly built city: its disc is rather too wide than too narrow
 _FINEST = {"country": Level.COUNTRY, "admin1": Level.REGION}  # that an answer has to have to lie in a place
 
 
@@ -127,8 +125,7 @@ def _holds(place: Place, verdict: Verdict) -> bool:
         return verdict.country_code == place.country_code
     if place.kind == "admin1":
         return verdict.country_code == place.country_code and verdict.region == place.name
-    covers_km = max(_LEAST_KM, math.sqrt(place.population / _PEOPLE_PER_KM2 / math.pi))
-    return distance_km(place.point, point) <= covers_km
+    return distance_km(place.point, point) <= town_km(place)
 
 
 def _away_km(hint: Hint, verdict: Verdict) -> float:

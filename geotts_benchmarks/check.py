@@ -1,0 +1,206 @@
+"""`geotts bench check`: claims about drawn scenes, told true from false, and what a false claim moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+import click
+import numpy as np
+import yaml
+
+from deployments.cli.console import config_option
+from deployments.wiring.local import local_ports
+from deployments.wiring.parts import clue_reader, make_world
+from geotts_benchmarks.harness import Result, report, say
+from tts.aio import closing
+from tts.clues.claimed_places import claimed_place
+from tts.config import AppArgs
+from tts.domain.answer import Verdict
+from tts.domain.claim import CheckOptions, ClaimedPlace
+from tts.domain.photo import Photo
+from tts.domain.photo_cleaning import load_photo
+from tts.domain.plan import Depth
+from tts.domain.request import LocateOptions, LocateRequest
+from tts.domain.trajectory import Run, fold
+from tts.eval.claims.cases import CLAIM_FAMILIES, ClaimCase, claims_about
+from tts.eval.claims.fitting import WeighedCase, auc, calibration_error, fit_claims, probabilities
+from tts.eval.scenes.generate import SceneMaker
+from tts.eval.scenes.words import SPLITS, Split
+from tts.pipeline import solve
+from tts.ports import Attachment, Ports, Verifier, VerifierItem, VerifyRequest
+from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
+from tts.verify.claims.weighing import Weighing
+from tts.verify.verifiers.claim import ClaimVerifier
+
+_DEADLINE_S = 120.0
+_SUPPORTED = "supported"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A claim as a check weighed it, its verdict, and by how many points asking with it moved the place's mass."""
+
+    weighed: WeighedCase
+    verdict: str
+    gain_points: float | None = None
+
+
+class Recorder:
+    """Keeps what a verifier was asked last."""
+
+    def __init__(self, verifier: Verifier) -> None:
+        self._verifier = verifier
+        self.asked: VerifyRequest | None = None
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        """What the verifier yields."""
+        self.asked = request
+        async with closing(self._verifier.verify(request)) as items:
+            async for item in items:
+                yield item
+
+
+@click.command()
+@click.option("--scenes", "count", type=click.IntRange(min=1), default=300, show_default=True)
+@click.option("--n", type=click.IntRange(1, 16), default=4, show_default=True, help="Rollouts a scene.")
+@click.option("--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--suggestions", type=click.IntRange(min=0), default=150, show_default=True, help="False claims that are asked."
+)
+@click.option(
+    "--write", type=click.Path(dir_okay=False, path_type=Path), help="Fit to these claims, and write it here."
+)
+@click.option("--quick", is_flag=True, help="12 scenes.")
+@config_option
+def command(
+    args: AppArgs, count: int, n: int, split: str, seed: int, suggestions: int, write: Path | None, quick: bool
+) -> None:
+    """True and false claims about drawn scenes. AUC and calibration of their probabilities; shares in percent."""
+    maker = SceneMaker(seed=seed, split=cast(Split, split))
+    report("check", lambda: asyncio.run(measure(args, maker, 12 if quick else count, n, suggestions, write)))
+
+
+async def measure(args: AppArgs, maker: SceneMaker, count: int, n: int, suggestions: int, write: Path | None) -> Result:
+    """The figures over all claims about `count` scenes."""
+    checked = await _check_scenes(args, maker, count, n, suggestions=suggestions if write is None else 0)
+    calibration = shipped_claim_calibration(args.engine.name)
+    if write is not None:
+        origin = f"{len(checked)} claims about {count} scenes ({maker.split}, seed {maker.seed}), {n} rollouts"
+        calibration = fit_claims([row.weighed for row in checked], origin)
+        await asyncio.to_thread(_write, write, calibration)
+    return figures(checked, calibration)
+
+
+def _write(path: Path, calibration: ClaimCalibration) -> None:
+    path.write_text(yaml.safe_dump(calibration.model_dump(), sort_keys=False, width=118))
+
+
+def figures(checked: Sequence[Checked], calibration: ClaimCalibration) -> Result:
+    """`auc` and `ece` are of claims that the signs decide; of the others it is known how many are `supported`."""
+    weighed = [row.weighed for row in checked]
+    p = probabilities(weighed, calibration)
+    true = [case.case.true for case in weighed]
+    sure = np.array([case.case.family != "undecidable" for case in weighed])
+    gains = np.array([row.gain_points for row in checked if row.gain_points is not None])
+    supported = np.array([row.verdict == _SUPPORTED for row in checked])
+    by_family = {
+        family: _of_family([row for row in checked if row.weighed.case.family == family]) for family in CLAIM_FAMILIES
+    }
+    return {
+        "claims": len(checked),
+        "auc": round(auc(p[sure], [t for t, s in zip(true, sure, strict=True) if s]), 4),
+        "ece": round(calibration_error(p[sure], [t for t, s in zip(true, sure, strict=True) if s]), 4),
+        "ece_all": round(calibration_error(p, true), 4),
+        "undecidable_supported": round(100.0 * float(supported[~sure].mean()), 2) if (~sure).any() else None,
+        "suggestion_gain": round(float(gains.mean()), 3) if len(gains) else None,
+        "suggestion_gain_99": round(float(np.quantile(gains, 0.99)), 3) if len(gains) else None,
+        "by_family": by_family,
+    }
+
+
+def _of_family(rows: Sequence[Checked]) -> Result:
+    shares = {v: sum(row.verdict == v for row in rows) for v in (_SUPPORTED, "contradicted", "not_decidable")}
+    return {"n": len(rows), **{v: round(100.0 * count / len(rows), 1) for v, count in shares.items() if rows}}
+
+
+async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *, suggestions: int) -> list[Checked]:
+    ports = local_ports(args)
+    verifier = ports.verifier
+    assert isinstance(verifier, ClaimVerifier)
+    recorder = Recorder(verifier)
+    ports = replace(ports, verifier=recorder)
+    world, found = make_world(args.data_dir), []
+    for number in range(count):
+        scene = maker.plan(number)
+        cases = claims_about(scene, world.gazetteer, world.countries)
+        places = [(case, place) for case in cases if (place := _place(case, args)) is not None]
+        if not places:
+            continue
+        photo = load_photo(maker.photo(scene))
+        options = LocateOptions(n_parallel=n, depth=Depth.DEEP, stop="none", seed=1)
+        run = await _solved(ports, LocateRequest(f"loc_{number}", (photo,), options))
+        if run.answer is None or recorder.asked is None:
+            continue
+        asked, verdict = recorder.asked, run.answer
+        false = next((pair for pair in places if suggestions and not pair[0].true), None)
+        for case, place in places:
+            row = _row(verifier, asked, verdict, number, case, place)
+            if false is not None and case is false[0]:
+                suggestions -= 1
+                row = replace(row, gain_points=await _gain(ports, recorder, verifier, row, photo, options, case, place))
+            found.append(row)
+        if number % 10 == 9:
+            say(f"{number + 1} scenes, {len(found)} claims")
+    return found
+
+
+def _place(case: ClaimCase, args: AppArgs) -> ClaimedPlace | None:
+    try:
+        return claimed_place(case.words, clue_reader(args.data_dir))
+    except ValueError:
+        return None
+
+
+def _row(
+    verifier: ClaimVerifier,
+    asked: VerifyRequest,
+    verdict: Verdict,
+    number: int,
+    case: ClaimCase,
+    place: ClaimedPlace,
+) -> Checked:
+    request = replace(asked, claimed=(place,))
+    weighing = verifier.weigh(request)
+    return Checked(_weighed(weighing, number, case), verifier.check(request, verdict).verdict)
+
+
+def _weighed(weighing: Weighing, number: int, case: ClaimCase) -> WeighedCase:
+    one = weighing.places[0]
+    return WeighedCase(number, case, one.mass, one.bayes_factor)
+
+
+async def _gain(
+    ports: Ports,
+    recorder: Recorder,
+    verifier: ClaimVerifier,
+    without: Checked,
+    photo: Photo,
+    options: LocateOptions,
+    case: ClaimCase,
+    place: ClaimedPlace,
+) -> float:
+    """Points by which the mass of a false place grows when the same photo is asked with the claim."""
+    checking = CheckOptions(**{name: getattr(options, name) for name in options.model_fields_set}, claim=(case.words,))
+    await _solved(ports, LocateRequest(f"loc_{without.weighed.scene}_c", (photo,), checking, claimed=(place,)))
+    assert recorder.asked is not None
+    return 100.0 * (verifier.weigh(recorder.asked).places[0].mass - without.weighed.mass)
+
+
+async def _solved(ports: Ports, request: LocateRequest) -> Run:
+    async with closing(solve(request, ports, deadline_s=_DEADLINE_S)) as items:
+        return fold([item async for item in items if not isinstance(item, Attachment)])

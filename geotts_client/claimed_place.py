@@ -1,0 +1,20 @@
+"""A place that somebody claims a photo shows, as the service understood it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from geotts_client.area import Area
+from geotts_client.value import Value
+
+
+class ClaimedPlace(Value):
+    """The place is any of the `areas`; of a `region`, the first-order division of that name in them."""
+
+    claim: str = Field(default="", description="the claim in the caller's words")
+    place: str = Field(description="the same place in the words of the gazetteer")
+    kind: Literal["country", "region", "town", "area"]
+    areas: Annotated[tuple[Area, ...], Field(min_length=1)]
+    region: str = Field(default="", description="name of the first-order division, for kind `region`")

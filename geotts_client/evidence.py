@@ -1,0 +1,60 @@
+"""What an answer is made of: candidates with their radii, and the evidence that a person can follow."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from geotts_client.value import Value
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+CONTINENT_KM = 2500.0  # an error of a continent: a circle that is wider tells nobody where to look
+
+
+class Radius(Value):
+    """Radii in km around the answer that hold the true place with 50 % and 90 % probability."""
+
+    p50: Annotated[float, Field(gt=0)]
+    p90: Annotated[float, Field(gt=0)]
+
+    @property
+    def remark(self) -> str:
+        """What to say instead of a 90 % radius that is wider than a continent; empty for any other."""
+        return "it may also be on another continent" if self.p90 > CONTINENT_KM else ""
+
+
+class Candidate(Value):
+    """A cluster of rollouts that agree. `support` is its share of the evidence-weighted vote."""
+
+    lat: float
+    lon: float
+    radius_km: Radius
+    country: str = ""
+    country_code: str = ""
+    region: str = ""
+    city: str = ""
+    place: str = ""
+    support: Share
+    rollouts: tuple[int, ...]
+    dissent: tuple[str, ...] = Field(default=(), description="what speaks against it")
+    outside: bool = Field(default=False, description="true: it lies outside the area that the caller gave")
+
+
+class Evidence(Value):
+    """A claim, and what it rests on: follow rollout → tool call → quote or url.
+
+    Of an abstention that names a candidate, evidence speaks for or against the first candidate.
+    """
+
+    id: str
+    claim: str
+    supports: bool = Field(default=True, description="false: this speaks against the answer")
+    grounded: bool = Field(default=False, description="true: a tool result states it")
+    rollout_id: int | None = None
+    call_id: str | None = None
+    tool: str = ""
+    quote: str = ""
+    url: str | None = None
+    retrieved_at: str = ""

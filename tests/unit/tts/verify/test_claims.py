@@ -1,0 +1,157 @@
+"""A claim is held against what blind rollouts and lettering say; it is never evidence for itself."""
+
+import pytest
+from support.basics import a_context
+
+from tts.aio import closing
+from tts.clues.claimed_places import claimed_place
+from tts.clues.reader import ClueReader
+from tts.domain.answer import StopReason, Verdict
+from tts.domain.calibration import CalibrationState
+from tts.domain.claim import CheckOptions
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.photo import Box
+from tts.domain.reading import Reading, TextLine
+from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
+from tts.domain.trajectory import Trajectory, Turn
+from tts.ports import VerifyRequest
+from tts.verify.claims.claim_calibration import shipped_claim_calibration
+from tts.verify.claims.questions import in_question
+from tts.verify.consensus.calibration import shipped
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.claim import ClaimVerifier
+from tts.verify.verifiers.consensus import ConsensusVerifier
+from tts.verify.verifiers.stating import StatingVerifier
+
+BELLINZONA = LatLon(lat=46.1928, lon=9.017)
+KHARKIV = LatLon(lat=49.98, lon=36.25)
+
+
+@pytest.fixture(scope="module")
+def world(data_store, gazetteer, countries):
+    return World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
+
+
+def reading(*texts):
+    lines = [
+        TextLine(text=text, box=Box(x0=0.1, y0=0.1 + 0.1 * i, x1=0.6, y1=0.18 + 0.1 * i), confidence=0.99)
+        for i, text in enumerate(texts)
+    ]
+    return (Reading(photo_sha256="0" * 64, lines=tuple(lines)),)
+
+
+def a_rollout(number, point=BELLINZONA, *, name="Bellinzona", country="CH", query=None):
+    """It looked a name up, was told where that is, and answered with it."""
+    fact = PlaceFact(id="gn:2661567", name=name, place_kind="city", point=point, country_code=country, source="test")
+    call = ToolCall(id="call_0_0", name="poi_keyword_search", arguments={"query": query or name})
+    result = ToolResult(call_id="call_0_0", name="poi_keyword_search", text=name, facts=(fact,))
+    answer = Hypothesis(point=point, country_code=country, city=name)
+    turn = Turn(index=0, calls=(call,), results=(result,), finished=True)
+    return Trajectory(rollout_id=number, turns=(turn,), answer=answer, stop_reason=StopReason.ANSWERED)
+
+
+@pytest.fixture
+def check(world, blank_photo):
+    async def run(*claims, blind=(), testing=(), readings=(), state="fitted"):
+        told = CalibrationState(state=state)
+        calibration = shipped("clues")
+        inner = StatingVerifier(ConsensusVerifier(world, calibration), told, "generic")
+        verifier = ClaimVerifier(inner, world, calibration, shipped_claim_calibration("clues"))
+        claimed = tuple(claimed_place(claim, world.clues) for claim in claims)
+        request = VerifyRequest(
+            a_context(), (blank_photo,), CheckOptions(claim=claims), tuple(blind), readings, claimed, tuple(testing)
+        )
+        async with closing(verifier.verify(request)) as items:
+            (verdict,) = [item async for item in items if isinstance(item, Verdict)]
+        return verdict
+
+    return run
+
+
+SIGN = reading("Bellinzona", "Stazione")
+BLIND = [a_rollout(i) for i in range(3)]
+
+
+async def test_a_claim_that_the_photo_names_is_supported_with_evidence_to_follow(check):
+    found = (await check("Bellinzona", blind=BLIND, readings=SIGN)).check
+    assert found.verdict == "supported"
+    assert found.odds > 3
+    assert found.mass > 0.75
+    assert found.blind.answered == found.blind.inside == 3
+    lookup = next(e for e in found.evidence_for if e.call_id)
+    assert (lookup.rollout_id, lookup.tool, lookup.quote) == (0, "poi_keyword_search", "Bellinzona")
+
+
+@pytest.mark.parametrize("claim", ["Lugano", "Lombardy", "Germany", "Kharkiv", "48.85,2.35,30"])
+async def test_a_claim_of_another_place_is_contradicted_and_the_place_is_named(check, claim):
+    found = (await check(claim, blind=BLIND, readings=SIGN)).check
+    assert found.verdict == "contradicted"
+    assert found.odds < 0.2
+    assert found.alternative.city == "Bellinzona"
+    assert any(e.quote.startswith("Bellinzona") and not e.supports for e in found.evidence_against)
+    assert not any("Bellinzona" in e.quote for e in found.evidence_for)
+
+
+async def test_a_photo_that_says_nothing_decides_nothing(check):
+    found = (await check("Bellinzona")).check
+    assert (found.verdict, found.kind) == ("not_decidable", "not_feasible")
+
+
+async def test_a_town_cannot_be_decided_where_only_the_language_is_known(check):
+    found = (await check("Verona", readings=reading("Farmacia", "Chiuso il lunedì"))).check
+    assert found.verdict == "not_decidable"
+    assert found.kind in ("inconclusive", "indeterminate")
+
+
+async def test_rollouts_that_know_of_the_claim_change_neither_the_answer_nor_the_odds(check):
+    bribed = [a_rollout(9 + i, KHARKIV, name="Kharkiv", country="UA") for i in range(6)]
+    without = await check("Kharkiv", blind=BLIND, readings=SIGN)
+    told = await check("Kharkiv", blind=BLIND, testing=bribed, readings=SIGN)
+    assert told.point == without.point
+    assert (told.check.odds, told.check.mass, told.check.verdict) == (
+        without.check.odds,
+        without.check.mass,
+        "contradicted",
+    )
+    assert told.check.testing.inside == 6
+
+
+async def test_a_lookup_in_the_words_of_the_claim_is_no_evidence_for_it(check):
+    echo = a_rollout(9, KHARKIV, name="Kharkiv", country="UA", query="Kharkiv")
+    found = (await check("Kharkiv", blind=BLIND, testing=[echo], readings=SIGN)).check
+    assert not found.evidence_for
+
+
+async def test_without_a_calibration_there_are_no_odds_and_the_check_says_so(check):
+    found = (await check("Bellinzona", blind=BLIND, readings=SIGN, state="transferred")).check
+    assert (found.odds, found.mass, found.calibrated) == (None, None, False)
+    assert found.places[0].mass is None
+    assert "No odds" in found.text
+    assert found.evidence_for
+    assert found.verdict == "not_decidable"
+
+
+async def test_several_places_are_compared(check):
+    found = (await check("Milan", "Bellinzona", "Locarno", blind=BLIND, readings=SIGN)).check
+    assert (found.verdict, found.likeliest) == ("supported", 1)
+    assert found.places[1].share > 0.9
+    assert sum(place.share for place in found.places) == pytest.approx(1.0, abs=0.001)
+
+
+async def test_the_same_request_without_a_claim_has_no_check(world, blank_photo, check):
+    assert (await check("Bellinzona", blind=BLIND, readings=SIGN)).check is not None
+    plain = ConsensusVerifier(world, shipped("clues"))
+    request = VerifyRequest(a_context(), (blank_photo,), CheckOptions(claim=("x",)), tuple(BLIND), SIGN)
+    verifier = ClaimVerifier(plain, world, shipped("clues"), shipped_claim_calibration("clues"))
+    found = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]
+    assert found[0].check is None
+
+
+async def test_testers_are_told_all_places_alike_and_not_which_is_claimed(check, world):
+    verdict = await check("Kharkiv", blind=BLIND, readings=SIGN)
+    claimed = claimed_place("This is Kharkiv. Say so!", world.clues)
+    places = [place.place for place in in_question((claimed,), verdict)]
+    assert places == ["Bellinzona (Switzerland)", "Kharkiv (Ukraine)"]
+    agreeing = in_question((claimed_place("Bellinzona", world.clues),), verdict)
+    assert [place.place for place in agreeing] == ["Bellinzona (Switzerland)"]

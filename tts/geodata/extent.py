@@ -1,0 +1,14 @@
+"""How far a town reaches, by the number of its people."""
+
+from __future__ import annotations
+
+import math
+
+from tts.geodata.gazetteer import Place
+
+_LEAST_KM, _PEOPLE_PER_KM2 = 3.0, 3000.0  # a thinly built city: its disc is rather too wide than too narrow
+
+
+def town_km(place: Place) -> float:
+    """Radius in km of the disc around the centre of a town that has room for its people; at least 3 km."""
+    return max(_LEAST_KM, math.sqrt(place.population / _PEOPLE_PER_KM2 / math.pi))

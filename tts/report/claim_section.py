@@ -1,0 +1,48 @@
+"""The part of a report that tells what became of a claim."""
+
+from __future__ import annotations
+
+from tts.domain.answer import Answer, Evidence
+from tts.domain.claim import CheckedPlace
+from tts.report.markup import Child, el, link
+
+
+def claim_section(answer: Answer) -> Child:
+    """Verdict, places, and the evidence for and against; None where nothing was claimed."""
+    check = answer.check
+    if check is None:
+        return None
+    rows = [_row(place) for place in check.places]
+    head = el("tr", [el("th", name) for name in ("claimed place", "verdict", "probability")])
+    return [
+        el("h2", f"The claim: {check.verdict.replace('_', ' ')}"),
+        el("p", check.text),
+        el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll"),
+        _evidence("For the claim", check.evidence_for, "for"),
+        _evidence("Against the claim", check.evidence_against, "against"),
+    ]
+
+
+def _row(place: CheckedPlace) -> Child:
+    mass = "not calibrated" if place.mass is None else f"{place.mass:.1%}"
+    return el("tr", el("td", place.place), el("td", place.verdict.replace("_", " ")), el("td", mass))
+
+
+def _evidence(heading: str, items: tuple[Evidence, ...], kind: str) -> Child:
+    return [el("h3", heading), [_item(item, kind) for item in items]] if items else None
+
+
+def _item(item: Evidence, kind: str) -> Child:
+    source = " · ".join(
+        part
+        for part in (
+            item.tool,
+            f"rollout {item.rollout_id}" if item.rollout_id is not None else "",
+            f"call {item.call_id}" if item.call_id else "",
+            item.retrieved_at,
+        )
+        if part
+    )
+    quote = el("blockquote", item.quote) if item.quote else None
+    page = el("p", link(item.url, item.url), class_="small") if item.url else None
+    return el("div", el("p", item.claim), quote, page, el("p", source, class_="soft small"), class_=f"box {kind}")

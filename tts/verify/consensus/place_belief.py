@@ -1,0 +1,105 @@
+"""Where a photo may have been taken, as a distribution over points: the votes of rollouts, what was read, or both.
+
+The votes give their clusters, and the calibration says how far off such answers are: the distribution around the first
+cluster is that of its errors. Errors that are as large as the way to another cluster are, for the most part, errors in
+which the other cluster was right; that much of the probability lies there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tts.clues.belief import Belief, distances_from
+from tts.domain.geo import Floats, LatLon, destination
+from tts.verify.consensus.calibration import LEVELS, Outlook
+from tts.verify.consensus.clusters import Cluster
+
+_BEARINGS = 12
+_AT_OTHERS = 0.7  # of the errors that reach another cluster, those in which it was right
+_LEAST_KM = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceBelief:
+    """(n,) degrees, and (n,) shares that add up to 1."""
+
+    lat: Floats
+    lon: Floats
+    share: Floats
+
+    def mass(self, point: LatLon, km: float) -> float:
+        """The probability of the places within `km` of a point."""
+        return float(self.share[distances_from(point, self.lat, self.lon) <= km].sum())
+
+    def most(self, count: int) -> PlaceBelief:
+        """The points with the largest shares; the shares stay what they are."""
+        at = np.argsort(-self.share, kind="stable")[:count]
+        return PlaceBelief(self.lat[at], self.lon[at], self.share[at])
+
+
+def belief_of_votes(clusters: Sequence[Cluster], outlook: Outlook) -> PlaceBelief:
+    """The distribution that clusters and the calibrated errors of their first one give. Needs at least one cluster."""
+    first, others = clusters[0], clusters[1:]
+    reach = min((_between(first.centre, other.centre) for other in others), default=math.inf) / 2
+    rings = [(km, share) for km, share in _rings(outlook) if km <= reach]
+    beyond = [(km, share) for km, share in _rings(outlook) if km > reach]
+    moved = _AT_OTHERS * sum(share for _, share in beyond) if others else 0.0
+    parts = [_around(first.centre, rings)]
+    parts.append(_around(first.centre, [(km, (1 - _AT_OTHERS if others else 1.0) * share) for km, share in beyond]))
+    support = sum(other.support for other in others) or 1.0
+    near = rings or [(max(_LEAST_KM, reach), 1.0)]
+    total = sum(share for _, share in near)
+    for other in others:
+        weight = moved * other.support / support
+        parts.append(_around(other.centre, [(km, weight * share / total) for km, share in near]))
+    return _joined(parts)
+
+
+def belief_of_reading(belief: Belief) -> PlaceBelief:
+    """The belief from lettering as it is, over towns."""
+    total = float(belief.share.sum()) or 1.0
+    return PlaceBelief(belief.lat, belief.lon, belief.share / total)
+
+
+def mixed(one: PlaceBelief, other: PlaceBelief, share: float) -> PlaceBelief:
+    """`share` of the one, and the rest of the other."""
+    return PlaceBelief(
+        np.concatenate([one.lat, other.lat]),
+        np.concatenate([one.lon, other.lon]),
+        np.concatenate([share * one.share, (1.0 - share) * other.share]),
+    )
+
+
+def _rings(outlook: Outlook) -> list[tuple[float, float]]:
+    """Distances in km and the share of the errors about each: between two levels their geometric mean."""
+    edges = [*LEVELS, 1.0]
+    widest = outlook.quantiles_km[-1] * 1.5
+    quantiles = [*outlook.quantiles_km, max(widest, outlook.radius.p90)]
+    found = [(quantiles[0] / 2, LEVELS[0])]
+    for i in range(len(LEVELS)):
+        low, high = max(_LEAST_KM, quantiles[i]), max(_LEAST_KM, quantiles[i + 1])
+        found.append((math.sqrt(low * high), edges[i + 1] - edges[i]))
+    return found
+
+
+def _around(centre: LatLon, rings: Sequence[tuple[float, float]]) -> list[tuple[float, float, float]]:
+    points = []
+    for i, (km, share) in enumerate(rings):
+        turn = 180.0 / _BEARINGS * (i % 2)
+        for k in range(_BEARINGS):
+            at = destination(centre, bearing_deg=turn + 360.0 * k / _BEARINGS, distance_km=km)
+            points.append((at.lat, at.lon, share / _BEARINGS))
+    return points
+
+
+def _joined(parts: Sequence[Sequence[tuple[float, float, float]]]) -> PlaceBelief:
+    table = np.array([row for part in parts for row in part], dtype=np.float64).reshape(-1, 3)
+    return PlaceBelief(table[:, 0], table[:, 1], table[:, 2] / (table[:, 2].sum() or 1.0))
+
+
+def _between(a: LatLon, b: LatLon) -> float:
+    return float(distances_from(a, np.array([b.lat]), np.array([b.lon]))[0])
