@@ -96,6 +96,7 @@ def _only(stage: str) -> Reply:
 
 _REPLIES: Mapping[str, Reply] = {
     "blanks make no difference": lambda request_id, stage, right: _concludes(request_id, f" {right[:2]} {right[2:]} "),
+    "country only": _only("CountryIdentification"),
     "region only": _only("RegionalGuess"),
     "place only": _only("PreciseLocalization"),
     "the id is not repeated": lambda request_id, stage, right: _concludes(f"not {request_id}", right),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.judged import Judged, compared, differ
-from tts.rewards.released.geovista import Levels, names_by_judge, names_by_rule
+from tts.rewards.released.geovista import Levels, distance_km, names_by_judge, names_by_rule
 from tts.rewards.released.pixels import smart_resize
-from tts.rewards.released.sphere import haversine_km
 
 
 async def judge(row: Row, corpus: Corpus) -> Judged:
@@ -22,9 +24,17 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
         case "smart_resize":
             return compared(value=(row["value"], list(smart_resize(given["height"], given["width"]))))
         case "distance":
-            places = (float(given[key]) for key in ("lat1", "lon1", "lat2", "lon2"))
-            return compared(value=(row["value"], haversine_km(*places)))
+            return compared(value=(row["value"], distance_km(*_points(given))))
     return differ(f"unknown kind {row['kind']}")
+
+
+def _points(given: Row) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The two points of a row: objects, or numbers with 1 and 2 behind their names."""
+    objects = [value for value in given.values() if isinstance(value, Mapping)]
+    if len(objects) == 2:
+        return objects[0], objects[1]
+    first, second = ({key[:-1]: given[key] for key in given if key.endswith(number)} for number in "12")
+    return first, second
 
 
 def levels(found: Levels) -> dict[str, JsonValue]:

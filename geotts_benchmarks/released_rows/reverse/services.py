@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_up import http_failure
 from tools.released.reverse.lens import hits_of_organic
-from tools.released.reverse.pages import request_body
+from tools.released.reverse.pages import pages_of, request_body
 from tts.domain.request import RequestContext
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import ToolContext
@@ -20,6 +22,7 @@ _COUNTS: Final = {"no": 0, "none": 0, "one": 1, "two": 2, "three": 3}
 _FOR_QUERY: Final = re.compile(r'(one|two|three|none|no)(?: results?)? for "([^"]+)"')
 _FOR_EACH: Final = re.compile(r"(one|two|three) results? for each query")
 _USUAL: Final = 2
+_UNREADABLE: Final = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 class MadeUpPages:
@@ -47,13 +50,17 @@ class MadeUpPages:
 
     def _results(self, query: str) -> list[dict[str, Any]]:
         reply = self._provider.get("reply")
-        if isinstance(reply, dict) and (reply.get("query") == query or query not in self._known):
-            return list(reply["results"])
+        if isinstance(reply, dict | list) and (query not in self._known or _answers(reply, query)):
+            return [*pages_of(reply)]
         counts = _counts(reply) if isinstance(reply, str) else {}
         found = counts.get(query, counts.get("", -1))
         if found >= 0:
             return made_pages(query, found)
         return self._known[query] if query in self._known else made_pages(query, _USUAL)
+
+
+def _answers(reply: Any, query: str) -> bool:
+    return isinstance(reply, dict) and reply.get("query") == query
 
 
 class MadeUpLens:
@@ -84,7 +91,7 @@ class MadeUpLens:
         if failure is not None:
             raise ToolError(failure, kind=ToolErrorKind.BLOCKED)
         reply = self._provider.get("reply")
-        if not isinstance(reply, dict):
+        if not isinstance(reply, dict | list):
             return hits_of_organic(made_look_alikes(_USUAL), self._excluded)
         try:
             return hits_of_organic(organic_of(reply), self._excluded)
@@ -112,9 +119,10 @@ def made_look_alikes(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def organic_of(reply: Mapping[str, Any]) -> list[dict[str, Any]]:
+def organic_of(reply: Any) -> list[dict[str, Any]]:
     """The organic hits of a lens reply. Raises LookupError, TypeError or AttributeError for another form."""
-    return list(reply["results"][0]["content"]["results"].get("organic", []))
+    organic: list[dict[str, Any]] = reply["results"][0]["content"]["results"].get("organic", [])
+    return organic
 
 
 def _counts(reply: str) -> dict[str, int]:
@@ -130,11 +138,23 @@ def _known_replies(corpus: Corpus) -> dict[str, list[dict[str, Any]]]:
     for row in corpus.rows("reverse", "tools"):
         reply = (row.get("provider") or {}).get("reply")
         if isinstance(reply, dict) and isinstance(reply.get("query"), str):
-            found.setdefault(reply["query"], list(reply["results"]))
+            found.setdefault(reply["query"], list(reply.get("results", [])))
         elif isinstance(reply, str):
             for query, count in _counts(reply).items():
                 found.setdefault(query, made_pages(query, count))
     return found
+
+
+def _region_asked(arguments: Any) -> tuple[int, ...]:
+    """The one region of a call, in whole thousandths. Raises ValueError and others where it has none or several."""
+    return tuple(int(float(side)) for side in arguments["bbox_2d"])
+
+
+def _reply_of(row: Row) -> Any:
+    """The body that a row's provider sent. Raises LookupError where it sent a failure instead."""
+    if row["provider"]["status"] != HTTPStatus.OK:
+        raise LookupError(row["id"])
+    return row["provider"]["reply"]
 
 
 def _earlier_regions(row: Row | None, corpus: Corpus) -> dict[tuple[int, ...], list[dict[str, Any]]]:
@@ -145,9 +165,7 @@ def _earlier_regions(row: Row | None, corpus: Corpus) -> dict[tuple[int, ...], l
     for earlier in corpus.rows("reverse", "tools"):
         if earlier["id"] == row["id"]:
             break
-        provider, box = earlier.get("provider") or {}, (earlier.get("arguments") or {})
-        box = box.get("bbox_2d") if isinstance(box, dict) else None
-        served = earlier.get("tool") == "image_search_tool" and earlier.get("path") == "eval"
-        if served and provider.get("status") == 200 and isinstance(box, list) and not isinstance(box[0], list):
-            found[tuple(int(float(side)) for side in box)] = organic_of(provider["reply"])
+        if earlier.get("tool") == "image_search_tool" and earlier.get("path") == "eval":
+            with suppress(*_UNREADABLE):
+                found[_region_asked(earlier["arguments"])] = organic_of(_reply_of(earlier))
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -65,7 +66,8 @@ async def _eval(row: Row, corpus: Corpus) -> Judged:
     if row["tool"] == "text_search_tool" and "requests" in row and len(outputs) == 1:
         wanted = [_without_key(request["json"]) for request in row["requests"]]
         pairs["requests"] = ([*wanted], [*pages.requests])
-    if row["tool"] == "image_search_tool" and len(outputs) == 1:
+    repeated = (row.get("provider") or {}).get("status", _OK) >= HTTPStatus.INTERNAL_SERVER_ERROR
+    if row["tool"] == "image_search_tool" and len(outputs) == 1 and not repeated:
         pairs["request_count"] = (row.get("request_count", 0), lens.asked)
     return compared(**pairs)
 

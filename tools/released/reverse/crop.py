@@ -11,11 +11,11 @@ from typing import Final
 
 from PIL import Image
 
+from tools.released.picture import check_crop
 from tts.domain.photo import Photo
 from tts.rewards.released.pixels import smart_resize
 
 _THOUSAND: Final = 1000.0
-_MOST_PIXELS: Final = 50_000_000
 Region = tuple[int, int, int, int]
 
 
@@ -42,8 +42,7 @@ def checked_size(region: Region) -> tuple[int, int]:
         raise ValueError("Coordinate 'right' is less than 'left'")
     if bottom < top:
         raise ValueError("Coordinate 'lower' is less than 'upper'")
-    if (right - left) * (bottom - top) > _MOST_PIXELS:
-        raise ValueError(f"a crop of more than {_MOST_PIXELS} pixels")
+    check_crop(right - left, bottom - top)
     height, width = smart_resize(bottom - top, right - left)
     return width, height
 

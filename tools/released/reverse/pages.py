@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any, Final, Protocol
 
 from tools.providers import tavily
+from tools.released.reverse.words import as_call_error
 from tools.released.sources.reply import raw_reply
 from tools.web import WebProvider
 from tts.domain.request import RequestContext
@@ -15,6 +16,7 @@ from tts.net.client import Fetched
 from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderRequest
 
 _PAGES: Final = 10
+_FIELDS: Final = ("title", "url", "content")
 _BAD_FROM, _SERVER_FROM = 400, 500
 Pages = Sequence[dict[str, Any]]
 
@@ -48,6 +50,14 @@ def request_body(query: str, excluded: Sequence[str]) -> dict[str, Any]:
     return {**body, "exclude_domains": list(excluded)} if excluded else body
 
 
+def pages_of(body: Any) -> Pages:
+    """The pages of a reply, whose texts stay as they are. A reply of another form fails in the words of Python."""
+    if not isinstance(body, dict):
+        raise ToolError(f"'{type(body).__name__}' object has no attribute 'get'", kind=ToolErrorKind.BLOCKED)
+    with as_call_error():
+        return [{name: page.get(name, "") for name in _FIELDS} for page in body.get("results", [])]
+
+
 class TavilyPages:
     """Tavily itself; texts as they come."""
 
@@ -63,9 +73,7 @@ class TavilyPages:
         fetched = await self._outlet.ask(ask, context, _judge)
         if fetched.status >= _BAD_FROM:
             raise ToolError(_http_error(fetched.status, ask.url), kind=ToolErrorKind.BLOCKED)
-        reply = raw_reply(fetched)
-        found = reply.body.get("results") if isinstance(reply.body, dict) else None
-        return [page for page in found or () if isinstance(page, dict)]
+        return pages_of(raw_reply(fetched).body)
 
 
 def _judge(reply: Fetched) -> ProviderFailure | None:

@@ -157,6 +157,9 @@ def _geovista(case: Case, supplied: Supplied) -> Made:
     parts: dict[str, Any] = levels._asdict()
     if isinstance(judgement := case.given.get("judge_says"), Mapping):
         parts["judged"] = geovista.names_by_judge(judgement)._asdict()
+    found = supplied.geocoded.get(geovista.place_of(case.text))
+    if found is not None and case.truth is not None:
+        parts["km"] = geovista.distance_km(found.model_dump(), case.truth.model_dump())
     return geovista.training_reward(levels), parts, []
 
 

@@ -91,8 +91,14 @@ def consistency_reward(lengths: tuple[int, int, int], agreed: tuple[bool, bool, 
 
 
 def reward_of(chain: Mapping[str, Mapping[str, Any]], reread: Sequence[str | None]) -> float:
-    """The consistency of a chain with what a second reader concluded at each stage (None: it did not)."""
+    """The consistency of a chain with what a second reader concluded at each stage (None: it did not).
+
+    Reasoning in a list counts by its items, as there; reasoning without a length earns nothing for the whole chain.
+    """
     stages = [chain[stage] for stage in STAGES]
-    lengths = [len(str(stage["Reasoning"])) for stage in stages]
+    try:
+        lengths = [len(stage["Reasoning"]) for stage in stages]
+    except TypeError:
+        return 0.0
     agreed = [agrees(stage["Conclusion"], conclusion) for stage, conclusion in zip(stages, reread, strict=True)]
     return consistency_reward((lengths[0], lengths[1], lengths[2]), (agreed[0], agreed[1], agreed[2]))

@@ -1,7 +1,7 @@
-"""GeoVista: country, state and city by whole words, or as a judge says, and the reward of its training.
+"""GeoVista: country, state and city by whole words, or as a judge says, the reward of its training, and the distance.
 
 github.com/ekonwang/GeoVista, commit df32037178778ce7d442a276e910db7e631f3c74: `eval/utils_level_wise_eval.py`,
-`verl/utils/reward_score/search_agent_v4.py`.
+`eval/utils_geocode.py`, `verl/utils/reward_score/search_agent_v4.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,14 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from tts.rewards.released.sphere import haversine_km
+
 _OTHER = re.compile(r"[^a-z0-9\s]")
 _BLANKS = re.compile(r"\s+")
+_ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL)
+_RADIUS_KM = 6371.0088
+_LATITUDE = ("lat", "latitude")
+_LONGITUDE = ("lng", "lon", "long", "longitude")
 
 
 class Levels(NamedTuple):
@@ -41,6 +47,33 @@ def names_by_judge(verdict: Mapping[str, Any]) -> Levels:
 def training_reward(levels: Levels) -> float:
     """1 for the right city, else 0."""
     return float(levels.city)
+
+
+def place_of(text: str) -> str:
+    """What stands in the last answer tag, also in one that is not closed; empty without one. It is to be looked up."""
+    found = _ANSWER.findall(text)
+    return found[-1].strip() if found else ""
+
+
+def distance_km(here: Mapping[str, Any], there: Mapping[str, Any]) -> float:
+    """Great-circle distance of two points on a sphere of 6371.0088 km.
+
+    Args:
+        here: a point in degrees, with `lat` or `latitude` and `lng`, `lon`, `long` or `longitude`; texts of numbers
+            count.
+        there: the other point.
+
+    Raises:
+        ValueError: a point has no latitude or no longitude, or one that is no number.
+    """
+    return haversine_km(*_position(here), *_position(there), radius_km=_RADIUS_KM)
+
+
+def _position(point: Mapping[str, Any]) -> tuple[float, float]:
+    found = [next((point[key] for key in keys if point.get(key) is not None), None) for keys in (_LATITUDE, _LONGITUDE)]
+    if None in found:
+        raise ValueError(f"no latitude or no longitude in {dict(point)}")
+    return float(str(found[0])), float(str(found[1]))
 
 
 def _carried(country: bool, state: bool, city: bool) -> Levels:

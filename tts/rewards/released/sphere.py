@@ -1,4 +1,4 @@
-"""Distances as the released scorers take them: a sphere of 6371 km, and the ellipsoid of geopy."""
+"""Distances as the released scorers take them: a sphere, and the ellipsoid of geopy."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ _RADIUS_KM = 6371.0
 _GEOD = Geod(ellps="WGS84")
 
 
-def haversine_km(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
-    """Great-circle distance in km of two positions in degrees, which are not checked for their range."""
+def haversine_km(lat1: float, lon1: float, lat2: float, lon2: float, *, radius_km: float = _RADIUS_KM) -> float:
+    """Great-circle distance in km of two positions in degrees, which are not checked for their range.
+
+    The scorers of REVERSE and GeoAgent take a sphere of 6371 km, that of GeoVista one of 6371.0088 km.
+    """
     phi1, phi2 = math.radians(lat1), math.radians(lat2)
     across = math.sin(math.radians(lon2 - lon1) / 2.0) ** 2
     chord = math.sin((phi2 - phi1) / 2.0) ** 2 + math.cos(phi1) * math.cos(phi2) * across
-    return 2.0 * _RADIUS_KM * math.asin(math.sqrt(min(1.0, chord)))
+    return 2.0 * radius_km * math.asin(math.sqrt(min(1.0, chord)))
 
 
 def loose_position(lat: Any, lon: Any) -> tuple[float, float] | None:

@@ -52,6 +52,16 @@ def test_rewards_of_rows(tmp_path):
     assert made["reward"] == pytest.approx(0.5)
 
 
+def test_geovista_has_the_distance_of_its_own_sphere_where_the_answer_was_looked_up(tmp_path):
+    places = tmp_path / "places.json"
+    places.write_text(json.dumps({"Town, Land": [10.0, 21.0]}))
+    row = {"id": "a", "response": "<think>t</think><answer>Town, Land</answer>", "ground_truth": TRUTH}
+    (made,) = _run(tmp_path, [row], "rewards", "--system", "geovista", "--geocoded", str(places))
+    assert made["parts"]["km"] == pytest.approx(109.505789, abs=1e-4)
+    (made,) = _run(tmp_path, [row], "rewards", "--system", "geovista")
+    assert "km" not in made["parts"]
+
+
 def test_geoagent_needs_what_only_the_user_has_and_says_so(tmp_path):
     row = {"id": "a", "response": GEOAGENT, "ground_truth": TRUTH}
     (made,) = _run(tmp_path, [row], "rewards", "--system", "geoagent")

@@ -17,6 +17,7 @@ from tts.config import load_config
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.dialects.released.importing import IMPORTERS
+from tts.dialects.released.importing.checkout import licence_of
 from tts.dialects.released.importing.known import KNOWN_COMMITS, KNOWN_TEXTS
 from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.profiles import load_profile
@@ -103,6 +104,11 @@ def test_a_checkout_is_read_and_the_profile_speaks_its_words(checkout, folder):
     assert task == 'Task:\n{input}\n\nAgents:\n{candidates}\n\nJSON: {"lat": <float>}'
     kept = json.loads((folder / "thinking_with_map" / "imported.json").read_text())
     assert (kept["commit"], kept["licence"]) == (COMMIT, "Apache License, Version 2.0")
+
+
+def test_of_a_licence_that_begins_with_a_long_sentence_only_the_title_is_shown(tmp_path):
+    (tmp_path / "LICENSE").write_text("Attribution 4.0\n\n=====\n\n" + "A corporation is no law firm. " * 5)
+    assert licence_of(tmp_path) == "Attribution 4.0"
 
 
 def test_the_notebook_has_texts_of_its_own(checkout, folder):

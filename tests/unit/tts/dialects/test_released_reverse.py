@@ -94,6 +94,11 @@ def test_what_counts_as_a_call(text, names):
     assert [call.name for call in calls_written(text, turn=0)] == names
 
 
+def test_missing_arguments_are_guessed_also_for_a_tool_of_an_earlier_version():
+    (call,) = calls_written('<tool_call>{"name": "search_web", "query": "x"}</tool_call>', turn=0)
+    assert call.whole == {"name": "search_web", "query": "x", "arguments": {"query": "x"}}
+
+
 def test_a_thought_without_an_action_is_reminded_and_an_open_one_ends_the_run():
     assert len(_play(["<think>x</think>", ANSWER]).requests) == 2
     assert len(_play(["<think>x</think><answer>Land", ANSWER]).requests) == 2

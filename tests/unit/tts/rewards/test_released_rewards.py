@@ -7,6 +7,7 @@ import pytest
 from tts.rewards.released import chain, geoagent, geovista, pixels, reverse, thinking_with_map
 from tts.rewards.released.marks import discrimination
 from tts.rewards.released.opencage import Reply, ask
+from tts.rewards.released.sphere import haversine_km
 
 TRUE = "10.0, 20.0, Land, Town"
 
@@ -194,6 +195,23 @@ def test_the_geocoder_gives_up_at_once_when_it_is_forbidden_or_the_body_is_stran
     assert _geocode("A; B", [Reply({"x": 1})])[1] == {
         "status": "error", "code": 999, "message": "'status'", "address": "A; B",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "value"), [("r" * 201, 1.0), (["r"] * 201, 1.0), (["r" * 201], 0.4), (None, 0.0), (5, 0.0)]
+)
+def test_reasoning_that_is_no_text_counts_by_its_items_or_not_at_all(reasoning, value):
+    stages = {stage: {"Clues": [], "Reasoning": "r" * 201, "Conclusion": "Land"} for stage in chain.STAGES}
+    stages["RegionalGuess"]["Reasoning"] = reasoning
+    assert chain.reward_of(stages, ["Land"] * 3) == pytest.approx(value)
+
+
+def test_geovista_measures_on_a_sphere_of_its_own_between_points_in_any_spelling():
+    away = geovista.distance_km({"lat": 0.0, "lng": 0.0}, {"latitude": "0", "longitude": "1"})
+    assert away == pytest.approx(2 * math.pi * 6371.0088 / 360, abs=1e-9)
+    assert away - haversine_km(0.0, 0.0, 0.0, 1.0) == pytest.approx(0.000153589, abs=1e-9)
+    with pytest.raises(ValueError, match="no longitude"):
+        geovista.distance_km({"lat": 0.0, "lng": None}, {"lat": 0.0, "lon": 0.0})
 
 
 def test_geovista_names_are_whole_words_and_finer_levels_carry_coarser_ones():

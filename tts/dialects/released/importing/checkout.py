@@ -26,11 +26,12 @@ def commit_of(checkout: Path) -> str:
 
 
 def licence_of(checkout: Path) -> str:
-    """The first lines of the licence file; empty where there is none."""
+    """The first two lines of the licence file, the first alone where both are long; empty where there is none."""
     for name in _LICENCE_FILES:
         lines = [line.strip() for line in _text(checkout / name).splitlines() if any(map(str.isalnum, line))]
         if lines:
-            return ", ".join(lines[:2])[:_LINE_CHARS]
+            both = ", ".join(lines[:2])
+            return both if len(both) <= _LINE_CHARS else lines[0][:_LINE_CHARS]
     return ""
 
 

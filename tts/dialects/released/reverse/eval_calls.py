@@ -18,6 +18,8 @@ _OPEN = re.compile(r"<tool_call>\s*(?=\{)")
 _TAG, _END = "<tool_call>", "</tool_call>"
 _DECODER = json.JSONDecoder()
 ZOOM, IMAGE_SEARCH, TEXT_SEARCH = "image_zoom_in_tool", "image_search_tool", "text_search_tool"
+# `search_web` is a name from an earlier version: its arguments are guessed too, and then no tool has that name
+_MAIN_ARGUMENT = {ZOOM: "bbox_2d", IMAGE_SEARCH: "bbox_2d", TEXT_SEARCH: "query", "search_web": "query"}
 
 
 def calls_written(text: str, *, turn: int) -> tuple[WrittenCall, ...]:
@@ -65,7 +67,7 @@ def _completed(value: dict[str, Any]) -> dict[str, Any]:
         if "query" in value:
             return {"name": TEXT_SEARCH, "arguments": {"query": value["query"]}}
     if "arguments" not in value:
-        key = {ZOOM: "bbox_2d", IMAGE_SEARCH: "bbox_2d", TEXT_SEARCH: "query"}.get(str(value.get("name")))
+        key = _MAIN_ARGUMENT.get(str(value.get("name")))
         if key is not None and key in value:
             return {**value, "arguments": {key: value[key]}}
     return value
