@@ -17,6 +17,7 @@ from tts.domain.messages import ImagePart, Message
 
 SYSTEM: Final = "geovista"
 _TEXTS: Final = ("answer_demand", "search_hint")
+_PAGE_KEYS: Final = {"title", "href", "body"}
 
 
 def dialect_for(corpus: Corpus) -> Dialect:
@@ -32,6 +33,16 @@ def as_tavily(provider: Mapping[str, Any]) -> dict[str, Any]:
         return dict(provider)
     results = [{"title": hit["title"], "url": hit["href"], "content": hit["body"]} for hit in reply]
     return {**provider, "reply": {"results": results}}
+
+
+def is_beyond_the_service(provider: Mapping[str, Any] | None) -> bool:
+    """Whether the worker fails in words of its own, or gives anything but pages with title, href and body."""
+    if provider is None:
+        return False
+    reply = provider.get("reply")
+    if "fails" in provider or not isinstance(reply, list):
+        return True
+    return any(not isinstance(hit, Mapping) or set(hit) != _PAGE_KEYS for hit in reply)
 
 
 def as_row(message: Message) -> dict[str, Any]:

@@ -10,7 +10,13 @@ import re
 from typing import Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.geovista.subject import SYSTEM, as_row, as_tavily, dialect_for
+from geotts_benchmarks.released_rows.geovista.subject import (
+    SYSTEM,
+    as_row,
+    as_tavily,
+    dialect_for,
+    is_beyond_the_service,
+)
 from geotts_benchmarks.released_rows.judged import Judged, compared, declared
 from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
@@ -29,6 +35,8 @@ _LAST_ROUND: Final = 5
 async def judge(row: Row, corpus: Corpus) -> Judged:
     """Play the call against the row's reply and compare the user messages that follow it."""
     note = row.get("note") or ""
+    if is_beyond_the_service(row.get("provider")):
+        return declared("the authors' search worker is not public, and what it gives here no other service can give")
     if not corpus.texts(SYSTEM) and _says_more(row):
         return declared("what the loop says after the round is not in the corpus")
     call = {"name": row["tool"], "arguments": with_numbers(row["arguments"])}

@@ -15,14 +15,14 @@ LENS = "made-up lens"
 def differing(tmp_path):
     """Which rows of a system differ and why, as the command says it."""
 
-    def run(system, file, rows):
+    def run(system, file, rows, declared=0):
         folder = tmp_path / system
         folder.mkdir()
         (folder / f"{file}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         done = CliRunner().invoke(command, ["conformance", "--corpus", str(tmp_path), "--show"])
         assert done.exit_code == 0, done.output
         found = json.loads(done.stdout.splitlines()[-1])["by_system"][system][file]
-        assert (found["rows"], found["declared"]) == (len(rows), 0)
+        assert (found["rows"], found["declared"]) == (len(rows), declared)
         return [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("differ")]
 
     return run
@@ -102,3 +102,19 @@ def test_distances_of_geovista_come_as_numbers_or_as_points(differing):
     ]
     rows[1]["id"] = "geovista/reward/2"
     assert differing("geovista", "rewards", rows) == []
+
+
+def test_results_that_no_public_service_gives_are_declared_for_geovista(differing):
+    page = {"title": "Pier", "href": "https://pier.example", "body": "A pier."}
+    call = '<tool_call>{\n  "name": "search_web",\n  "arguments": {\n    "query": "pier"\n  }\n}</tool_call>'
+    found = json.dumps({"name": "search_web", "query": "pier", "result": [page]}, indent=2)
+    text = f"<tool_response>For {call}, the search results are as follows:\n{found}</tool_response>"
+    providers = [{"reply": [page]}, {"reply": [{**page, "score": 1}]}, {"reply": None}, {"fails": "RuntimeError"}]
+    rows = [
+        {
+            "id": f"geovista/search_web/{number}", "path": "eval", "tool": "search_web", "provider": provider,
+            "arguments": {"query": "pier"}, "messages": [{"role": "user", "content": [{"type": "text", "text": text}]}],
+        }
+        for number, provider in enumerate(providers)
+    ]  # fmt: skip
+    assert differing("geovista", "tools", rows, declared=3) == []
