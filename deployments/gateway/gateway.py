@@ -20,6 +20,7 @@ from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.claims import places_claimed
 from deployments.gateway.photos.process import PhotoProcess
+from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
 from deployments.observability.observer import Observer, Observers
@@ -82,7 +83,11 @@ class Gateway:
         self.store_probe = StoreProbe(self.store)
         self._photo_process = photo_process
         self.admission = Admission(args.gateway, photo_process)
-        self._runner = Runner(args.gateway, ports, self.store, self._observers, self.admission, brokers)
+        precision = args.gateway.max_precision
+        self._coarsening = None if precision is None else Coarsening(precision, args.data_dir)
+        self._runner = Runner(
+            args.gateway, ports, self.store, self._observers, self.admission, brokers, self._coarsening
+        )
         self._readers = Readers(self._runner, self.store)
 
     @property
@@ -136,6 +141,8 @@ class Gateway:
         caller = arrival.caller
         options = _within_means(self._defaults.fill(options), caller)
         claimed = await places_claimed(options, self._data_dir)
+        if self._coarsening is not None:
+            self._coarsening.refuse_fine(options, claimed)
         photos = await self.admission.photos(raw_photos)
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
         request = LocateRequest(

@@ -14,6 +14,7 @@ from contextvars import Context
 from dataclasses import dataclass, field
 
 from deployments.gateway.admission import Admission
+from deployments.gateway.precision.coarsening import Coarsening
 from deployments.observability.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
@@ -22,7 +23,7 @@ from tts.config import GatewayConfig
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
-from tts.domain.trajectory import Run
+from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.egress_log import EgressLog, write_down
 from tts.errors import FatalError, GeoTTSError, boundary
@@ -46,6 +47,7 @@ class _Job:
     began: bool = False
     solution: Solution | None = None
     run: Run | None = None  # all that the log says, once that came to its own end
+    told: Run = field(default_factory=Run)  # what the log says so far, where that is coarser than what is known
     started: float = field(default_factory=time.perf_counter)
     task: asyncio.Task[None] | None = None
 
@@ -61,9 +63,11 @@ class Runner:
         observers: Observers,
         admission: Admission,
         brokers: Brokers | None = None,
+        coarsening: Coarsening | None = None,
     ) -> None:
         self._config, self._ports, self._store, self._brokers = config, ports, store, brokers
         self._observers, self._admission = observers, admission
+        self._coarsening = coarsening
         self._jobs: dict[str, _Job] = {}
         self._duties: list[asyncio.Task[None]] = []
         self._broken: dict[str, StoreUnavailable] = {}  # ended here, and the store could not be told
@@ -169,21 +173,25 @@ class Runner:
         async with closing(batched) as recorded:
             async for batch in recorded:
                 await self._record(job, batch)
-        job.run = solution.so_far
+        job.run = solution.so_far if self._coarsening is None else job.told
 
     async def _record(self, job: _Job, batch: Sequence[Event | Attachment]) -> None:
         events: list[Event] = []
         for item in batch:
-            if isinstance(item, Attachment):
-                await self._store.attach(job.request.id, item)
-            else:
+            if not isinstance(item, Attachment):
                 events.append(item)
+            elif self._coarsening is None:
+                await self._store.attach(job.request.id, item)
         if events:
             job.last_seq = events[-1].seq
+            if self._coarsening is not None:
+                job.told = fold(self._coarsening.events(events), job.told)
             await self._write(job.meta, events)
 
     async def _write(self, meta: RunMeta, events: Sequence[Event]) -> None:
-        await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in events])
+        told = events if self._coarsening is None else self._coarsening.events(events)
+        if told:
+            await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in told])
         for event in events:
             self._observers.saw(meta, event)
 

@@ -75,6 +75,10 @@ class GatewayConfig(Value):
         description="memory or sqlite:///path for one gateway, redis://host:port/0 for several; a password comes from "
         "GEOTTS_REDIS_PASSWORD",
     )
+    max_precision: Literal["city", "region", "country"] | None = Field(
+        default=None,
+        description="nothing finer leaves the gateway: points are centres of such units; no reasons, evidence or files",
+    )
     lease_s: Seconds = Field(default=10.0, description="a gateway silent for this long has lost its requests")
     access: AccessConfig = AccessConfig()
     cors_origins: tuple[str, ...] = Field(default=(), description="web origins that may call, or one `*`")

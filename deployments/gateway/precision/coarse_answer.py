@@ -1,0 +1,158 @@
+"""An answer that tells nothing finer than a unit: made field by field, so that a new field tells nothing by itself.
+
+The point is the centre of its unit. Radii are at least those of the unit, and rounded up, so that they do not tell how
+far from the centre the finer point was. What is said in words, and the evidence, may name a street: it is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from deployments.gateway.precision.units import FINEST_KM, Precision, Unit, Units
+from tts.domain.answer import Answer, Candidate, Contradiction, HintOutcome, PhotoAnswer, Radius, Verdict
+from tts.domain.claim import CheckedPlace, ClaimCheck
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Level
+from tts.verify.assembly.exactness import rough_exactness
+
+_NAMES = {"city": ("country", "country_code", "region", "city"), "region": ("country", "country_code", "region")}
+_STEP = 1.5  # radii are rounded up to the next power of this
+
+
+def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
+    """The same answer, as exact as the operator allows."""
+    place = _place(answer.point, answer.radius_km, answer.target_radius_km, precision, units)
+    route = answer.route
+    if route is not None:
+        locatability = route.locatability.model_copy(update={"why": ""})
+        route = route.model_copy(update={"locatability": locatability})
+    return Answer(
+        **(place or _unlocated(answer, precision)),
+        target_radius_km=answer.target_radius_km,
+        town_centre=precision == "city" and place is not None,
+        explanation=note_of(precision),
+        candidates=_distinct([_candidate(one, precision, units) for one in answer.candidates]),
+        contradictions=tuple(_contradiction(told) for told in answer.contradictions),
+        hint=_hint(answer.hint, precision),
+        per_photo=tuple(_photo(one, answer.target_radius_km, precision, units) for one in answer.per_photo),
+        calibration=answer.calibration,
+        check=None if answer.check is None else _check(answer.check, precision, units),
+        n=answer.n,
+        route=route,
+        stop_reason=answer.stop_reason,
+        rollouts=tuple(status.model_copy(update={"error": ""}) for status in answer.rollouts),
+        undone=answer.undone,
+        usage=answer.usage,
+        timing=answer.timing,
+        provenance=answer.provenance,
+    )
+
+
+def note_of(precision: Precision) -> str:
+    """What is said instead of the reasons."""
+    return f"This service answers no finer than the {precision} (gateway.max_precision), without reasons and evidence."
+
+
+def _place(
+    point: LatLon | None, radius: Radius | None, target_km: float, precision: Precision, units: Units
+) -> dict[str, Any] | None:
+    """Point, radii, level, names and confidence of a unit; None where there is no point or no unit."""
+    unit = None if point is None else units.at(point, precision)
+    if unit is None or radius is None:
+        return None
+    found = _radii(radius, unit, precision)
+    exact = rough_exactness(found.p50, found.p90, target_km=target_km)
+    return {
+        "lat": round(unit.centre.lat, 6),
+        "lon": round(unit.centre.lon, 6),
+        "radius_km": exact.radius,
+        "level": exact.level,
+        "abstained": False,
+        **_names(unit, exact.level),
+        "confidence": exact.confidence,
+    }
+
+
+def _radii(radius: Radius, unit: Unit, precision: Precision) -> Radius:
+    """At least half of the unit and all of it: the true place may be anywhere in it."""
+    p50 = max(FINEST_KM[precision], unit.reach_km / 2, _rounded(radius.p50))
+    return Radius(p50=p50, p90=max(p50 * _STEP, unit.reach_km, _rounded(radius.p90)))
+
+
+def _rounded(km: float) -> float:
+    return round(_STEP ** math.ceil(math.log(max(1.0, km), _STEP)), 2)
+
+
+def _names(unit: Unit, level: Level) -> dict[str, str]:
+    names = {"country": unit.country, "country_code": unit.country_code}
+    if level.rank >= Level.REGION.rank:
+        names["region"] = unit.region
+    if level.rank >= Level.CITY.rank:
+        names["city"] = unit.city
+    return names if level is not Level.NONE else {}
+
+
+def _unlocated(verdict: Verdict | PhotoAnswer, precision: Precision) -> dict[str, Any]:
+    """An abstention with what is known of country, region and city, as far as that may be told."""
+    kept = {name: getattr(verdict, name) for name in _NAMES.get(precision, ("country", "country_code"))}
+    known = [level for level in (Level.CITY, Level.REGION, Level.COUNTRY) if kept.get(level.value)]
+    level = min((verdict.level, known[0] if known else Level.NONE), key=lambda one: one.rank)
+    return {"lat": None, "lon": None, "radius_km": None, "level": level, "abstained": True, **kept, "confidence": 0.0}
+
+
+def _candidate(candidate: Candidate, precision: Precision, units: Units) -> Candidate | None:
+    place = _place(LatLon(lat=candidate.lat, lon=candidate.lon), candidate.radius_km, 25.0, precision, units)
+    if place is None:
+        return None
+    kept = {name: value for name, value in place.items() if name in Candidate.model_fields}
+    return Candidate(**kept, support=candidate.support, rollouts=candidate.rollouts, outside=candidate.outside)
+
+
+def _distinct(candidates: list[Candidate | None]) -> tuple[Candidate, ...]:
+    """One for each unit, with the support of all that lie in it."""
+    found: dict[tuple[float, float], Candidate] = {}
+    for one in candidates:
+        if one is None:
+            continue
+        key = (one.lat, one.lon)
+        if (before := found.get(key)) is None:
+            found[key] = one
+        else:
+            support = min(1.0, round(before.support + one.support, 4))
+            rollouts = tuple(sorted({*before.rollouts, *one.rollouts}))
+            found[key] = before.model_copy(update={"support": support, "rollouts": rollouts})
+    return tuple(found.values())
+
+
+def _photo(photo: PhotoAnswer, target_km: float, precision: Precision, units: Units) -> PhotoAnswer:
+    point = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
+    place = _place(point, photo.radius_km, target_km, precision, units) or _unlocated(photo, precision)
+    return PhotoAnswer(photo=photo.photo, **place)
+
+
+def _contradiction(told: Contradiction) -> Contradiction:
+    named = {"within": "the area that you gave", "hint": "your hint", "photos": "that the photos show one place"}
+    return Contradiction(about=told.about, text=f"What was found contradicts {named[told.about]}.")
+
+
+def _hint(hint: HintOutcome | None, precision: Precision) -> HintOutcome | None:
+    """A hint may name a town, so that what became of it tells as much."""
+    if hint is None or precision != "city":
+        return None
+    return HintOutcome(outcome=hint.outcome, place=hint.place, text=f"Your hint: {hint.outcome.replace('_', ' ')}.")
+
+
+def _check(check: ClaimCheck, precision: Precision, units: Units) -> ClaimCheck:
+    """Claims finer than the unit are refused when they come in (`requests`); what is left is words and evidence."""
+    alternative = None if check.alternative is None else _candidate(check.alternative, precision, units)
+    places = tuple(CheckedPlace(**place.model_dump()) for place in check.places)
+    return check.model_copy(
+        update={
+            "text": f"{check.verdict.replace('_', ' ')}. {note_of(precision)}",
+            "places": places,
+            "alternative": alternative,
+            "evidence_for": (),
+            "evidence_against": (),
+        }
+    )

@@ -1,0 +1,58 @@
+"""`gateway.max_precision`: what leaves the gateway, and which questions would find out more than it says.
+
+Everything that callers get is read from the event log. Events are made coarse before they are written there, and files
+that tools made are not kept. An area of the caller's own could be moved until its edge finds the place: only units are
+asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from deployments.gateway.precision.coarse_events import coarse_events
+from deployments.gateway.precision.units import Precision, Units
+from tts.domain.claim import ClaimedPlace
+from tts.domain.events import Event
+from tts.domain.geo import Countries as CountrySet
+from tts.domain.request import LocateOptions
+from tts.errors import RequestError
+from tts.geodata.countries import Countries
+from tts.geodata.store import DataStore
+
+_ALLOWED: dict[Precision, frozenset[str]] = {
+    "city": frozenset({"country", "region", "town"}),
+    "region": frozenset({"country", "region"}),
+    "country": frozenset({"country"}),
+}
+
+
+class Coarsening:
+    """One per gateway. The gazetteer is opened with the first answer."""
+
+    def __init__(self, precision: Precision, data_dir: str | None) -> None:
+        self.precision: Precision = precision
+        self._data_dir = data_dir
+
+    @cached_property
+    def _units(self) -> Units:
+        return Units(DataStore(self._data_dir).gazetteer(), Countries())
+
+    def events(self, events: Sequence[Event]) -> list[Event]:
+        """Those that may leave, as they may leave."""
+        return list(coarse_events(events, self.precision, self._units))
+
+    def refuse_fine(self, options: LocateOptions, claimed: Sequence[ClaimedPlace]) -> None:
+        """Raises RequestError where the answer to a question would be finer than a unit."""
+        if options.within is not None and not isinstance(options.within, CountrySet):
+            raise _too_fine("within", f"answers are no finer than the {self.precision} here: name countries")
+        for number, place in enumerate(claimed):
+            if place.kind not in _ALLOWED[self.precision]:
+                field = "claim" if len(claimed) == 1 else f"claim.{number}"
+                raise _too_fine(
+                    field, f"answers are no finer than the {self.precision} here: name one, or something wider"
+                )
+
+
+def _too_fine(field: str, problem: str) -> RequestError:
+    return RequestError(f"{field}: {problem}", errors=({"field": field, "problem": problem},))

@@ -1,0 +1,209 @@
+"""`gateway.max_precision`: a property over every output. Nothing that leaves is finer than the unit.
+
+The engine is scripted to know a house: an exact point, a street, a file of a map. A search goes through every byte that
+callers can get: JSON, SSE, NDJSON, GeoJSON and the other exports, OpenAI's interface, the client, files, and the log.
+"""
+
+import base64
+import json
+import re
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.made_answers import an_answer
+from support.service import PHOTO, an_app, serving, talking_to
+
+from deployments.gateway.precision.coarse_answer import coarse_answer
+from deployments.gateway.precision.coarse_events import coarse_events
+from deployments.gateway.precision.units import FINEST_KM, Units
+from geotts_client import Client, LocateOptions
+from tts.config import ScriptedEngine
+from tts.domain.answer import Candidate, Evidence, Radius
+from tts.domain.events import Answered, Hypothesised, RolloutFinished, Text, ToolResulted, VerifierText
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.tooling import ToolResult
+from tts.export.formats import FORMATS
+from tts.verify.assembly.exactness import disagreements
+
+PRECISIONS = ("city", "region", "country")
+SECRET = "Geheimgasse 7"
+LANDS = [
+    (48.21, 16.37),
+    (46.19, 9.02),
+    (50.0, 36.23),
+    (35.68, 139.69),
+    (-33.87, 151.2),
+    (64.15, -21.94),
+    (19.43, -99.13),
+]
+
+
+@pytest.fixture(scope="module")
+def units(gazetteer, countries):
+    return Units(gazetteer, countries)
+
+
+def fine_answer(lat, lon, p50):
+    """A house that is known to its street."""
+    evidence = Evidence(id="e1", claim=f"the sign says {SECRET}", quote=SECRET, url=f"https://maps.test/?q={lat},{lon}")
+    candidate = Candidate(
+        lat=lat, lon=lon, radius_km=Radius(p50=p50, p90=4 * p50), place=SECRET, support=1.0, rollouts=(0,),
+        dissent=(f"not in {SECRET}",),
+    )  # fmt: skip
+    return an_answer(
+        lat=lat, lon=lon, radius_km=Radius(p50=p50, p90=4 * p50), level=Level.POINT, place=SECRET,
+        explanation=f"It is {SECRET}, {lat}, {lon}.", evidence=(evidence,), candidates=(candidate,),
+        warnings=(f"read {SECRET}",),
+    )  # fmt: skip
+
+
+places = st.sampled_from(LANDS).flatmap(
+    lambda at: st.tuples(st.floats(at[0] - 1.5, at[0] + 1.5), st.floats(at[1] - 1.5, at[1] + 1.5))
+)
+
+
+@given(places, st.floats(0.01, 900.0), st.sampled_from(PRECISIONS))
+@settings(max_examples=150)
+def test_any_answer_is_told_by_the_centre_of_a_unit_and_holds_together(units, place, p50, precision):
+    lat, lon = (round(value, 6) for value in place)
+    told = coarse_answer(fine_answer(lat, lon, p50), precision, units)
+    text = told.json_bytes().decode()
+    assert SECRET not in text
+    assert len(str(lat)) < 8 or str(lat) not in text or told.lat == lat
+    assert disagreements(told) == []
+    if told.point is None:
+        return
+    assert told.radius_km.p50 >= FINEST_KM[precision]
+    again = units.at(LatLon(lat=lat, lon=lon), precision)
+    assert (told.lat, told.lon) == (round(again.centre.lat, 6), round(again.centre.lon, 6))
+    assert told.radius_km.p90 >= again.reach_km - 0.01
+    finer = {"city": ("place",), "region": ("place", "city"), "country": ("place", "city", "region")}[precision]
+    assert not any(getattr(told, name) for name in finer)
+
+
+@given(st.floats(-0.02, 0.02), st.floats(-0.02, 0.02), st.floats(0.2, 3.0))
+@settings(max_examples=40)
+def test_two_houses_of_one_town_cannot_be_told_apart(units, north, east, p50):
+    one = coarse_answer(fine_answer(46.1928, 9.017, 0.5), "city", units)
+    other = coarse_answer(fine_answer(46.1928 + north, 9.017 + east, p50), "city", units)
+    if other.city == one.city:
+        assert (other.lat, other.lon) == (one.lat, one.lon)
+
+
+def test_kinds_of_events_that_are_not_known_to_be_coarse_do_not_leave(units):
+    point = LatLon(lat=46.19281, lon=9.01712)
+    belief = Hypothesis(point=point, place=SECRET)
+    fine = [
+        Text(rollout_id=0, turn=0, text=SECRET),
+        VerifierText(text=SECRET),
+        Hypothesised(rollout_id=0, turn=0, hypothesis=belief),
+        ToolResulted(rollout_id=0, turn=0, result=ToolResult(call_id="c", name="t", text=SECRET)),
+        RolloutFinished(rollout_id=0, stop_reason="answered", answer=belief, error=SECRET),
+        Answered(answer=fine_answer(point.lat, point.lon, 0.1)),
+    ]
+    told = list(coarse_events(fine, "city", units))
+    assert [event.type for event in told] == ["rollout_finished", "answer"]
+    assert SECRET not in "".join(event.json_bytes().decode() for event in told)
+
+
+HOUSE = LatLon(lat=46.201234, lon=9.034321)
+ANSWER = {
+    "lat": HOUSE.lat, "lon": HOUSE.lon, "radius_km": 0.2, "level": "point", "country": "Switzerland",
+    "country_code": "CH", "region": "Ticino", "city": "Bellinzona", "place": SECRET, "confidence": 0.9,
+    "evidence": [{"claim": f"the door says {SECRET}", "call": None}],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    tape = tmp_path_factory.mktemp("tape") / "house.jsonl"
+    tape.write_text(json.dumps({"text": f"{SECRET}! {json.dumps(ANSWER)}"}) + "\n")
+    return ScriptedEngine(tape=str(tape))
+
+
+def finer_than(text, precision):
+    """What in a text is finer than a unit: the street, the house, or a number of the house to four digits."""
+    found = [SECRET] if SECRET in text else []
+    for number in re.findall(r"-?\d+\.\d{3,}", text):
+        if abs(float(number) - HOUSE.lat) < 6e-5 or abs(float(number) - HOUSE.lon) < 6e-5:
+            found.append(number)
+    if precision != "city" and "Bellinzona" in text:
+        found.append("Bellinzona")
+    if precision == "country" and "Ticino" in text:
+        found.append("Ticino")
+    return found
+
+
+async def test_the_house_is_there_without_the_limit(engine, data_store):
+    async with talking_to(an_app(engine)) as http:
+        reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2", "include": "full"})
+    assert {SECRET, str(HOUSE.lat)} <= set(finer_than(reply.text, "city"))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+async def test_no_output_is_finer_than_the_unit(engine, data_store, precision):
+    data = {"n_parallel": "2", "include": "full", "exif": "report", "hint": "Bellinzona" if precision == "city" else ""}
+    outputs = {}
+    async with talking_to(an_app(engine, max_precision=precision)) as http:
+        for accept in ("application/json", "application/geo+json", "text/event-stream", "application/x-ndjson"):
+            reply = await http.post("/locate", files={"image": PHOTO}, data=data, headers={"Accept": accept})
+            assert reply.status_code == 200, reply.text
+            outputs[accept] = reply
+        request_id = outputs["application/json"].headers["x-request-id"]
+        for name, form in FORMATS.items():
+            outputs[name] = await http.get(f"/locate/{request_id}", headers={"Accept": form.media_type})
+        outputs["events"] = await http.get(f"/locate/{request_id}/events")
+        outputs["status"] = await http.get(f"/locate/{request_id}")
+        outputs["map"] = await http.get(f"/locate/{request_id}/map")
+        image = {
+            "type": "image_url",
+            "image_url": {"url": "data:image/jpeg;base64," + base64.b64encode(PHOTO).decode()},
+        }
+        body = {"messages": [{"role": "user", "content": [image]}], "geotts": {"include": "full"}}
+        outputs["openai"] = await http.post("/v1/chat/completions", json=body)
+        outputs["openai stream"] = await http.post("/v1/chat/completions", json={**body, "stream": True})
+        claim = {"city": "Lugano", "region": "Lombardy", "country": "Italy"}[precision]
+        outputs["check"] = await http.post("/check", files={"image": PHOTO}, data={"claim": claim, "include": "full"})
+    for name, reply in outputs.items():
+        assert reply.status_code == 200, (name, reply.text)
+        if name not in ("map", "geoparquet"):
+            assert finer_than(reply.text, precision) == [], name
+    answer = orjson.loads(outputs["application/json"].content)["answer"]
+    assert distance_km(LatLon(lat=answer["lat"], lon=answer["lon"]), HOUSE) > 1.0
+    assert answer["radius_km"]["p50"] >= FINEST_KM[precision]
+
+
+async def test_the_client_gets_the_same(engine, data_store):
+    async with serving(an_app(engine, max_precision="city")) as (url, _), Client(url) as client:
+        run = await client.locate(PHOTO, LocateOptions(n_parallel=2))
+    assert finer_than(run.model_dump_json(), "city") == []
+    assert (run.answer.city, run.answer.place) == ("Bellinzona", "")
+    assert all(trajectory.answer is None for trajectory in run.trajectories)
+
+
+@pytest.mark.parametrize(
+    ("precision", "path", "data"),
+    [
+        ("city", "/locate", {"within": "46.2,9.03,0.5"}),
+        ("city", "/locate", {"within": "bbox:46.2,9.03,46.21,9.04"}),
+        ("city", "/check", {"claim": "46.2,9.03,0.5"}),
+        ("region", "/check", {"claim": "Bellinzona"}),
+        ("country", "/check", {"claim": "Lombardy"}),
+        ("country", "/check", {"claim": '["Italy", "Lugano"]'}),
+    ],
+)
+async def test_questions_whose_edge_would_find_the_house_are_refused(engine, data_store, precision, path, data):
+    async with talking_to(an_app(engine, max_precision=precision)) as http:
+        reply = await http.post(path, files={"image": PHOTO}, data=data)
+    assert reply.status_code == 422
+    assert "no finer" in reply.json()["detail"]
+
+
+async def test_files_that_tools_made_are_not_kept(engine, data_store):
+    async with talking_to(an_app(engine, max_precision="city")) as http:
+        made = (await http.post("/locate", files={"image": PHOTO})).json()
+        missing = await http.get(f"/locate/{made['request_id']}/files/{'0' * 64}")
+    assert missing.status_code == 404
