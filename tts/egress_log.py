@@ -1,19 +1,19 @@
-"""What left the machine for one request: gathered while it is worked on, then told as an event and written down.
+"""What left the machine for one request, told as an event and written down when it ends.
 
-Tools keep their own record, which is asked at the end. What went to remote engines, and for photos that came as URLs,
-is told here as it goes: so it is known when the request is cancelled, too.
+Transports record it as it goes (`tts.net.egress`), in this process or in those that work for it, so it is known when
+the request is cancelled, too. The brokers of tools keep their own record, which is asked at the end.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from tts.domain.events import LeftMachine
 from tts.domain.outgoing import Outgoing
 from tts.errors import FatalError, GeoTTSError, boundary
+from tts.net.egress import EGRESS
 from tts.ports import OutgoingRecord, Ports
 
 _PATIENCE_S = 2.0
@@ -28,17 +28,6 @@ class EgressLog:
         self._id, self._sent, self._noted = request_id, list(sent), 0
         self._complete = complete or not self._engines
 
-    def add(self, sent: Outgoing) -> None:
-        """Note what has just gone out, or is about to. `to_event` writes it down."""
-        self._sent.append(sent)
-
-    @contextmanager
-    def unknown_if_cut(self) -> Iterator[None]:
-        """Around somebody who tells only at the end what was sent: stopped before, nobody knows."""
-        before, self._complete = self._complete, self._complete and not self._engines
-        yield
-        self._complete = before
-
     async def to_event(self) -> LeftMachine | None:
         """None when nothing left. Never raises, never takes long: what cannot be learnt makes it not `complete`."""
         complete, by_tools = self._complete, tuple[Outgoing, ...]()
@@ -49,6 +38,7 @@ class EgressLog:
                         by_tools = await self._record.about(self._id)
             except (GeoTTSError, TimeoutError):
                 complete = False
+        self._sent += EGRESS.take(self._id)
         await self._write()
         sent = tuple(sorted((*self._sent, *by_tools), key=lambda one: one.at))
         if not (self._engines or sent) and complete:

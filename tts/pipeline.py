@@ -34,7 +34,6 @@ from tts.domain.events import (
     Sequencer,
     VerifierText,
 )
-from tts.domain.outgoing import Outgoing
 from tts.domain.plan import Depth, Locatability, Plan
 from tts.domain.request import LocateRequest, RequestContext
 from tts.domain.stop_policy import StopPolicy
@@ -67,7 +66,7 @@ async def solve(
 ) -> AsyncIterator[Item]:
     """Locate the photos of a request. Yields numbered events, and attachments for the files of the request.
 
-    `egress` gathers what leaves the machine on the way; whoever made it can tell that also when this is closed early.
+    `egress` knows what leaves the machine on the way; whoever made it can tell that also when this is closed early.
     """
     solution = Solution(request, ports, deadline_s, egress)
     async with aclosing(stream(solution.run)) as items:
@@ -224,7 +223,7 @@ class Solution:
         settings = self._ports.watch
         policy = StopPolicy.parse(self._options.stop or settings.stop)
         self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses, led=settings.leader)
-        sink = Sink(self._emit, self._send, self._egress.add, run=lambda: self._run, seen=self._seen)
+        sink = Sink(self._emit, self._send, run=lambda: self._run, seen=self._seen)
         return Ensemble(
             self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total
         )
@@ -241,10 +240,8 @@ class Solution:
 
     async def _route(self) -> Routing:
         context = self._paid_context(self._deadline.remaining_s())
-        with span("route"), self._egress.unknown_if_cut():
+        with span("route"):
             routing = await self._ports.locator.rate(self._request.photos, context)
-        for sent in routing.sent:
-            self._egress.add(sent)
         self._beside += routing.usage
         self._seen |= {description.photo_sha256: description.text for description in routing.described}
         self._mark("routed_s")
@@ -300,8 +297,6 @@ class Solution:
                         async for piece in pieces:
                             if isinstance(piece, Verdict):
                                 verdict = piece
-                            elif isinstance(piece, Outgoing):
-                                self._egress.add(piece)
                             elif isinstance(piece, Usage):
                                 self._beside += piece
                             else:

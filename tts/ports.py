@@ -100,7 +100,6 @@ class ModelRequest:
 class Delta:
     """A piece of a generation. The last one has `finish_reason` and `usage`; `logprobs` where they were asked for.
 
-    `sent` is what the engine is about to send to another machine for it, told in a piece of its own before it goes.
     `spent` is what a question of the engine's own took, such as whether the endpoint reads long prompts whole: told in
     a piece of its own, and not in `usage`, which tells how long this conversation is.
     `described` is what an observer said of a photo, in a piece of its own: it is for the rest of the request.
@@ -113,15 +112,14 @@ class Delta:
     logprobs: tuple[float, ...] = ()
     finish_reason: Literal["stop", "length", "tool_calls"] | None = None
     usage: Usage | None = None
-    sent: tuple[Outgoing, ...] = ()
     spent: Usage | None = None
     described: tuple[Description, ...] = ()
     provider_fields: ProviderFields | None = None
 
     @property
     def is_aside(self) -> bool:
-        """Whether it only tells of what was sent, spent or seen: nothing of the generation is passed on with it."""
-        return bool(self.sent) or self.spent is not None or bool(self.described)
+        """Whether it only tells of what was spent or seen: nothing of the generation is passed on with it."""
+        return self.spent is not None or bool(self.described)
 
 
 class ModelClient(Protocol):
@@ -225,13 +223,12 @@ class Perception(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """What the router found: the score, the reading it took on the way (so that it is taken once), what it sent to
-    another machine, what the model used that it asked, and what an observer said of the photos.
+    """What the router found: the score, the reading it took on the way (so that it is taken once), what the model used
+    that it asked, and what an observer said of the photos.
     """
 
     locatability: Locatability
     readings: tuple[Reading, ...] = ()
-    sent: tuple[Outgoing, ...] = ()
     usage: Usage = Usage()
     described: tuple[Description, ...] = ()
 
@@ -256,7 +253,7 @@ class Checkpoint(Value):
     observed_tokens: int = 0
 
 
-RolloutItem = Event | Checkpoint | Attachment | Outgoing | Description
+RolloutItem = Event | Checkpoint | Attachment | Description
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,12 +336,12 @@ class VerdictText(Value):
     text: str
 
 
-VerifierItem = VerdictText | Verdict | Outgoing | Usage
+VerifierItem = VerdictText | Verdict | Usage
 
 
 class Verifier(Protocol):
-    """Weighs trajectories into one answer. Yields reasons as they come, what it sends to another machine before it
-    goes, and what models used that it asked; the last item is the verdict.
+    """Weighs trajectories into one answer. Yields reasons as they come, and what models used that it asked; the last
+    item is the verdict.
     """
 
     def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:

@@ -1,4 +1,4 @@
-"""Serve handles as ports. Every remote call in the project goes through the three functions here.
+"""Serve handles as ports. Every remote call in the project goes through the functions here.
 
 A Serve response stream has no `aclose()`, and leaving its loop does not stop the other side; so `remote_stream` cancels
 in `finally`, always, and `remote_call` cancels when it is cancelled itself. Errors are mapped once: ours come back
@@ -20,6 +20,7 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, 
 from ray.serve.handle import DeploymentHandle
 
 from deployments.seam.ray import cancel
+from deployments.serve.envelope import unseal
 from tts.aio import closing
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
@@ -73,6 +74,11 @@ async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
         raise _mapped(error) from error
     finally:
         cancel(response)
+
+
+def remote_batches(method: Any, *args: Any) -> AsyncIterator[Sequence[Any]]:
+    """Iterate over the batches of a streaming handle call that yields envelopes; what left there is recorded here."""
+    return unseal(remote_stream(method, *args))
 
 
 async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, within_s: float) -> list[Any]:
@@ -183,7 +189,7 @@ class RemoteModel:
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """The deltas one by one; they come in batches. Closing it aborts the generation at the replica."""
-        stream = remote_stream(self._generate, replace(request, photos=()), self._refs.of(request.photos))
+        stream = remote_batches(self._generate, replace(request, photos=()), self._refs.of(request.photos))
         async with closing(stream) as batches:
             async for batch in batches:
                 for delta in batch:
@@ -215,7 +221,7 @@ class RemoteRollouts:
 
     async def _once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         handle = self._handle.options(session_id=group.photos[0].sha256) if self._by_photo else self._handle
-        stream = remote_stream(handle.run, replace(group, photos=()), self._refs.of(group.photos))
+        stream = remote_batches(handle.run, replace(group, photos=()), self._refs.of(group.photos))
         async with closing(stream) as batches:
             async for batch in batches:
                 yield batch
@@ -229,7 +235,7 @@ class RemoteVerifier:
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """The items one by one; they come in batches. Closing it stops the verifier at the replica."""
-        stream = remote_stream(self._verify, replace(request, photos=()), self._refs.of(request.photos))
+        stream = remote_batches(self._verify, replace(request, photos=()), self._refs.of(request.photos))
         async with closing(stream) as batches:
             async for batch in batches:
                 for piece in batch:

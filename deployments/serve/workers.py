@@ -13,6 +13,7 @@ from typing import Any
 from ray.serve.handle import DeploymentHandle
 
 from deployments.endpoints.watch import EndpointWatch
+from deployments.serve.envelope import Envelope, seal
 from deployments.serve.handles import (
     JoinedTools,
     PhotoRefs,
@@ -111,15 +112,16 @@ class Rollout:
         """What operators ordered; returns the latest that this process knows."""
         return STATES.obey(orders)
 
-    async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[RolloutItem]]:
+    async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[RolloutItem]]:
         """Run a group beside the engine. All its rollouts count as in flight until the stream ends."""
         self._endpoints.start()
         photos = await self._refs.fetch(photo_refs)
         self._running += len(group.tasks)
         try:
-            async with closing(self._rollouts.run(replace(group, photos=photos))) as stream:
-                async for batch in stream:
-                    yield batch
+            batches = self._rollouts.run(replace(group, photos=photos))
+            async with closing(seal(batches, group.context.id)) as envelopes:
+                async for envelope in envelopes:
+                    yield envelope
         finally:
             self._running -= len(group.tasks)
 
@@ -128,16 +130,16 @@ class Rollout:
         await remote_call(self._tools.schemas)
         return True
 
-    async def generate(self, request: ModelRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[Delta]]:
+    async def generate(self, request: ModelRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[Delta]]:
         """The engine of this replica for somebody else: the verifier model."""
         photos = await self._refs.fetch(photo_refs)
         deltas = self._model.generate(replace(request, photos=photos))
         batched = coalesce(deltas, window_s=self._coalesce_s, urgent=lambda delta: delta.is_aside)
         self._running += 1
         try:
-            async with closing(batched) as batches:
-                async for batch in batches:
-                    yield batch
+            async with closing(seal(batched, request.context.id)) as envelopes:
+                async for envelope in envelopes:
+                    yield envelope
         finally:
             self._running -= 1
 
@@ -236,12 +238,12 @@ class Verifier:
         """What operators ordered; returns the latest that this process knows."""
         return STATES.obey(orders)
 
-    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Sequence[VerifierItem]]:
-        """Items in batches, in a span of the trace; what is sent to another machine is yielded at once."""
+    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[VerifierItem]]:
+        """Items in batches, in a span of the trace."""
         photos = await self._refs.fetch(photo_refs)
         with span("judge", parent=request.context.traceparent):
             pieces = self._verifier.verify(replace(request, photos=photos))
-            batched = coalesce(pieces, window_s=self._coalesce_s, urgent=lambda piece: isinstance(piece, Outgoing))
-            async with closing(batched) as batches:
-                async for batch in batches:
-                    yield batch
+            batched = coalesce(pieces, window_s=self._coalesce_s)
+            async with closing(seal(batched, request.context.id)) as envelopes:
+                async for envelope in envelopes:
+                    yield envelope

@@ -15,7 +15,6 @@ from tts.aio import Deadline, Fleet
 from tts.domain.answer import StopReason
 from tts.domain.description import Description
 from tts.domain.events import Event, Hypothesised, RolloutFinished
-from tts.domain.outgoing import Outgoing
 from tts.domain.trajectory import Run
 from tts.domain.usage import Usage
 from tts.domain.watch_settings import WatchSettings
@@ -53,13 +52,12 @@ _Fleet = Fleet[Sequence[RolloutItem | Routing]]
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where events, files and records of what left the machine go, and what the events so far add up to. `seen` is what
-    an observer said of the photos: whoever starts later is told.
+    """Where events and files go, and what the events so far add up to. `seen` is what an observer said of the photos:
+    whoever starts later is told.
     """
 
     emit: Callable[[Event], Awaitable[None]]
     attach: Callable[[Attachment], Awaitable[None]]
-    left: Callable[[Outgoing], None]
     run: Callable[[], Run]
     seen: dict[str, str]
 
@@ -192,8 +190,6 @@ class Ensemble:
             for item in batch:
                 if isinstance(item, Attachment):
                     await self._sink.attach(item)
-                elif isinstance(item, Outgoing):
-                    self._sink.left(item)
                 elif isinstance(item, Description):
                     self._sink.seen.setdefault(item.photo_sha256, item.text)
                 elif isinstance(item, Routing):

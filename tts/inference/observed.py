@@ -148,10 +148,7 @@ class ObservedModel:
         text: list[str] = []
         try:
             async with closing(meter.generate(self._observer, request)) as deltas:
-                async for delta in deltas:
-                    if delta.sent:
-                        await send(Delta(sent=delta.sent))
-                    text.append(delta.text)
+                text += [delta.text async for delta in deltas]
         except ModelError as failure:
             await _send_usage(meter, send)
             raise _of_observer(failure) from failure

@@ -14,22 +14,20 @@ from dataclasses import replace
 from tts.aio import Deadline, Send, batches, together
 from tts.domain.description import Description
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
-from tts.domain.outgoing import Outgoing
 from tts.ports import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.agent import Agent, Brief
 from tts.rollout.loop import roll_out
 from tts.rollout.text_coalescer import RolloutOutput, to_events
 
 _UNFOLLOWED_S = 0.25
-_BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Outgoing, Description)
-_AT_ONCE = (RolloutFinished, Outgoing, Description)
+_BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Description)
+_AT_ONCE = (RolloutFinished, Description)
 
 
 async def run_group(
     agent: Agent, group: GroupRequest, *, coalesce_s: float, prefix_wait_s: float | None = None
 ) -> AsyncIterator[Sequence[RolloutItem]]:
-    """Items of all rollouts as they come, text merged: one batch every `coalesce_s` seconds, one at every end, and one
-    when something leaves the machine, so that it is known also if the rollout is stopped the next moment.
+    """Items of all rollouts as they come, text merged: one batch every `coalesce_s` seconds, and one at every end.
 
     `prefix_wait_s`: how long the others wait for the first token of the first; None: they all start at once.
     When nobody follows the request there are fewer batches: each costs every process on its way.

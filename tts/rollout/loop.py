@@ -251,8 +251,6 @@ class _Rollout:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
                 async with closing(self._agent.model.generate(request)) as deltas:
                     async for delta in deltas:
-                        for sent in delta.sent:
-                            await send(sent)
                         for description in delta.described:
                             await send(description)
                             coalescer.pause()

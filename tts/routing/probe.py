@@ -11,7 +11,6 @@ from tts.aio import closing
 from tts.dialects.base import photo_ref
 from tts.domain.description import Description
 from tts.domain.messages import ImagePart, Message, TextPart
-from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Photo
 from tts.domain.plan import Locatability
 from tts.domain.request import RequestContext
@@ -36,18 +35,17 @@ class ProbeLocator:
         self._model, self._beside, self._predictor = model, beside, predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
-        """Ask for at most a tenth of the time left. What the question sent and cost is told even if it failed."""
+        """Ask for at most a tenth of the time left. What the question cost is told even if it failed."""
         routing = await self._beside.rate(photos, context)
-        sent: list[Outgoing] = []
         seen: list[Description] = []
         meter = Meter(context.money_left_usd)
         try:
             async with asyncio.timeout(min(_TIMEOUT_S, 0.1 * context.remaining_s)):
-                reply = await self._ask(photos, context, routing, sent, seen, meter)
+                reply = await self._ask(photos, context, routing, seen, meter)
         except (TimeoutError, GeoTTSError):
             reply = ""
         used = routing.usage + meter.usage
-        routing = replace(routing, sent=(*routing.sent, *sent), usage=used, described=tuple(seen))
+        routing = replace(routing, usage=used, described=tuple(seen))
         probed = parse_probe(reply)
         if probed is None:
             return routing
@@ -64,11 +62,10 @@ class ProbeLocator:
         photos: Sequence[Photo],
         context: RequestContext,
         routing: Routing,
-        sent: list[Outgoing],
         seen: list[Description],
         meter: Meter,
     ) -> str:
-        """The reply. What went out for it is added to `sent`, an observer's words to `seen`, also when none comes."""
+        """The reply. An observer's words are added to `seen`, also when none comes."""
         request = ModelRequest(
             context=context,
             session_id=f"{context.id}/probe/0",
@@ -88,7 +85,6 @@ class ProbeLocator:
         async with closing(meter.generate(self._model, request)) as deltas:
             text = ""
             async for delta in deltas:
-                sent += delta.sent
                 seen += delta.described
                 text += delta.text
         return text

@@ -134,9 +134,7 @@ class OpenAIModel:
 
         Raises what a generation raises when the endpoint cannot be asked.
         """
-        async with aclosing(self._detect("", deadline)) as deltas:
-            async for _ in deltas:
-                pass
+        await self._detect("", deadline)
         if self._traits.kind not in CUTS_SILENTLY | {"other"}:
             return None
         outcome: CanaryOutcome | None = None
@@ -163,9 +161,8 @@ class OpenAIModel:
         self.running += 1
         try:
             if not self._detected:
-                async with self._detecting, aclosing(self._detect(request.context.id, deadline)) as deltas:
-                    async for delta in deltas:
-                        yield delta
+                async with self._detecting:
+                    await self._detect(request.context.id, deadline)
             async with self._limiter.slot():
                 async with aclosing(self._check(request, deadline, self._wants_check)) as deltas:
                     async for delta in deltas:
@@ -196,25 +193,24 @@ class OpenAIModel:
                         self._traits = self._guard.learn(step, self._traits)
 
     async def _canary(self, tokens: int, asked_for: str, deadline: Deadline) -> AsyncGenerator[Delta | CanaryOutcome]:
-        """The questions of a canary as they are sent, what each took, and what came of them."""
+        """What each question of a canary took, and what came of them."""
         canary = Canary(self._model, self._traits, tokens)
         while (question := canary.question) is not None:
-            size = len(orjson.dumps(question))
-            yield self._leaving("POST", _CHAT, size, asked_for)
+            patience_s = self._config.first_token_s
             try:
-                response = await self._http.ask("POST", _CHAT, question, deadline, self._config.first_token_s)
+                response = await self._http.ask("POST", _CHAT, question, deadline, patience_s, asked_for)
             except ModelError as failure:
                 canary.feed(Refusal(0, failure.detail))
                 continue
             ok = response.status_code == httpx.codes.OK
             answer = _parsed(response) if ok else await self._http.refusal(response, deadline)
             usage = usage_in(answer) if isinstance(answer, dict) else None
-            yield Delta(spent=self._priced(usage or Usage(), size) + Usage(model_calls=1))
+            yield Delta(spent=self._priced(usage or Usage(), len(response.request.content)) + Usage(model_calls=1))
             canary.feed(answer)
         if canary.outcome is not None:
             yield canary.outcome
 
-    async def _detect(self, asked_for: str, deadline: Deadline) -> AsyncGenerator[Delta]:
+    async def _detect(self, asked_for: str, deadline: Deadline) -> None:
         """Ask the endpoint once what it is and which models it has, and recall what it refused before."""
         if self._detected:
             return
@@ -229,9 +225,7 @@ class OpenAIModel:
             full=self._config.server == "auto",
         )
         while (question := detection.question) is not None:
-            size = len(orjson.dumps(question.body)) if question.body is not None else 0
-            yield self._leaving(question.method, question.path, size, asked_for)
-            response = await self._answer_to(question, deadline, needed=not self._model)
+            response = await self._answer_to(question, deadline, asked_for, needed=not self._model)
             detection.feed(_parsed(response) if response.status_code == httpx.codes.OK else None, response.headers)
         if detection.lost:
             _log.warning("%s: its chat template loses %s: sent in another form", self.name, ", ".join(detection.lost))
@@ -256,10 +250,12 @@ class OpenAIModel:
             self._kept = self._traits
             await asyncio.to_thread(self._memory.keep, self._model, self._server, self._traits)
 
-    async def _answer_to(self, question: Question, deadline: Deadline, *, needed: bool) -> httpx.Response:
+    async def _answer_to(
+        self, question: Question, deadline: Deadline, asked_for: str, *, needed: bool
+    ) -> httpx.Response:
         """Whatever came back. Raises as a generation does when an answer is needed and there is none."""
         patience_s = self._config.first_token_s if question.body is not None else self._config.idle_s
-        response = await self._http.ask(question.method, question.path, question.body, deadline, patience_s)
+        response = await self._http.ask(question.method, question.path, question.body, deadline, patience_s, asked_for)
         if needed and response.status_code != httpx.codes.OK:
             raise self._http.failure(await self._http.refusal(response, deadline), response)
         return response
@@ -282,8 +278,8 @@ class OpenAIModel:
         }
         if request.context.traceparent:
             headers["traceparent"] = request.context.traceparent
-        yield self._leaving("POST", _CHAT, len(body), request.context.id)
-        response = await self._http.post(_CHAT, body, headers, deadline, self._config.first_token_s)
+        patience_s = self._config.first_token_s
+        response = await self._http.post(_CHAT, body, headers, deadline, patience_s, request.context.id)
         try:
             if response.status_code != httpx.codes.OK:
                 refusal = await self._http.refusal(response, deadline)
@@ -374,10 +370,6 @@ class OpenAIModel:
         if not isinstance(found, dict):
             raise ModelError("the endpoint sent no completion")
         return found
-
-    def _leaving(self, method: str, path: str, size: int, asked_for: str) -> Delta:
-        """Tells what is about to be sent: even when the caller is cancelled while it goes, it is on record."""
-        return Delta(sent=(self._http.leaving(method, path, size, asked_for),))
 
 
 def _parsed(response: httpx.Response) -> Any:

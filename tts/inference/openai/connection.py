@@ -17,6 +17,7 @@ from tts.inference.openai.endpoint.advice import advice, lacks_quota, overflows_
 from tts.inference.openai.endpoint.refusal import Refusal
 from tts.inference.openai.retry import RETRIED_STATUS, retry_after_s
 from tts.net.closing_backend import closing_transport
+from tts.net.egress import EGRESS
 from tts.net.secret import Scrubber, Secret
 
 MAX_REPLY_BYTES = 64 * 2**20  # a chunk of a streamed reply has at most some hundred bytes a token
@@ -42,21 +43,33 @@ class Connection:
             self._http = None
 
     async def post(
-        self, path: str, body: bytes, headers: dict[str, str], deadline: Deadline, patience_s: float
+        self, path: str, body: bytes, headers: dict[str, str], deadline: Deadline, patience_s: float, request_id: str
     ) -> httpx.Response:
-        """The response to a JSON body, its own body not yet read: close it."""
+        """The response to a JSON body, its own body not yet read: close it. `request_id`: for whom it is sent."""
         request = self.client.build_request("POST", self.url(path), content=body, headers=headers)
-        response: httpx.Response = await self.waiting(self.client.send(request, stream=True), deadline, patience_s)
+        response: httpx.Response = await self.waiting(self._send(request, request_id), deadline, patience_s)
         return response
 
-    async def ask(self, method: str, path: str, body: Any, deadline: Deadline, patience_s: float) -> httpx.Response:
+    async def ask(
+        self, method: str, path: str, body: Any, deadline: Deadline, patience_s: float, request_id: str
+    ) -> httpx.Response:
         """The whole response to a short question; `body` is sent as JSON unless it is None."""
-        asked = self._asked(self.client.build_request(method, self.url(path), json=body))
+        asked = self._asked(self.client.build_request(method, self.url(path), json=body), request_id)
         response: httpx.Response = await self.waiting(asked, deadline, patience_s)
         return response
 
-    async def _asked(self, request: httpx.Request) -> httpx.Response:
-        response = await self.client.send(request, stream=True)
+    async def _send(self, request: httpx.Request, request_id: str) -> httpx.Response:
+        """The head of the response. Everything that leaves for an endpoint goes through here, and is recorded here."""
+        host, url = _bare(str(request.url))
+        EGRESS.note(
+            Outgoing.now(
+                host=host, method=request.method, url=url, bytes_sent=len(request.content), request_id=request_id
+            )
+        )
+        return await self.client.send(request, stream=True)
+
+    async def _asked(self, request: httpx.Request, request_id: str) -> httpx.Response:
+        response = await self._send(request, request_id)
         try:
             content = await _bounded(response)
         finally:
@@ -107,11 +120,6 @@ class Connection:
         transient = status in RETRIED_STATUS
         about = "context" if overflows_context(refusal) else ""
         return ModelError(detail, transient=transient, retry_after_s=after, http_status=status, mend=mend, about=about)
-
-    def leaving(self, method: str, path: str, size: int, request_id: str) -> Outgoing:
-        """The record of what is about to be sent."""
-        host, url = _bare(self.url(path))
-        return Outgoing.now(host=host, method=method, url=url, bytes_sent=size, request_id=request_id)
 
     def url(self, path: str) -> str:
         """Below the base URL; a path that begins with a slash is one from the root of the server."""

@@ -22,7 +22,6 @@ from tts.dialects.served.geoagent import bare_reasoning
 from tts.domain.answer import Verdict
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.messages import text_message
-from tts.domain.outgoing import Outgoing
 from tts.domain.request import RequestContext
 from tts.domain.trajectory import Trajectory
 from tts.domain.usage import Usage
@@ -79,10 +78,10 @@ class ConsistencyAgent:
         await close_each(self._model)
 
     async def rate(
-        self, trajectory: Trajectory, context: RequestContext, left: Send[Outgoing], meter: Meter | None = None
+        self, trajectory: Trajectory, context: RequestContext, meter: Meter | None = None
     ) -> Consistency | None:
-        """None when there is nothing to compare: no answer, no reasoning, or nothing readable from the model. `left` is
-        told what goes to another machine for it, `meter` counts what it uses.
+        """None when there is nothing to compare: no answer, no reasoning, or nothing readable from the model. `meter`
+        counts what it uses.
 
         Raises GeoTTSError when the model fails, MoneySpent when it is too dear.
         """
@@ -90,7 +89,7 @@ class ConsistencyAgent:
         reasoning = hidden_reasoning(trajectory)
         if answer is None or not reasoning or not (answer.country or answer.region or answer.city or answer.place):
             return None
-        derived = await self._derive(reasoning, trajectory.rollout_id, context, left, meter or Meter())
+        derived = await self._derive(reasoning, trajectory.rollout_id, context, meter or Meter())
         if derived is None:
             return None
         agreement = self._agreement(derived, answer)
@@ -98,7 +97,7 @@ class ConsistencyAgent:
         return Consistency(agreement, words, consistency_reward(agreement, words, self._damping))
 
     async def _derive(
-        self, reasoning: str, rollout_id: int, context: RequestContext, left: Send[Outgoing], meter: Meter
+        self, reasoning: str, rollout_id: int, context: RequestContext, meter: Meter
     ) -> dict[str, str] | None:
         request = ModelRequest(
             context=context,
@@ -110,8 +109,6 @@ class ConsistencyAgent:
         text = ""
         async with closing(meter.generate(self._model, request)) as deltas:
             async for delta in deltas:
-                for sent in delta.sent:
-                    await left(sent)
                 text += delta.text
         found = [value for value in json_objects(text) if "country" in value]
         return {str(k): str(v or "") for k, v in found[-1].items()} if found else None
@@ -160,7 +157,7 @@ class ConsistencyVerifier:
                     continue
                 money_usd = request.context.money_left_usd
                 meter = Meter(None if money_usd is None else money_usd - spent_usd)
-                checked, reason = await self._checked(piece, request, deadline, send, meter)
+                checked, reason = await self._checked(piece, request, deadline, meter)
                 if meter.usage != Usage():
                     await send(meter.usage)
                 if reason:
@@ -168,7 +165,7 @@ class ConsistencyVerifier:
                 await send(checked)
 
     async def _checked(
-        self, verdict: Verdict, request: VerifyRequest, deadline: Deadline, left: Send[Outgoing], meter: Meter
+        self, verdict: Verdict, request: VerifyRequest, deadline: Deadline, meter: Meter
     ) -> tuple[Verdict, str]:
         winners = set(verdict.candidates[0].rollouts) if verdict.candidates else set()
         chosen = [t for t in request.trajectories if t.rollout_id in winners][: self._config.max_rollouts]
@@ -178,7 +175,7 @@ class ConsistencyVerifier:
         try:
             async with deadline.timeout(at_most_s=min(self._config.timeout_s, 0.5 * deadline.remaining_s())):
                 for trajectory in chosen:
-                    found = await self._agent.rate(trajectory, request.context, left, meter)
+                    found = await self._agent.rate(trajectory, request.context, meter)
                     rated += [found] if found is not None else []
         except (GeoTTSError, TimeoutError) as error:
             warning = "the consistency check did not finish"

@@ -20,7 +20,6 @@ from tts.config import VerifierConfig
 from tts.dialects.base import user_message
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.messages import Message, TextPart, text_message
-from tts.domain.outgoing import Outgoing
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ModelError, MoneySpent, boundary
 from tts.inference.meter import Meter
@@ -104,7 +103,7 @@ class _Case:
         self._deadline = Deadline(remaining_s - min(_RESERVE_MAX_S, _RESERVE_SHARE * remaining_s))
 
     async def run(self, send: Send[VerifierItem]) -> None:
-        self._send: Send[Outgoing | Usage] = send
+        self._send = send
         judged = self._consensus.judge(self._request)
         verdict = self._consensus.decide(self._request, judged)
         if judged.spread is None:
@@ -236,8 +235,6 @@ class _Case:
         with boundary(ModelError, f"verifier model {self._model.name}"):
             async with closing(self._meter.generate(self._model, request)) as deltas:
                 async for delta in deltas:
-                    for sent in delta.sent:
-                        await self._send(sent)
                     written += delta.text
                     ids += delta.token_ids
                     new = reasons.feed(gate.feed(delta.text))

@@ -10,7 +10,7 @@ from support.service import PHOTO, an_app, with_tools
 from deployments.gateway.runner import Runner
 from deployments.observability.audit import AuditLog
 from deployments.wiring.local import local_tools
-from tts.config import ConsistencyConfig, OpenAIEngine, VerifierConfig
+from tts.config import ConsistencyConfig, OpenAIEngine, RoutingConfig, VerifierConfig
 from tts.domain.events import LeftMachine, parse_event
 
 ANSWER = 'The sign is Italian. {"lat": 41.9, "lon": 12.5, "country": "Italy", "city": "Rome"}'
@@ -75,6 +75,22 @@ async def test_every_model_of_a_request_is_in_the_record(data_store):
             reply = (await http.post("/locate", **FORM)).json()
     assert {body["model"] for body in endpoint.bodies} == set(SAID)
     assert sorted(one["bytes_sent"] for one in reply["left_machine"]["sent"]) == sizes(endpoint)
+
+
+@pytest.mark.parametrize(
+    "answer", [saying("7 DEEP"), Reply(500, {"error": "broken"}), [CUT]], ids=["well", "down", "cut"]
+)
+async def test_what_a_question_about_the_photo_sends_is_told_whatever_comes_back(data_store, answer):
+    def probed(body, number):
+        return answer if body["max_tokens"] == 16 else says(body, number)
+
+    async with serving(probed) as endpoint:
+        args = asking(endpoint, routing=RoutingConfig(method="probe"))
+        async with with_tools(args, local_tools(args)) as http:
+            reply = (await http.post("/locate", **FORM)).json()
+    assert [body for body in endpoint.bodies if body["max_tokens"] == 16]
+    assert sorted(one["bytes_sent"] for one in reply["left_machine"]["sent"]) == sizes(endpoint)
+    assert reply["left_machine"]["complete"]
 
 
 @pytest.mark.parametrize(

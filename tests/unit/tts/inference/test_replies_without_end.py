@@ -83,7 +83,7 @@ async def test_more_than_a_model_writes_is_a_failure_and_the_next_turn_works(nam
 async def test_what_an_endpoint_tells_about_itself_is_bounded_too():
     async with against(lambda body, number: saying("ok"), {"/v1/models": {"data": [{"id": HUGE}]}}) as model:
         with pytest.raises(ModelError, match="more than 2 MiB"):
-            await model._http.ask("GET", "models", None, Deadline(60.0), 10.0)
+            await model._http.ask("GET", "models", None, Deadline(60.0), 10.0, "loc_1")
         assert (await said(model)).strip() == "ok"
 
 

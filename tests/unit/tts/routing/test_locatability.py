@@ -8,7 +8,6 @@ import pytest
 from PIL import Image, ImageDraw
 from support.basics import a_context, virtual_time
 
-from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth, Limits, Locatability, PlanDepth
@@ -133,28 +132,6 @@ def test_a_bad_probe_leaves_the_other_rating_alone(blank_photo, model):
 async def test_a_probe_tells_the_router(blank_photo):
     routing = await ProbeLocator(Talker("7 DEEP"), FixedLocator(0.4)).rate([blank_photo], a_context())
     assert DepthRouter(Limits()).plan(LocateOptions(), routing).depth is PlanDepth.DEEP
-
-
-class Remote(Talker):
-    """Tells what it sends, as an engine on another machine does."""
-
-    sent = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="POST", url="http://h/v1", bytes_sent=9)
-
-    async def generate(self, request):
-        yield Delta(sent=(self.sent,))
-        async for delta in super().generate(request):
-            yield delta
-
-
-@pytest.mark.parametrize("model", [Remote("7 DEEP"), Remote(error=ModelError("down")), Remote(seconds=900)],
-                         ids=["well", "down", "slow"])  # fmt: skip
-def test_what_a_probe_sends_is_told_with_the_rating_whatever_comes_back(blank_photo, model):
-    @virtual_time
-    async def check():
-        routing = await ProbeLocator(model, FixedLocator(0.4)).rate([blank_photo], a_context())
-        assert routing.sent == (Remote.sent,)
-
-    check()
 
 
 @pytest.mark.parametrize("score", [0.0, 0.1, 0.5, 1.0])

@@ -1,0 +1,68 @@
+"""What every stream between processes carries: a batch, and what left the sending process for the request meanwhile.
+
+The engines, verifiers and rollouts themselves say nothing of it: their transports record it (`tts.net.egress`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from tts.aio import Send, beside, closing, stream
+from tts.domain.outgoing import Outgoing
+from tts.errors import GeoTTSError
+from tts.net.egress import EGRESS
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope(Generic[T]):
+    """`items` are none where it only tells what left."""
+
+    items: Sequence[T]
+    sent: tuple[Outgoing, ...] = ()
+
+
+async def seal(batches: AsyncIterator[Sequence[T]], request_id: str) -> AsyncIterator[Envelope[T]]:
+    """Batches in envelopes. What leaves is told at once, in an envelope of its own where no batch is ready: it is known
+    also when the request is cancelled in the next moment. Closing this closes the batches.
+    """
+
+    async def produce(send: Send[Envelope[T]]) -> None:
+        async def tell() -> None:
+            if sent := EGRESS.take(request_id):
+                await send(Envelope((), sent))
+
+        with EGRESS.watch(request_id) as news:
+
+            async def tell_all() -> None:
+                while True:
+                    await news.wait()
+                    news.clear()
+                    await tell()
+
+            try:
+                async with beside(tell_all()), closing(batches) as items:
+                    async for batch in items:
+                        await send(Envelope(batch, EGRESS.take(request_id)))
+            except GeoTTSError:
+                await tell()
+                raise
+            await tell()
+
+    async with aclosing(stream(produce, maxsize=1)) as envelopes:  # batches merge while the reader is slow
+        async for envelope in envelopes:
+            yield envelope
+
+
+async def unseal(envelopes: AsyncIterator[Envelope[T]]) -> AsyncIterator[Sequence[T]]:
+    """The batches; what left the other process counts as left by this one, which hands it on in turn."""
+    async with closing(envelopes) as stream_of_envelopes:
+        async for envelope in stream_of_envelopes:
+            for sent in envelope.sent:
+                EGRESS.note(sent)
+            if envelope.items:
+                yield envelope.items

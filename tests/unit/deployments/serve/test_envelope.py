@@ -1,0 +1,83 @@
+"""What leaves a process that works for a request is told to the process that asked, whatever happens next."""
+
+import asyncio
+import pickle
+from contextlib import aclosing
+
+import pytest
+
+from deployments.serve.envelope import Envelope, seal, unseal
+from tts.domain.outgoing import Outgoing
+from tts.errors import ModelError
+from tts.net.egress import EGRESS
+
+ID = "loc_envelope"
+
+
+def leave():
+    """What a transport does before it sends."""
+    sent = Outgoing.now(host="h", method="POST", url="http://h/v1", bytes_sent=9, request_id=ID)
+    EGRESS.note(sent)
+    return sent
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left():
+    EGRESS.take(ID)
+    yield
+    assert EGRESS.take(ID) == ()
+
+
+async def test_it_is_told_before_there_is_a_batch_so_that_a_cancelled_request_knows_it():
+    closed = asyncio.Event()
+
+    async def silent_engine():
+        try:
+            leave()
+            await asyncio.Event().wait()
+            yield ["never"]
+        finally:
+            closed.set()
+
+    async with aclosing(seal(silent_engine(), ID)) as envelopes, asyncio.timeout(5):
+        first = await anext(envelopes)
+    assert (list(first.items), len(first.sent)) == ([], 1)
+    assert closed.is_set()
+
+
+async def test_every_record_comes_once_and_every_batch_in_its_order():
+    async def engine():
+        for number in range(5):
+            leave()
+            yield [number]
+            await asyncio.sleep(0)
+        leave()
+
+    envelopes = [pickle.loads(pickle.dumps(envelope)) async for envelope in seal(engine(), ID)]
+    assert [item for envelope in envelopes for item in envelope.items] == [0, 1, 2, 3, 4]
+    assert sum(len(envelope.sent) for envelope in envelopes) == 6
+
+
+async def test_a_failure_comes_after_what_left_before_it():
+    async def refusing_engine():
+        leave()
+        raise ModelError("refused")
+        yield
+
+    told = []
+    with pytest.raises(ModelError, match="refused"):
+        async for envelope in seal(refusing_engine(), ID):
+            told += envelope.sent
+    assert len(told) == 1
+
+
+async def test_the_process_that_asked_hands_it_on_and_sees_batches_only():
+    sent = leave()
+    EGRESS.take(ID)
+
+    async def from_elsewhere():
+        yield Envelope((), (sent,))
+        yield Envelope(["a batch"])
+
+    assert [batch async for batch in unseal(from_elsewhere())] == [["a batch"]]
+    assert EGRESS.take(ID) == (sent,)
