@@ -22,8 +22,8 @@ from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.hermes_tool_calls import tools_text
 from tts.dialects.served.generic import GenericDialect
 from tts.dialects.settings import DialectSettings
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.geo import LatLon
-from tts.domain.hypothesis import Hypothesis
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Limits
@@ -85,7 +85,7 @@ class ZoomingDialect(GenericDialect):
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """A zoom into one of 20 regions, or in the last turn a fixed point; the completion is not read."""
         if turn + 1 >= self._turns:
-            return ParsedTurn(answer=Hypothesis(point=LatLon(lat=48.86, lon=2.35)))
+            return ParsedTurn(answer=StatedAnswer(point=LatLon(lat=48.86, lon=2.35)))
         left, top = 0.1 * (turn % 5), 0.1 * (turn % 4)
         bbox = [left, top, left + 0.5, top + 0.5]
         return ParsedTurn(calls=(ToolCall(id=f"call_{turn}_0", name="image_zoom", arguments={"bbox": bbox}),))

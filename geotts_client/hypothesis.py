@@ -39,11 +39,8 @@ class Claim(Value):
     quote: str = ""
 
 
-class Hypothesis(Value):
-    """A located belief, or an abstention when `point` is None.
-
-    `confidence` is the rollout's own estimate in [0, 1] and is never taken at face value.
-    """
+class Located(Value):
+    """What hypotheses and the answers that models write have in common."""
 
     point: LatLon | None = None
     datum: Datum = "WGS-84"
@@ -66,3 +63,12 @@ class Hypothesis(Value):
     def abstains(self) -> bool:
         """Whether it has no point; it may still name a country, a region or a city."""
         return self.point is None
+
+
+class Hypothesis(Located):
+    """A located belief in WGS-84, or an abstention when `point` is None.
+
+    `confidence` is the rollout's own estimate in [0, 1] and is never taken at face value.
+    """
+
+    datum: Literal["WGS-84"] = "WGS-84"

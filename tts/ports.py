@@ -280,14 +280,9 @@ class GroupRequest:
     n_total: int
     limits: Limits
     dialect: str
+    options: LocateOptions = field(default_factory=LocateOptions)
     use_tools: bool = True
-    tools: tuple[str, ...] | None = None
-    hide_photo_hosts: bool = False
-    allow_region_search: bool = False
-    hint: str | None = None
-    within: Area | None = None
     leader: LatLon | None = None
-    target_radius_km: float = 25.0
     readings: tuple[Reading, ...] = ()
     files: dict[str, bytes] = field(default_factory=dict)
     followed: bool = True

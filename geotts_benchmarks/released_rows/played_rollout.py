@@ -17,7 +17,7 @@ from tts.domain.messages import Message
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Limits
-from tts.domain.request import RequestContext
+from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.usage import Usage
 from tts.ports import Attachment, Checkpoint, GroupRequest, ModelRequest, RolloutTask, Toolbox
@@ -68,7 +68,7 @@ async def played_rollout(
         n_total=n,
         limits=limits,
         dialect=dialect.name,
-        hide_photo_hosts=hide_photo_hosts,
+        options=LocateOptions(hide_photo_hosts=hide_photo_hosts),
     )
     task = RolloutTask(rollout_id=0, seed=0)
     if turns_before or tokens_before or earlier:

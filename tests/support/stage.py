@@ -13,6 +13,7 @@ from tts.domain.events import Hypothesised, RolloutFinished, ToolCalled
 from tts.domain.geo import LatLon
 from tts.domain.messages import TextPart
 from tts.domain.plan import Limits
+from tts.domain.request import LocateOptions
 from tts.domain.tooling import CountryFact, PlaceFact, WebFact
 from tts.inference.scripted import ScriptedModel, ScriptedTurn
 from tts.ports import GroupRequest, RolloutTask
@@ -175,7 +176,7 @@ async def play_with(model, dialect, photo, limits=None, n=1, rollout_id=0, tools
     group = GroupRequest(
         context=a_context(seconds), photos=(photo,), tasks=(RolloutTask(rollout_id=rollout_id, seed=7),), n_total=n,
         limits=limits or Limits(max_turns=64, max_tool_calls=256, max_tokens=100_000), dialect=dialect.name,
-        tools=tools, use_tools=use_tools,
+        options=LocateOptions(tools=tools), use_tools=use_tools,
     )  # fmt: skip
     async with closing(run_rollout(Agent(model, dialect, toolbox()), group, group.tasks[0])) as items:
         return Played([item async for item in items], model)

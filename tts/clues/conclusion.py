@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tts.clues.addresses import ADDRESS
 from tts.clues.belief import Belief
 from tts.clues.reader import Leads
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Place
 
@@ -24,18 +23,18 @@ def answers(belief: Belief, leads: Leads) -> bool:
     return likely and bool(leads.clues or leads.mentions)
 
 
-def fields_of(belief: Belief, countries: Countries) -> dict[str, Any]:
-    """Point, radius, confidence, level and names of the answer that a belief supports best, by their JSON names."""
+def conclusion(belief: Belief, countries: Countries) -> Hypothesis:
+    """Point, radius, confidence, level and names of the answer that a belief supports best."""
     point, _ = belief.best_point()
-    named = _names(point, place_at(point, belief), belief, countries)
-    least = _ADDRESS_KM if named["level"] == "point" else _TOWN_KM
-    return {
-        "lat": round(point.lat, 5),
-        "lon": round(point.lon, 5),
-        "radius_km": round(max(least, belief.radius_km(point, 0.9)), 1),
-        "confidence": round(belief.mass(point, 25.0), 3),
-        **named,
-    }
+    named = _named(point, place_at(point, belief), belief, countries)
+    least = _ADDRESS_KM if named.level is Level.POINT else _TOWN_KM
+    return named.model_copy(
+        update={
+            "point": LatLon(lat=round(point.lat, 5), lon=round(point.lon, 5)),
+            "radius_km": round(max(least, belief.radius_km(point, 0.9)), 1),
+            "confidence": round(belief.mass(point, 25.0), 3),
+        }
+    )
 
 
 def place_at(point: LatLon, belief: Belief) -> Place | None:
@@ -43,15 +42,18 @@ def place_at(point: LatLon, belief: Belief) -> Place | None:
     return next((place for place, _ in belief.places if distance_km(place.point, point) < 1.0), None)
 
 
-def _names(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> dict[str, Any]:
+def _named(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> Hypothesis:
     """The level that the belief supports, and the names down to it."""
     country = countries.at(point)
-    named: dict[str, Any] = {"level": "country", "country": "", "country_code": ""}
-    if country is not None:
-        named |= {"country": country.name, "country_code": country.code}
+    named = Hypothesis(
+        level=Level.COUNTRY,
+        country=country.name if country is not None else "",
+        country_code=country.code if country is not None else "",
+    )
     if place is not None and belief.mass(point, 25.0) >= _CITY_FROM:
         at_door = place.kind == ADDRESS and belief.mass(point, _ADDRESS_KM) >= _CITY_FROM
-        return named | {"level": "point" if at_door else "city", "region": place.admin1, "city": place.name}
+        level = Level.POINT if at_door else Level.CITY
+        return named.model_copy(update={"level": level, "region": place.admin1, "city": place.name})
     if place is not None and belief.mass(point, 200.0) >= _REGION_FROM:
-        return named | {"level": "region", "region": place.admin1}
+        return named.model_copy(update={"level": Level.REGION, "region": place.admin1})
     return named

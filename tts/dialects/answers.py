@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tts.dialects.coordinates import point_from
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.geo import LatLon
-from tts.domain.hypothesis import Claim, Hypothesis, Level
+from tts.domain.hypothesis import Claim, Level
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
 
@@ -34,11 +35,11 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def answer_from_json(text: str) -> Hypothesis | None:
+def answer_from_json(text: str) -> StatedAnswer | None:
     """The last object in the text that states an answer, outermost ones first; None when there is none."""
     for value in reversed(list(json_objects(text))):
         for inner in _inside_out(value):
-            if (found := hypothesis_from(inner)) is not None:
+            if (found := stated_answer(inner)) is not None:
                 return found
     return None
 
@@ -51,8 +52,8 @@ def _inside_out(value: dict[str, Any], depth: int = 3) -> Iterator[dict[str, Any
             yield from _inside_out(below, depth - 1)
 
 
-def hypothesis_from(value: dict[str, Any]) -> Hypothesis | None:
-    """An answer object as a `Hypothesis`. Null coordinates are an abstention; wrong ones are no answer."""
+def stated_answer(value: dict[str, Any]) -> StatedAnswer | None:
+    """An answer object. Null coordinates are an abstention; wrong ones are no answer."""
     fields = {str(key).strip().lower(): item for key, item in value.items()}
     lat_key = next((key for key in _LAT_KEYS if key in fields), None)
     lon_key = next((key for key in _LON_KEYS if key in fields), None)
@@ -64,7 +65,7 @@ def hypothesis_from(value: dict[str, Any]) -> Hypothesis | None:
         if point is None:
             return None
     radius, confidence = number(fields.get("radius_km")), number(fields.get("confidence"))
-    return Hypothesis(
+    return StatedAnswer(
         point=point,
         level=_level(fields, point),
         radius_km=radius if radius is not None and radius > 0 else None,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tts.dialects.settings import DialectSettings
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.claim import ClaimedPlace
 from tts.domain.cues import Cues
 from tts.domain.geo import Area, LatLon
@@ -59,8 +60,8 @@ class ParsedTurn:
     """
 
     calls: tuple[ToolCall, ...] = ()
-    answer: Hypothesis | None = None
-    hypothesis: Hypothesis | None = None
+    answer: StatedAnswer | None = None
+    hypothesis: StatedAnswer | None = None
     problem: str | None = None
     lookups: tuple[ToolCall, ...] = ()
     kept: str | None = None
@@ -196,7 +197,7 @@ class Dialect(Protocol):
         """The kinds of cues that a turn goes by, and the depth it asks for where the model says one."""
         ...
 
-    def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
+    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """What the conversation adds to a statement (evidence the model marked), and its point in WGS-84."""
         ...
 

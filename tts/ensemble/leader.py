@@ -13,7 +13,6 @@ from typing import Literal
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.trajectory import Run, Trajectory
 from tts.ensemble.first_turn import LEADER, REGION_KM, SIBLING, UNTRUSTED, is_clear
-from tts.geodata.datum import as_wgs84
 
 Width = Literal["full", "careful"]
 
@@ -69,4 +68,4 @@ def _point(trajectory: Trajectory) -> LatLon | None:
     best = trajectory.best
     if best is None or best.point is None or trajectory.stop_reason in UNTRUSTED:
         return None
-    return as_wgs84(best.point, best.datum)
+    return best.point

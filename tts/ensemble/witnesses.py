@@ -43,7 +43,7 @@ def statements_of(trajectory: Trajectory) -> frozenset[str]:
     if best is None or best.point is None:
         return frozenset()
     cited = {claim.call_id for claim in best.claims if claim.call_id}
-    point = as_wgs84(best.point, best.datum)
+    point = best.point
     found = set()
     for source in sources_of(trajectory):
         fact = source.fact

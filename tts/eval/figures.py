@@ -30,7 +30,6 @@ from tts.eval.metrics.intervals import Interval, share_interval
 from tts.eval.metrics.names import PlaceNames
 from tts.eval.metrics.sampling import best_of_n_km, pass_at_k_percent
 from tts.eval.runs.record import Record
-from tts.geodata.datum import as_wgs84
 
 
 class Figures(Value):
@@ -148,12 +147,12 @@ def right_country(record: Record, names: PlaceNames) -> bool:
 
 
 def rollout_errors_km(record: Record) -> Floats:
-    """(N,) errors of the single rollouts, in order; NaN for those without a point. Datums are converted."""
+    """(N,) errors of the single rollouts, in order; NaN for those without a point."""
     trajectories = record.run.trajectories if record.run is not None else ()
     points: list[LatLon | None] = []
     for trajectory in trajectories:
         answer = trajectory.answer
-        points.append(as_wgs84(answer.point, answer.datum) if answer is not None and answer.point is not None else None)
+        points.append(answer.point if answer is not None else None)
     errors = [np.nan if point is None else distance_km(point, record.truth.point) for point in points]
     return np.array(errors, dtype=np.float64)
 

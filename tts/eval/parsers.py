@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from tts.dialects.answers import answer_from_json
 from tts.dialects.served.geo_adapt import answer_in_block
 from tts.dialects.served.labelled import answer_tags, labelled_answer
-from tts.domain.hypothesis import Hypothesis
+from tts.dialects.stated_answer import StatedAnswer
 from tts.eval.fields import StatedPlace, point_from
 from tts.rewards.released import geoagent, reverse, thinking_with_map
 
@@ -98,7 +98,7 @@ def _pair(position: tuple[float, float] | None, names: tuple[str, str]) -> State
     return None if point is None else StatedPlace(point, *names)
 
 
-def _stated(found: Hypothesis | None) -> StatedPlace | None:
+def _stated(found: StatedAnswer | None) -> StatedPlace | None:
     if found is None or found.point is None:
         return None
     return StatedPlace(found.point, found.country or found.country_code, found.city)

@@ -42,15 +42,15 @@ class Agent:
 
     def brief(self, group: GroupRequest, similar: tuple[SimilarPhoto, ...] = ()) -> Brief:
         """The same for every rollout of a group, so it is made once."""
-        dialect = self.dialect.suited(Surroundings(group.within, group.leader))
+        dialect = self.dialect.suited(Surroundings(group.options.within, group.leader))
         schemas = self._offered(group, dialect)
-        consenting = schemas if group.allow_region_search else self._offered(group, dialect, consents=True)
+        consenting = schemas if group.options.allow_region_search else self._offered(group, dialect, consents=True)
         withheld = frozenset(schema.name for schema in consenting) - {schema.name for schema in schemas}
         task = Task(
             group.photos,
-            group.hint,
-            group.within,
-            group.target_radius_km,
+            group.options.hint,
+            group.options.within,
+            group.options.target_radius_km,
             use_tools=bool(schemas),
             tools=schemas,
             similar=similar,
@@ -62,5 +62,5 @@ class Agent:
         """With what the request consents to, or with everything."""
         if not group.use_tools:
             return ()
-        consents = consents or group.allow_region_search
-        return offered_tools(dialect, self.toolbox.schemas(), group.tools, region_search=consents)
+        consents = consents or group.options.allow_region_search
+        return offered_tools(dialect, self.toolbox.schemas(), group.options.tools, region_search=consents)

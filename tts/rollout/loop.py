@@ -14,6 +14,7 @@ from tts.aio import Deadline, Send, closing
 from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
 from tts.dialects.declining import declines
 from tts.dialects.released.written_call import as_plain_call
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.answer import StopReason
 from tts.domain.cues import Cues
 from tts.domain.events import (
@@ -235,8 +236,8 @@ class _Rollout:
             listed_tools=self._dialect.listed(self._schemas),
             pictures=self._dialect.pictures,
             readings=self._group.readings,
-            within=self._group.within,
-            hint=self._group.hint,
+            within=self._group.options.within,
+            hint=self._group.options.hint,
             testing=self._group.testing,
             money_usd=self._budget.money_left_usd,
         )
@@ -301,7 +302,7 @@ class _Rollout:
         self._corrections += 1
         if self._corrections > _MAX_CORRECTIONS or self._dialect.paper_mode:
             if declines(self._messages[-1].text):
-                await self._record_hypothesis(turn, ParsedTurn(answer=Hypothesis(level=Level.NONE)), send)
+                await self._record_hypothesis(turn, ParsedTurn(answer=StatedAnswer(level=Level.NONE)), send)
                 return StopReason.ANSWERED
             raise ModelError(f"{self._corrections} turns could not be used: {problem}", mend=_OTHER_DIALECT)
         self._append_request(self._dialect.correction(problem))
@@ -345,15 +346,15 @@ class _Rollout:
         stated = parsed.answer or parsed.hypothesis
         if stated is None:
             return
-        stated = self._dialect.settle(await self._located(turn, stated, parsed.lookups, send), self._messages)
-        if parsed.answer is None and stated.abstains and not stated.claims:
+        found = self._dialect.settle(await self._located(turn, stated, parsed.lookups, send), self._messages)
+        if parsed.answer is None and found.abstains and not found.claims:
             return
-        self._best = stated if parsed.answer is not None or not stated.abstains else self._best
-        await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=stated))
+        self._best = found if parsed.answer is not None or not found.abstains else self._best
+        await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=found))
 
     async def _located(
-        self, turn: int, stated: Hypothesis, lookups: tuple[ToolCall, ...], send: Send[RolloutOutput]
-    ) -> Hypothesis:
+        self, turn: int, stated: StatedAnswer, lookups: tuple[ToolCall, ...], send: Send[RolloutOutput]
+    ) -> StatedAnswer:
         """An answer that only names its place, with the point of the first lookup that finds it."""
         for call in lookups:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))

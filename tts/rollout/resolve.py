@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tts.domain.hypothesis import Claim, Hypothesis, Level
+from tts.dialects.stated_answer import StatedAnswer
+from tts.domain.hypothesis import Claim, Level
 from tts.domain.tooling import PlaceFact, ToolResult
 from tts.geodata.alike import same_place
 from tts.geodata.countries import Countries
 
 
-def placed(stated: Hypothesis, result: ToolResult) -> Hypothesis | None:
-    """The hypothesis at the first place in the stated country; None when the result has none."""
+def placed(stated: StatedAnswer, result: ToolResult) -> StatedAnswer | None:
+    """The answer at the first place in the stated country; None when the result has none."""
     country = _countries().find(stated.country) if stated.country else None
     for fact in result.facts:
         if not isinstance(fact, PlaceFact) or fact.point is None:
@@ -36,7 +37,7 @@ def placed(stated: Hypothesis, result: ToolResult) -> Hypothesis | None:
     return None
 
 
-def _level(stated: Hypothesis, fact: PlaceFact) -> Level:
+def _level(stated: StatedAnswer, fact: PlaceFact) -> Level:
     for name, level in ((stated.place, Level.CITY), (stated.city, Level.CITY), (stated.region, Level.REGION)):
         if name and same_place(name, fact.name):
             return level

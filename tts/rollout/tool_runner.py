@@ -55,15 +55,15 @@ class ToolRunner:
         """One call under the project's own names, refused where the request does not allow the tool."""
         with span("tool", tool=call.name, rollout_id=self._rollout_id):
             group = self._group
-            if group.tools is not None and ability_of(call.name) not in group.tools:
+            if (allowed := group.options.tools) is not None and ability_of(call.name) not in allowed:
                 refusal = ToolError(f"{call.name} is not allowed in this request", kind=ToolErrorKind.NOT_ALLOWED)
                 return failed(call, refusal)
             tool_context = ToolContext(
                 context(),
                 group.photos,
-                group.within,
-                hide_photo_hosts=group.hide_photo_hosts,
-                allow_region_search=group.allow_region_search,
+                group.options.within,
+                hide_photo_hosts=group.options.hide_photo_hosts,
+                allow_region_search=group.options.allow_region_search,
             )
             return await self._toolbox.call(call, tool_context)
 

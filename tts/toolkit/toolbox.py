@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
 from tts.domain.tooling import ToolCall, ToolFailure, ToolResult
 from tts.errors import ToolError
-from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.ports import Attachment, Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.execute import check_consent, no_such_tool, parse_arguments, run_tool, tool_named
-from tts.toolkit.spec import Tool, schema_of
+from tts.toolkit.spec import Observation, Tool, schema_of
 
 
 class LocalToolbox:
@@ -33,16 +34,7 @@ class LocalToolbox:
             observation = await run_tool(tool, parse_arguments(tool, call), context)
         except ToolError as error:
             return failed(call, error, elapsed_s=time.perf_counter() - started)
-        result = ToolResult(
-            call_id=call.id,
-            name=call.name,
-            text=observation.text,
-            facts=observation.facts,
-            images=observation.images,
-            elapsed_s=round(time.perf_counter() - started, 4),
-            retrieved_at=now_rfc3339(),
-        )
-        return ToolOutcome(result, observation.attachments)
+        return succeeded(call, observation, elapsed_s=time.perf_counter() - started, retrieved_at=now_rfc3339())
 
 
 class JoinedToolbox:
@@ -69,6 +61,22 @@ class JoinedToolbox:
         return await owner.call(call, context)
 
 
+def succeeded(
+    call: ToolCall, observation: Observation, *, elapsed_s: float, retrieved_at: str, cached: bool = False
+) -> ToolOutcome:
+    """The result of a call, with the bytes of its pictures. `cached`: no provider was asked for it."""
+    return _outcome(
+        call,
+        observation.text,
+        observation.attachments,
+        facts=observation.facts,
+        images=observation.images,
+        cached=cached,
+        elapsed_s=elapsed_s,
+        retrieved_at=retrieved_at,
+    )
+
+
 def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: bool = False) -> ToolOutcome:
     """The result of a call that failed: the model reads why. `cached`: no provider was asked for it.
 
@@ -76,16 +84,14 @@ def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: 
     """
     failure = ToolFailure(kind=error.kind, detail=error.detail, retry_after_s=error.fields.get("retry_after_s"))
     text = error.detail if error.fields.get("verbatim") else f"Error ({error.kind.value}): {error.detail}"
-    return ToolOutcome(
-        ToolResult(
-            call_id=call.id,
-            name=call.name,
-            text=text,
-            failure=failure,
-            cached=cached,
-            elapsed_s=round(elapsed_s, 4),
-        )
-    )
+    return _outcome(call, text, failure=failure, cached=cached, elapsed_s=elapsed_s)
+
+
+def _outcome(
+    call: ToolCall, text: str, attachments: tuple[Attachment, ...] = (), *, elapsed_s: float, **fields: Any
+) -> ToolOutcome:
+    result = ToolResult(call_id=call.id, name=call.name, text=text, elapsed_s=round(elapsed_s, 4), **fields)
+    return ToolOutcome(result, attachments)
 
 
 def now_rfc3339() -> str:

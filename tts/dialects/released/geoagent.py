@@ -15,7 +15,8 @@ from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
 from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.settings import SamplingSettings
-from tts.domain.hypothesis import Hypothesis, Level
+from tts.dialects.stated_answer import StatedAnswer
+from tts.domain.hypothesis import Level
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
@@ -57,7 +58,7 @@ class ReleasedGeoAgent(ReleasedDialect):
         if not answer or not names.country:
             return None
         level = Level.CITY if names.place else Level.REGION if names.region else Level.COUNTRY
-        stated = Hypothesis(point=None, level=level, country=names.country, region=names.region, place=names.place)
+        stated = StatedAnswer(point=None, level=level, country=names.country, region=names.region, place=names.place)
         return ParsedTurn(answer=stated, lookups=_lookups(answer, names))
 
 

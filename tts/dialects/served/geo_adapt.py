@@ -16,8 +16,8 @@ from tts.dialects.cue_words import cues_in
 from tts.dialects.served.labelled import answer_tags, known, labels_in, stated
 from tts.dialects.served.text_dialect import TextDialect, split_thought
 from tts.dialects.settings import DialectSettings
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.cues import Cues
-from tts.domain.hypothesis import Hypothesis
 from tts.domain.plan import Limits
 from tts.domain.similar import SimilarPhoto
 
@@ -104,7 +104,7 @@ def depth_flag(text: str) -> WantedDepth | None:
     return ("deep" if found[-1].lower() == "deep" else "short") if found else None
 
 
-def answer_in_block(block: str) -> Hypothesis | None:
+def answer_in_block(block: str) -> StatedAnswer | None:
     """All three labels, each filled or Unknown. Coordinates that are neither a point nor Unknown are no answer."""
     labels = labels_in(block)
     where = labels.get("point")

@@ -16,7 +16,8 @@ from tts.dialects.released.geoagent import ReleasedGeoAgent
 from tts.dialects.served.labelled import answer_tags, known
 from tts.dialects.served.text_dialect import TextDialect, split_thought
 from tts.dialects.settings import DialectSettings, SamplingSettings
-from tts.domain.hypothesis import Claim, Hypothesis, Level
+from tts.dialects.stated_answer import StatedAnswer
+from tts.domain.hypothesis import Claim, Level
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
@@ -75,7 +76,7 @@ class _WithOwnWords(ReleasedGeoAgent):
 def _answered(units: list[str], chain: dict[str, Any], turn: int) -> ParsedTurn:
     country, region, place = units
     level = Level.CITY if place else Level.REGION if region else Level.COUNTRY
-    answer = Hypothesis(
+    answer = StatedAnswer(
         point=None,
         level=level,
         country=country,

@@ -14,7 +14,7 @@ from tts.dialects.served.labelled import answer_in_words, answer_tags
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings
-from tts.domain.hypothesis import Hypothesis
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.errors import ConfigError
@@ -63,7 +63,7 @@ class GeoVistaDialect(TextDialect):
                 return ParsedTurn(answer=answer)
             plain = block.strip(_EMPHASIS)
             if plain.lower() in _UNKNOWN:
-                return ParsedTurn(answer=Hypothesis())
+                return ParsedTurn(answer=StatedAnswer())
             if (placed := place_answer(plain, turn=turn)) is not None:
                 return placed
         return None

@@ -7,8 +7,9 @@ from typing import Any
 
 from tts.dialects.answers import answer_from_json
 from tts.dialects.coordinates import point_from, point_in
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.geo import LatLon
-from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.hypothesis import Level
 
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.IGNORECASE | re.DOTALL)
 _LINE = re.compile(r"^[\s>*#•\-–\d.)]*[*_`\"']{0,3}([^\W\d_][\w ()/&.]{1,40}?)[*_`\"']{0,3}\s*[:：=]\s*(.*)$")
@@ -42,7 +43,7 @@ def answer_tags(text: str) -> list[str]:
     return [found.strip() for found in _ANSWER.findall(text)]
 
 
-def answer_in_words(text: str) -> Hypothesis | None:
+def answer_in_words(text: str) -> StatedAnswer | None:
     """The answer of one block: labelled lines, one line of four parts, or JSON. None when it states no point."""
     return labelled_answer(text) or _one_line(text) or answer_from_json(text)
 
@@ -65,13 +66,13 @@ def known(value: str | None) -> str:
     return "" if plain.lower() in _UNKNOWN else plain[:300]
 
 
-def stated(country: str, city: str, point: LatLon | None, **more: Any) -> Hypothesis:
+def stated(country: str, city: str, point: LatLon | None, **more: Any) -> StatedAnswer:
     """A hypothesis at the level that is filled in."""
     level = Level.POINT if point else Level.CITY if city else Level.COUNTRY if country else Level.NONE
-    return Hypothesis(point=point, level=level, country=country, city=city, **more)
+    return StatedAnswer(point=point, level=level, country=country, city=city, **more)
 
 
-def labelled_answer(text: str) -> Hypothesis | None:
+def labelled_answer(text: str) -> StatedAnswer | None:
     """The answer of `Label: value` lines; None when they state no point."""
     labels = labels_in(text)
     point = point_in(labels["point"]) if "point" in labels else point_from(labels.get("lat"), labels.get("lon"))
@@ -80,7 +81,7 @@ def labelled_answer(text: str) -> Hypothesis | None:
     return stated(known(labels.get("country")), known(labels.get("city")), point, region=known(labels.get("region")))
 
 
-def _one_line(text: str) -> Hypothesis | None:
+def _one_line(text: str) -> StatedAnswer | None:
     """`Country, City, lat, lon`; the city may hold commas, the country may not."""
     lines = [line for line in text.replace("，", ",").splitlines() if line.count(",") >= 2]
     for line in reversed(lines):

@@ -16,6 +16,7 @@ from tts.dialects.released.reverse.rl_loop import ReverseTraining
 from tts.dialects.served.served_tool import Arguments, Frame, ServedTool, boxed
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Claim, Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message
@@ -93,11 +94,11 @@ class ReverseDialect(TextDialect):
             raise ConfigError(f"reverse has no released_path {path!r}; there are: {', '.join(_RELEASED)}")
         return _RELEASED[path]
 
-    def marked(self, text: str) -> Hypothesis | None:
+    def marked(self, text: str) -> StatedAnswer | None:
         """A statement without a place that stands for the marks; `settle` fills in what was marked."""
-        return None if useful_in(text) is None else Hypothesis(point=None, level=Level.NONE)
+        return None if useful_in(text) is None else StatedAnswer(point=None, level=Level.NONE)
 
-    def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
+    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """Every search result that was marked useful becomes a claim with its call."""
         return super().settle(stated.model_copy(update={"claims": (*stated.claims, *_claims(messages))}), messages)
 

@@ -16,6 +16,7 @@ from tts.dialects.hermes_tool_calls import calls_in, tools_text, without_calls
 from tts.dialects.served.labelled import answer_in_words, answer_tags
 from tts.dialects.served.served_tool import Frame, ServedTool
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings, read_schemas, read_text
+from tts.dialects.stated_answer import StatedAnswer
 from tts.dialects.testing import testing_text
 from tts.domain.cues import Cues
 from tts.domain.hypothesis import Hypothesis
@@ -25,7 +26,6 @@ from tts.domain.photo import Photo
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, ToolCall
 from tts.errors import ConfigError, ToolErrorKind
-from tts.geodata.datum import as_wgs84
 from tts.ports import Sampling, ToolOutcome, ToolSchema
 
 
@@ -196,7 +196,7 @@ class TextDialect:
                 return ParsedTurn(answer=answer)
         return None
 
-    def marked(self, text: str) -> Hypothesis | None:
+    def marked(self, text: str) -> StatedAnswer | None:
         """What a turn with calls says about earlier results; None for dialects that mark nothing."""
         return None
 
@@ -210,11 +210,9 @@ class TextDialect:
         wanted = "neither a tool call nor an answer" if self.served else "no answer"
         return f"your message has {wanted} that can be read"
 
-    def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
+    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """Only the point changes, to WGS-84."""
-        if stated.point is None or stated.datum == "WGS-84":
-            return stated
-        return stated.model_copy(update={"point": as_wgs84(stated.point, stated.datum), "datum": "WGS-84"})
+        return stated.hypothesis()
 
     def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
         """By the served tool of that name; a call of an unknown tool stays as it is, to be refused."""

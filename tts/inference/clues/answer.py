@@ -9,11 +9,12 @@ from typing import Any
 
 from tts.clues.belief import Belief
 from tts.clues.clue import Clue, ClueKind
-from tts.clues.conclusion import answers, fields_of, place_at
+from tts.clues.conclusion import answers, conclusion, place_at
 from tts.clues.lookups import AROUND
 from tts.clues.mentions import Mention
 from tts.clues.reader import ClueReader, Leads
 from tts.domain.geo import distance_km
+from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reading import TextLine
 from tts.geodata.countries import Countries
 from tts.geodata.english_names import country_name
@@ -48,9 +49,25 @@ def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, r
         nothing = {"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)}
         return f"{text}\n{_dump(nothing | {'read': _read(known.lines)})}"
     place = place_at(point, belief)
-    answer = fields_of(belief, reader.countries)
+    answer = _fields(conclusion(belief, reader.countries))
     answer |= {"evidence": _evidence(known, leads, belief, place), "read": _read(known.lines)}
     return f"{explanation} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+
+
+def _fields(found: Hypothesis) -> dict[str, Any]:
+    """By the names that the dialect asks for, down to the level."""
+    assert found.point is not None
+    names = ["country", "country_code"]
+    names += ["region"] if found.level is not Level.COUNTRY else []
+    names += ["city"] if found.level.rank >= Level.CITY.rank else []
+    return {
+        "lat": found.point.lat,
+        "lon": found.point.lon,
+        "radius_km": found.radius_km,
+        "confidence": found.confidence,
+        "level": found.level.value,
+        **{name: getattr(found, name) for name in names},
+    }
 
 
 def _read(lines: Iterable[TextLine]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.broker.entry import Entry
@@ -26,7 +26,7 @@ from tts.toolkit.broker.store import CacheStore, MemoryStore, StoreError
 from tts.toolkit.execute import check_consent, parse_arguments, run_tool, timed_out, tool_named
 from tts.toolkit.forgotten import Forgotten
 from tts.toolkit.spec import Arguments, Observation, Tool, schema_of
-from tts.toolkit.toolbox import failed, now_rfc3339
+from tts.toolkit.toolbox import failed, now_rfc3339, succeeded
 
 T = TypeVar("T")
 
@@ -105,17 +105,7 @@ class Broker:
             if counter is not None:
                 counter.failed(seen.made.kind)
             return failed(call, seen.made, elapsed_s=elapsed_s, cached=seen.cached)
-        result = ToolResult(
-            call_id=call.id,
-            name=call.name,
-            text=seen.made.text,
-            facts=seen.made.facts,
-            images=seen.made.images,
-            cached=seen.cached,
-            elapsed_s=round(elapsed_s, 4),
-            retrieved_at=seen.retrieved_at,
-        )
-        return ToolOutcome(result, seen.made.attachments)
+        return succeeded(call, seen.made, elapsed_s=elapsed_s, retrieved_at=seen.retrieved_at, cached=seen.cached)
 
     async def forget(self, photo_sha256: str) -> int:
         """Erase every result that belongs to a photo; returns how many there were. What is being fetched for it now

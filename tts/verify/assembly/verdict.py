@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
+from tts.verify.assembly.evidence import evidence_of
 from tts.verify.assembly.exactness import exactness_of, level_of
 from tts.verify.assembly.naming import names_at
 from tts.verify.consensus.calibration import Calibration
@@ -130,18 +131,7 @@ def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger], within: Area | 
         if key in seen:
             continue
         seen.add(key)
-        yield Evidence(
-            id=f"e{len(seen)}",
-            claim=entry.claim,
-            supports=entry.supports,
-            grounded=entry.finding is Finding.SUPPORTED,
-            rollout_id=None if ledger.pooled else ledger.rollout_id,
-            call_id=entry.call_id,
-            tool=entry.tool,
-            quote=entry.quote,
-            url=entry.url,
-            retrieved_at=entry.retrieved_at,
-        )
+        yield evidence_of(entry, ledger, len(seen))
 
 
 def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:

@@ -13,7 +13,6 @@ from tts.clues.scope import scope_of
 from tts.domain.answer import Contradiction, Verdict
 from tts.domain.geo import Area, Countries, LatLon, lies_in
 from tts.domain.hypothesis import Level
-from tts.geodata.datum import as_wgs84
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.consensus.votes import Vote, evidence_score
@@ -40,9 +39,7 @@ class Outside:
 def lies_inside(ledger: RolloutLedger, within: Area | None, world: World) -> bool:
     """Whether a ledger has a point, and that lies in the area; borders are tolerated by two kilometres."""
     hypothesis = ledger.hypothesis
-    return hypothesis.point is not None and (
-        within is None or _in_area(as_wgs84(hypothesis.point, hypothesis.datum), within, world)
-    )
+    return hypothesis.point is not None and (within is None or _in_area(hypothesis.point, within, world))
 
 
 def speaks_against(

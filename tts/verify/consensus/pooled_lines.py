@@ -13,11 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tts.clues.caller import believed
-from tts.clues.conclusion import answers, fields_of
+from tts.clues.conclusion import answers, conclusion
 from tts.clues.hints import Hint
 from tts.clues.lookups import asked
 from tts.clues.reader import ClueReader, Leads
-from tts.dialects.answers import hypothesis_from
 from tts.domain.geo import Area
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.reading import Reading, TextLine
@@ -98,8 +97,7 @@ def pooled_hypothesis(
     belief = believed(leads, reader, within, hint)
     if not answers(belief, leads):
         return None
-    found = hypothesis_from(fields_of(belief, reader.countries))
-    return None if found is None else found.model_copy(update={"read": tuple(lines)})
+    return conclusion(belief, reader.countries).model_copy(update={"read": tuple(lines)})
 
 
 def _lines(stating: Sequence[Trajectory], readings: Sequence[Reading]) -> Iterator[TextLine]:

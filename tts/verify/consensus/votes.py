@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
-from tts.geodata.datum import as_wgs84
 from tts.geodata.gazetteer import Place
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import About, Finding, RolloutLedger
@@ -88,7 +87,7 @@ def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
 def point_of(hypothesis: Hypothesis) -> LatLon:
     """The point of a hypothesis that has one, in WGS-84."""
     assert hypothesis.point is not None
-    return as_wgs84(hypothesis.point, hypothesis.datum)
+    return hypothesis.point
 
 
 def evidence_score(ledger: RolloutLedger) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from tts.clues.clue import Clue
 from tts.domain.hypothesis import Hypothesis
-from tts.geodata.datum import as_wgs84
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.world import World
 
@@ -21,7 +20,7 @@ def with_direction(entry: LedgerEntry, best: Hypothesis, world: World) -> Ledger
     """The entry of a quoted line, marked where the line speaks against the country at the point."""
     if entry.finding is not Finding.SUPPORTED or entry.tool or best.point is None or world.clues is None:
         return entry
-    country = world.country_near(as_wgs84(best.point, best.datum))
+    country = world.country_near(best.point)
     if country is None or not entry.quote:
         return entry
     clues = world.clues.leads({entry.quote: 1.0}).clues

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
-from tts.geodata.datum import as_wgs84
 from tts.verify.evidence.checks import check_citation, name_checks, place_checks, signal_checks
 from tts.verify.evidence.direction import with_direction
 from tts.verify.evidence.grounding import ground
@@ -38,7 +37,7 @@ def build_ledger(
     entries: list[LedgerEntry] = []
     grounding, witnesses = 0.0, frozenset[str]()
     if best.point is not None:
-        point = as_wgs84(best.point, best.datum)
+        point = best.point
         grounding, witnesses, found = ground(best, point, sources, read, world)
         entries += found
         entries += detail_checks(best, point, sources, read)

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tts.clues.belief import Belief
-from tts.clues.conclusion import answers, fields_of
+from tts.clues.conclusion import answers, conclusion
 from tts.clues.lookups import Asked, asked
 from tts.clues.reader import ClueReader, Leads
-from tts.dialects.answers import hypothesis_from
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.reading import Reading, TextLine
@@ -54,7 +53,7 @@ def read_belief(
     if not leads.clues and not leads.mentions:
         return None
     belief = reader.weigher.weigh(leads.clues, sorted(leads.mentions, key=lambda mention: mention.name))
-    found = hypothesis_from(fields_of(belief, reader.countries)) if answers(belief, leads) else None
+    found = conclusion(belief, reader.countries) if answers(belief, leads) else None
     return ReadBelief(leads, belief, found)
 
 

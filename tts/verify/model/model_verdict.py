@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from tts.domain.answer import Evidence, Verdict
 from tts.domain.geo import Area
+from tts.verify.assembly.evidence import evidence_of
 from tts.verify.assembly.verdict import verdict_for
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.spread_features import spread_of
 from tts.verify.consensus.votes import Vote
-from tts.verify.evidence.ledger import Finding, RolloutLedger
+from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.world import World
 from tts.verify.model.adjudication import Adjudication
 from tts.verify.model.dossier import Exhibit
@@ -71,18 +72,7 @@ def _reason(text: str, exhibits: Sequence[Exhibit], evidence: list[Evidence]) ->
         entry = exhibit.entry
         known = next((e for e in evidence if (e.claim, e.quote) == (entry.claim, entry.quote)), None)
         if known is None:
-            known = Evidence(
-                id=f"e{len(evidence) + 1}",
-                claim=entry.claim,
-                supports=entry.supports,
-                grounded=entry.finding is Finding.SUPPORTED,
-                rollout_id=exhibit.ledger.rollout_id,
-                call_id=entry.call_id,
-                tool=entry.tool,
-                quote=entry.quote,
-                url=entry.url,
-                retrieved_at=entry.retrieved_at,
-            )
+            known = evidence_of(entry, exhibit.ledger, len(evidence) + 1)
             evidence.append(known)
         ids.append(known.id)
     return f"{text} [{', '.join(dict.fromkeys(ids))}]" if ids else text

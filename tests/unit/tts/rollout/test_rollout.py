@@ -22,6 +22,7 @@ from tts.domain.events import (
     TurnFinished,
 )
 from tts.domain.plan import Limits
+from tts.domain.request import LocateOptions
 from tts.errors import ToolError, ToolErrorKind
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.ports import Checkpoint, GroupRequest, RolloutTask
@@ -243,7 +244,8 @@ async def test_an_unusable_turn_is_corrected_a_few_times_then_it_fails():
 async def test_tools_outside_the_allow_list_are_neither_offered_nor_run():
     log = []
     items = await run(
-        agent(ScriptedTurn(calls=calls("a")), ScriptedTurn(text=PARIS), tools=toolbox(log)), group(tools=("zoom",))
+        agent(ScriptedTurn(calls=calls("a")), ScriptedTurn(text=PARIS), tools=toolbox(log)),
+        group(options=LocateOptions(tools=("zoom",))),
     )
     assert log == []
     assert not of(items, ToolCalled)

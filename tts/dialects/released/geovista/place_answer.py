@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from tts.dialects.base import ParsedTurn
-from tts.domain.hypothesis import Hypothesis, Level
+from tts.dialects.stated_answer import StatedAnswer
+from tts.domain.hypothesis import Level
 from tts.domain.tooling import ToolCall
 
 _LONGEST: Final = 300
@@ -17,7 +18,7 @@ def place_answer(words: str, *, turn: int) -> ParsedTurn | None:
     parts = [part.strip() for part in words[:_LONGEST].split(",") if part.strip()]
     if not parts:
         return None
-    stated = Hypothesis(
+    stated = StatedAnswer(
         point=None,
         level=Level.CITY if len(parts) > 1 else Level.COUNTRY,
         country=parts[-1] if len(parts) > 1 or len(parts[0].split()) < 3 else "",

@@ -19,6 +19,7 @@ from tts.dialects.released.reverse.point import point_of
 from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools
 from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
@@ -95,7 +96,7 @@ class ReleasedReverse(ReleasedDialect):
             return f"Tool call error: Maximum {_COUNTED[result.name]} calls ({limit}) exceeded"
         return result.text if is_text_of_tool(result) else f"Tool call error: {result.failure.detail}"
 
-    def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
+    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """What was marked useful becomes evidence of the answer."""
         claims = (*stated.claims, *marked_claims(messages))
         return super().settle(stated.model_copy(update={"claims": claims}), messages)
@@ -107,7 +108,7 @@ class ReleasedReverse(ReleasedDialect):
         if point is None:
             return None
         country, city = names_for_tables(reply)
-        return ParsedTurn(answer=Hypothesis(point=point, level=Level.POINT, country=country, city=city))
+        return ParsedTurn(answer=StatedAnswer(point=point, level=Level.POINT, country=country, city=city))
 
 
 def _unknown(result: ToolResult) -> bool:

@@ -19,6 +19,7 @@ from tts.dialects.released.thinking_with_map.calls import calls_found
 from tts.dialects.released.thinking_with_map.transcript import response_text
 from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
+from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart
@@ -73,7 +74,7 @@ class ReverseTraining(ReleasedDialect):
             return f"Error when executing tool: {result.name!r}"
         return f"Error when executing tool: {result.failure.detail}"
 
-    def settle(self, stated: Hypothesis, messages: Sequence[Message]) -> Hypothesis:
+    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """What was marked useful becomes evidence of the answer."""
         claims = (*stated.claims, *marked_claims(messages))
         return super().settle(stated.model_copy(update={"claims": claims}), messages)
@@ -81,7 +82,7 @@ class ReverseTraining(ReleasedDialect):
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
         """The position that the reward reads, without names; None when it reads none."""
         point = point_of(read_for_reward(response_text(messages)))
-        return None if point is None else ParsedTurn(answer=Hypothesis(point=point, level=Level.POINT))
+        return None if point is None else ParsedTurn(answer=StatedAnswer(point=point, level=Level.POINT))
 
 
 def _without_middle(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
-from tts.dialects.answers import hypothesis_from
+from tts.dialects.answers import stated_answer
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.thinking_with_map.demo_calls import Called, taken_apart, written_again
@@ -141,7 +141,7 @@ class ThinkingWithMapDemo(ReleasedDialect):
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
         """The answer in the first JSON object of the whole response that has the keys of one; None without it."""
         value = first_object(response_text(messages))
-        answer = hypothesis_from(value) if value is not None else None
+        answer = stated_answer(value) if value is not None else None
         return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
 
     def _observed(self, outcome: ToolOutcome) -> Message:

@@ -1,0 +1,22 @@
+"""An entry of a ledger as evidence in the answer."""
+
+from __future__ import annotations
+
+from tts.domain.answer import Evidence
+from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
+
+
+def evidence_of(entry: LedgerEntry, ledger: RolloutLedger, number: int) -> Evidence:
+    """The evidence with this number in the answer, from 1; without a rollout where the ledger is of all of them."""
+    return Evidence(
+        id=f"e{number}",
+        claim=entry.claim,
+        supports=entry.supports,
+        grounded=entry.finding is Finding.SUPPORTED,
+        rollout_id=None if ledger.pooled else ledger.rollout_id,
+        call_id=entry.call_id,
+        tool=entry.tool,
+        quote=entry.quote,
+        url=entry.url,
+        retrieved_at=entry.retrieved_at,
+    )
