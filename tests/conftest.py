@@ -43,10 +43,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as jobs in a shell's ba
 
 
 @pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Tests reach loopback only, unless they are marked `live`."""
-    if request.node.get_closest_marker("live"):
-        return
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests reach loopback only."""
     connect = socket.socket.connect
 
     def guarded(self: socket.socket, address: Any) -> None:

@@ -18,19 +18,17 @@ from tts.clues.addresses import ADDRESS
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.mentions import Mention
 from tts.clues.priors import Floats, Priors, Towns
-from tts.domain.geo import LatLon
+from tts.domain.geo import EARTH_RADIUS_KM, LatLon
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
+from tts.weights import weights
 
 _THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)
-_FAME = 0.08  # how often a photo elsewhere names a town, in shares of the photos taken there
-_NEAR_KM, _REACH_KM = 30.0, {"admin1": 150.0, ADDRESS: 0.5}
-_A_DISTANCE = 0.75  # chance that a number beside a name is the distance to it
-_CROW, _CROW_SPREAD, _SIGN_KM = 0.85, 0.15, 3.0
-_DIVISION = 0.2  # of a division's photos are nearer to its centre than to any of its towns
-_MENTION_CAP = 11.0
+_W = weights("belief")
+_FAME, _DIVISION, _MENTION_CAP, _KIND_CAP = _W["fame"], _W["division"], _W["mention_cap_nats"], _W["kind_cap"]
+_NEAR_KM, _REACH_KM = _W["near_km"], {"admin1": _W["admin1_km"], ADDRESS: _W["address_km"]}
+_A_DISTANCE, _CROW, _CROW_SPREAD, _SIGN_KM = _W["a_distance"], _W["crow"], _W["crow_spread"], _W["sign_km"]
 _PLACES = 80
-_KIND_CAP = 1.5
 Regions = Mapping[str, Mapping[str, float]]
 
 
@@ -243,4 +241,4 @@ def distances_from(point: LatLon, lat: Floats, lon: Floats) -> Floats:
     """Great-circle distances in km on a sphere."""
     phi0, phi = math.radians(point.lat), np.radians(lat)
     half = np.sin((phi - phi0) / 2) ** 2 + math.cos(phi0) * np.cos(phi) * np.sin(np.radians(lon - point.lon) / 2) ** 2
-    return np.asarray(2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(1.0, half))))
+    return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(1.0, half))))

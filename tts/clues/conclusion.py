@@ -9,10 +9,11 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Place
+from tts.weights import weights
 
-ANSWER_FROM = 0.31  # share of the belief within 750 km of the best point, below which there is no answer
-_COUNTRY_FROM = 0.5  # share of the belief in one country, from which it is named however large it is
-_CITY_FROM, _REGION_FROM = 0.5, 0.5
+_W = weights("belief")
+ANSWER_FROM, _COUNTRY_FROM = _W["answer_from"], _W["country_from"]
+_CITY_FROM, _REGION_FROM = _W["city_from"], _W["region_from"]
 _ADDRESS_KM, _TOWN_KM = 1.0, 5.0  # the least radius of an answer
 
 

@@ -14,11 +14,11 @@ from tts.clues.languages import spoken_shares
 from tts.clues.tables import tables
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
+from tts.weights import weights
 
-_BY_POPULATION = 0.4  # per mille of the photos, for a country of a million; grows with the root of the population
-_TOWN_POWER = 0.9  # photos are taken where people are, a little more evenly
-_CAPITAL = 2.0
-_AIRPORT, _AIRPORT_DEG = 0.3, 0.4  # photos at an airport, in shares of those in the town it serves
+_W = weights("belief")
+_BY_POPULATION, _TOWN_POWER, _CAPITAL = _W["by_population"], _W["town_power"], _W["capital"]
+_AIRPORT, _AIRPORT_DEG = _W["airport"], 0.4
 _TOWNS = 120  # that stand for the rest of a country
 Floats = npt.NDArray[np.float64]
 

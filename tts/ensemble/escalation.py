@@ -8,8 +8,9 @@ from tts.domain.answer import StopReason, Verdict
 from tts.domain.plan import Depth, PlanDepth
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
+from tts.weights import weights
 
-_DOUBTFUL = 0.5
+_DOUBTFUL = weights("watch")["doubtful"]
 
 
 def reason_to_escalate(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tts.domain.answer import StopReason
 from tts.domain.hypothesis import Level
 from tts.domain.trajectory import Trajectory
+from tts.weights import weights
 
 LEADER, SIBLING = 0, 1
-REGION_KM = 400.0  # farther apart than this are two regions, whatever radius was wanted
-TOWN_KM = 50.0  # a wanted radius up to this asks for the town
+REGION_KM, TOWN_KM = weights("watch")["region_km"], weights("watch")["town_km"]
 UNTRUSTED = (StopReason.FAILED, StopReason.CANCELLED)
 
 

@@ -21,8 +21,10 @@ from tts.domain.trajectory import Trajectory
 from tts.domain.watch_settings import TownGuess
 from tts.ensemble.first_turn import LEADER, REGION_KM, TOWN_KM, UNTRUSTED, is_clear
 from tts.ensemble.witnesses import Witnesses
+from tts.weights import weights
 
-_TOWN_CENTRE_KM, _REGION_CENTRE_KM = 0.37, 0.8  # a point this near to the centre of the town it names is a guess
+_W = weights("watch")
+_TOWN_CENTRE_KM, _REGION_CENTRE_KM = _W["town_centre_km"], _W["region_centre_km"]
 _SLACK = 1e-9
 _QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.leggauss(32)), strict=True))
 _SHOWN = 5

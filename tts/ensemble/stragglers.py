@@ -9,9 +9,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-_FACTOR = 3.0
-_FLOOR_S = 1.0
-_ENDED_SHARE = 0.5
+from tts.weights import weights
+
+_W = weights("watch")
+_FACTOR, _FLOOR_S, _ENDED_SHARE = (_W[f"straggler_{name}"] for name in ("factor", "floor_s", "ended_share"))
 
 
 def straggler_s(took_s: Sequence[float], n: int) -> float | None:

@@ -15,10 +15,11 @@ from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
 _MAX_EVIDENCE = 24
-_TIED = 0.5  # grounding from which a point rests on what tools returned or on what was read there
-_FIRM = 0.7  # grounding from which a town that a tool's result states is named
+_W = weights("verdict")
+_TIED, _FIRM = _W["tied"], _W["firm"]
 _OF_A_POINT = frozenset({"country_at", "reverse_geocode"})  # tools that answer about a point the rollout put in
 _ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}
 

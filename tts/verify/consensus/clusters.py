@@ -25,12 +25,13 @@ from tts.domain.geo import (
 )
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
 # scale in km, share of the vote: agreement on a region is worth most, because it is what a lone guess gets wrong
 SCALES: tuple[tuple[float, float], ...] = ((2.0, 0.2), (25.0, 0.2), (200.0, 0.2), (750.0, 0.4))
 MEMBER_KM = 100.0
 _MEAN_WITHIN_KM = 1500.0
-_GROUNDED = 0.35
+_GROUNDED = weights("verdict")["mean_below"]
 
 
 @dataclass(frozen=True, slots=True)

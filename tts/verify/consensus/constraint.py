@@ -20,10 +20,11 @@ from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.wording import area_words, what_the_photo_says
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-FIRM = 0.5  # grounding from which a vote rests on something outside itself
+FIRM = weights("verdict")["tied"]  # grounding from which a vote rests on something outside itself
 _BORDER_KM = 2.0  # borders are drawn to a few hundred metres; more would let in towns of the country beyond
-_HEAVIER = 2.0  # log-odds by which a firm vote outside outweighs every vote inside
+_HEAVIER = weights("verdict")["heavier"]  # log-odds by which a firm vote outside outweighs every vote inside
 
 
 @dataclass(frozen=True, slots=True)

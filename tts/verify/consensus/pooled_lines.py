@@ -28,9 +28,10 @@ from tts.verify.evidence.ledger import POOLED
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
 _LEAST_ROLLOUTS = 2
-_WEIGHT = 1.5  # of the pooled vote, in units of all votes of the rollouts whose lines it pools
+_WEIGHT = weights("verdict")["pooled"]  # of the pooled vote, in units of all votes of the rollouts whose lines it pools
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,17 +17,18 @@ from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import About, Finding, RolloutLedger
 from tts.verify.evidence.page_dedup import alike
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-# Log-odds of a point being right, from what the ledger says about it.
-_GROUNDED = 2.4
-_SIGNAL = 0.4  # a telephone prefix, script, domain, postcode or language that fits
-_CITED = 0.1
-_DETAIL = 1.2  # a tool's statement repeats the photo's small print: a street and number, a telephone number, a domain
-_WRONG_COUNTRY = -2.2
-_WRONG_PHONE = -2.0
-_WRONG_SIGNAL = -1.1
-_WRONG_NAME = -0.8
-_PHANTOM = -1.2
+_W = weights("votes")
+_GROUNDED = _W["grounded"]
+_SIGNAL = _W["signal"]
+_CITED = _W["cited"]
+_DETAIL = _W["detail"]
+_WRONG_COUNTRY = _W["wrong_country"]
+_WRONG_PHONE = _W["wrong_phone"]
+_WRONG_SIGNAL = _W["wrong_signal"]
+_WRONG_NAME = _W["wrong_name"]
+_PHANTOM = _W["phantom"]
 _TERMS: tuple[tuple[float, int, Finding, tuple[About, ...]], ...] = (  # each counts so many times at most
     (_SIGNAL, 3, Finding.SUPPORTED, ("phone", "postcode", "script", "domain", "language")),
     (_CITED, 4, Finding.SUPPORTED, ("cited",)),
@@ -40,13 +41,10 @@ _TERMS: tuple[tuple[float, int, Finding, tuple[About, ...]], ...] = (  # each co
 )
 _TERM_OF = {(finding, about): i for i, (_, _, finding, abouts) in enumerate(_TERMS) for about in abouts}
 
-# Another source that leads to the same town: two that agree by chance are rare.
-_CORROBORATED = 0.7
-# A repeated witness adds a little, because a policy draws its better readings more often.
-_REPEATED = 0.2
-# Naming a small town takes a specific clue; naming a metropolis is what guesses do (0.1 a decade of population).
-_SPECIFIC = 0.1
-_USUAL_TOWN = 4.3
+_CORROBORATED = _W["corroborated"]
+_REPEATED = _W["repeated"]
+_SPECIFIC = _W["specific"]
+_USUAL_TOWN = _W["usual_town"]
 _LEVEL_KM = {Level.POINT: 0.0, Level.CITY: 10.0, Level.REGION: 100.0, Level.COUNTRY: 500.0, Level.NONE: 3000.0}
 
 

@@ -13,13 +13,11 @@ from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.page_dedup import alike, page_witness
 from tts.verify.evidence.sources import Source, telling
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
 EXACT_KM = 2.0
 NEAR_KM = 25.0
-_UNSEEN_QUERY = 0.55  # the name a tool found was not read in a photo that has text
-_NO_TEXT = 0.85  # nothing was read, so it cannot be checked
-_WEB = 0.6
-_READ = 0.5
+_W = weights("grounding")
 
 
 def ground(
@@ -39,11 +37,11 @@ def ground(
                 )
         elif isinstance(source.fact, WebFact) and (name := _web_names(source.fact, best, point, world)):
             entry = source.entry("point", f"a web page mentions {name}", Finding.SUPPORTED, source.fact.title)
-            supports.append((_WEB, page_witness(source.fact), entry))
+            supports.append((_W["web"], page_witness(source.fact), entry))
     for line in read:
         if (place := _read_place(line, best, point, world)) is not None:
             entry = LedgerEntry(about="point", claim=f"the photo says {place}", finding=Finding.SUPPORTED, quote=line)
-            supports.append((_READ, f"read:{normalise(line)}", entry))
+            supports.append((_W["read"], f"read:{normalise(line)}", entry))
     if not supports:
         unsupported = LedgerEntry(about="point", claim=f"the point is {point}", finding=Finding.UNSUPPORTED)
         return 0.0, frozenset(), [unsupported]
@@ -51,22 +49,22 @@ def ground(
     best_strength = supports[0][0]
     strong = [support for support in supports if support[0] >= 0.5 * best_strength]
     witnesses = frozenset(witness for _, witness, _ in strong)
-    more = 1.0 - 0.9 ** (len(alike([witnesses])[0]) - 1)
+    more = 1.0 - _W["repeated"] ** (len(alike([witnesses])[0]) - 1)
     grounding = best_strength + (1.0 - best_strength) * more
     return grounding, witnesses, [entry for _, _, entry in supports[:6]]
 
 
 def _strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> float:
     """Near, well matched, unambiguous, and a name that can be read in the photo: all four make a strong support."""
-    near = 1.0 if away_km <= EXACT_KM else 0.7
-    match = fact.score if fact.score is not None else 0.9
+    near = 1.0 if away_km <= EXACT_KM else _W["beyond_exact"]
+    match = fact.score if fact.score is not None else _W["unscored_match"]
     name = normalise(fact.name)
     if not seen:
-        visible = _NO_TEXT
+        visible = _W["no_text"]
     else:
         shown = (name and name in seen) or (telling(source.query) and source.query in seen)
-        visible = 1.0 if shown or _overlaps(source.query, seen) else _UNSEEN_QUERY
-    return float(near * match * visible / source.rivals**0.35)
+        visible = 1.0 if shown or _overlaps(source.query, seen) else _W["unseen_query"]
+    return float(near * match * visible / source.rivals ** _W["rivals"])
 
 
 def _overlaps(query: str, seen: str) -> bool:

@@ -11,10 +11,10 @@ from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import Finding, RolloutLedger
 from tts.verify.model.dossier import Dossier, Exhibit
 from tts.verify.model.opinion import NOBODY, Opinion
+from tts.weights import weights
 
-_FIRM = 0.5  # grounding from which a branch rests on something
-_LOOSE = 0.15
-_HEAVIER = 2.0  # log-odds by which another branch's evidence outweighs a choice
+_W = weights("verdict")
+_FIRM, _LOOSE, _HEAVIER = _W["tied"], _W["loose"], _W["heavier"]
 
 
 _POINT_NOT_USED = "the verifier model's own point was not used: it is near no candidate and near no evidence it cites"

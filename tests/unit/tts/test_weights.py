@@ -1,0 +1,53 @@
+"""Every weight of the product says where it is from, and is used."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import tts
+from tts.weights import Fitted, HandSet, WeightsFile, weights, weights_file
+
+FOLDER = Path(tts.__file__).parent
+FILES = sorted(path.stem for path in (FOLDER / "data" / "weights").glob("*.yaml"))
+SOURCES = "\n".join(path.read_text() for path in FOLDER.rglob("*.py"))
+
+
+def test_verdict_grounding_watch_and_belief_have_their_files():
+    assert {"belief", "grounding", "verdict", "votes", "watch"} == set(FILES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_weight_is_fitted_or_set_by_hand_for_a_reason(name):
+    rows = weights_file(name).weights
+    assert rows
+    assert all(isinstance(row, HandSet | Fitted) for row in rows.values())
+    assert weights(name) == {key: row.value for key, row in rows.items()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_weight_is_used(name):
+    used = set(re.findall(r'"(\w+)"', SOURCES)) | {f"straggler_{part}" for part in ("factor", "floor_s", "ended_share")}
+    assert f'weights("{name}")' in SOURCES
+    assert set(weights(name)) <= used
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"value": 1.0},
+        {"value": 1.0, "source": "hand-set", "date": "2026-11-24"},
+        {"value": 1.0, "source": "hand-set", "date": "2026-11-24", "reason": "so"},
+        {"value": 1.0, "source": "fitted", "date": "2026-11-24", "data": "runs"},
+        {"value": 1.0, "source": "guessed", "date": "2026-11-24", "reason": "somebody thought that it was about right"},
+    ],
+)
+def test_a_weight_without_its_source_is_refused(row):
+    with pytest.raises(ValidationError):
+        WeightsFile.model_validate({"version": 1, "weights": {"a": row}})
+
+
+def test_the_radius_of_the_earth_stands_in_one_place():
+    places = [path.name for path in FOLDER.rglob("*.py") if re.search(r"6371|6378\.1|6378137", path.read_text())]
+    assert sorted(places) == ["geo.py", "sphere.py"]  # sphere.py: as the authors' scorers have it

@@ -1,0 +1,58 @@
+"""Weights that verdicts, grounding, the watch and beliefs go by: `tts/data/weights`, one file for each.
+
+Every weight says where it is from: `fitted` on a data set by a command, or `hand-set` for a reason, with the date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from functools import lru_cache
+from importlib.resources import files
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: float
+    date: date
+
+
+class HandSet(_Row):
+    """A weight that somebody chose."""
+
+    source: Literal["hand-set"]
+    reason: Annotated[str, Field(min_length=20)]
+
+
+class Fitted(_Row):
+    """A weight that `command` found on `data`."""
+
+    source: Literal["fitted"]
+    data: Annotated[str, Field(min_length=3)]
+    command: Annotated[str, Field(min_length=3)]
+
+
+class WeightsFile(BaseModel):
+    """One file of weights."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1]
+    weights: dict[str, Annotated[HandSet | Fitted, Field(discriminator="source")]]
+
+
+def weights_file(name: str) -> WeightsFile:
+    """Raises pydantic's ValidationError when the file is not in its form."""
+    text = files("tts").joinpath("data", "weights", f"{name}.yaml").read_text("utf-8")
+    return WeightsFile.model_validate(yaml.load(text, yaml.CSafeLoader))
+
+
+@lru_cache
+def weights(name: str) -> Mapping[str, float]:
+    """The values of `tts/data/weights/NAME.yaml`."""
+    return {key: row.value for key, row in weights_file(name).weights.items()}
