@@ -237,7 +237,7 @@ def _by_photo(args: AppArgs) -> bool:
     """Whether calls about one photo meet: also where a leader goes ahead of its siblings to fill a replica's cache, and
     where an observer describes a photo for all of them.
     """
-    leads = args.routing_method == "leader" and args.engine.prefix_wait_s is not None and _replicas(args) > 1
+    leads = args.routing_method == "leader" and args.prefix_wait_s is not None and _replicas(args) > 1
     return leads or args.observer is not None or args.placement == "photo_hash"
 
 

@@ -203,7 +203,7 @@ class Solution:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
         settings = self._ports.watch
         watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, settings.guesses)
-        sink = Sink(self._emit, self._send, self._egress.add, run=self._testing_run, seen=self._seen)
+        sink = Sink(self._emit, self._send, run=self._testing_run, seen=self._seen)
         return Ensemble(
             self._ports.rollouts,
             settings,

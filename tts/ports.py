@@ -165,6 +165,16 @@ class EngineHealth(Protocol):
         ...
 
 
+@runtime_checkable
+class EngineLoad(Protocol):
+    """An engine that counts what it runs."""
+
+    @property
+    def running(self) -> int:
+        """Generations that it was given and that have not ended."""
+        ...
+
+
 class Attachment(Value):
     """Bytes of a picture that a tool made, on their way to the files of the request. Not an event."""
 

@@ -9,10 +9,21 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
+from tts.ports import EngineHealth, EngineLoad, ModelClient
+
 POLICY = "deployments.serve.scaling:RolloutScaling"
 GENERATIONS, KV_USE = "generations", "kv_use"
 _KV_HIGH = 0.85
 _CALL_WEIGHT = 4.0  # generations that a call which still waits in a queue stands for
+
+
+def load_of(model: ModelClient, rollouts: int) -> dict[str, float]:
+    """What a replica reports: generations that its engine runs, as rollouts that wait for tools need no other replica.
+    Where the engine does not count, `rollouts` in flight."""
+    load = {GENERATIONS: float(model.running if isinstance(model, EngineLoad) else rollouts)}
+    if isinstance(model, EngineHealth):
+        load[KV_USE] = model.kv_use
+    return load
 
 
 class ScalingContext(Protocol):

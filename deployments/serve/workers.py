@@ -25,7 +25,7 @@ from deployments.serve.handles import (
 )
 from deployments.serve.operator_settings import apply_settings
 from deployments.serve.replica import prepare_replica
-from deployments.serve.scaling import GENERATIONS, KV_USE
+from deployments.serve.scaling import load_of
 from deployments.wiring.brokers import LocalBrokers
 from deployments.wiring.parts import (
     make_agent_model,
@@ -48,6 +48,7 @@ from tts.perception.local import LocalPerception
 from tts.ports import (
     Delta,
     EngineHealth,
+    EngineLoad,
     GroupRequest,
     ModelRequest,
     RolloutItem,
@@ -145,7 +146,7 @@ class Rollout:
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and rollouts in flight on it, or generations where its engine counts more of them."""
-        return replica_name(), max(self._running, getattr(self._model, "running", 0))
+        return replica_name(), max(self._running, self._model.running if isinstance(self._model, EngineLoad) else 0)
 
     async def check_health(self) -> None:
         """Called by Serve. Raises FatalError when the engine is gone, and the replica is replaced."""
@@ -154,10 +155,7 @@ class Rollout:
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
         """Called by Serve: what `deployments.serve.scaling` decides by."""
-        load = {GENERATIONS: float(self._running)}
-        if isinstance(self._model, EngineHealth):
-            load[KV_USE] = self._model.kv_use
-        return load
+        return load_of(self._model, self._running)
 
 
 class Tools:

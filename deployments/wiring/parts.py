@@ -191,7 +191,7 @@ def make_watch(args: AppArgs) -> WatchSettings:
         guesses=guesses,
         leader=args.routing_method == "leader",
         width=args.routing.width,
-        prefix_wait_s=args.engine.prefix_wait_s,
+        prefix_wait_s=args.prefix_wait_s,
     )
 
 

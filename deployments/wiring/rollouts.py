@@ -32,7 +32,7 @@ class LocalRollouts:
         toolbox = await self._toolbox() if callable(self._toolbox) else self._toolbox
         agent = Agent(self._model, make_dialect(group.dialect, self._args), toolbox, self._gallery)
         args = self._args
-        wait_s = None if group.warm else args.engine.prefix_wait_s
+        wait_s = None if group.warm else args.prefix_wait_s
         batches = run_group(agent, group, coalesce_s=args.coalesce_s, prefix_wait_s=wait_s)
         async with closing(batches) as stream:
             async for batch in stream:

@@ -24,6 +24,8 @@ from tts.domain.value import Value
 from tts.net.url_secrets import password_in
 
 CONFIG_VERSION = 1
+_MOST_GPU_MEMORY = 0.95  # of a GPU; the rest is for the driver and for what is not planned
+_OBSERVER_WAIT_S = 30.0
 _VARIABLES = {
     "gateway.run_store": "give it in GEOTTS_REDIS_PASSWORD",
     "tools.cache": "give it in GEOTTS_REDIS_PASSWORD, or in GEOTTS_TOOLS_REDIS_PASSWORD if it is another one",
@@ -130,6 +132,13 @@ class AppArgs(Value):
         return self.routing.method or ("leader" if self.abilities.sees_pictures else "cues")
 
     @property
+    def prefix_wait_s(self) -> float | None:
+        """How long rollouts wait for the first token of the first, in seconds; None: not at all. With an observer they
+        do, so that it describes a photo once for all of them, in whatever replica they run."""
+        own = self.engine.prefix_wait_s
+        return own if self.observer is None else max(own or 0.0, _OBSERVER_WAIT_S)
+
+    @property
     def abilities(self) -> Abilities:
         """What rollouts can do: with an observer beside an engine without eyes they see, too."""
         own = self.engine.abilities
@@ -156,6 +165,26 @@ class AppArgs(Value):
         """An engine that computes where it is used."""
         engines = (self.engine, self.observer, self.verifier.engine)
         return next((engine.name for engine in engines if isinstance(engine, CluesEngine | VllmEngine)), None)
+
+    @model_validator(mode="after")
+    def _shares_gpu_memory(self) -> AppArgs:
+        """Engines of one replica run on its GPUs together: how much memory each takes is said, not found out."""
+        consistency = self.verifier.consistency
+        beside = {
+            ("engine", "observer"): (self.engine, self.observer),
+            ("verifier.engine", "verifier.consistency.engine"): (
+                self.verifier.engine,
+                consistency.engine if consistency is not None else None,
+            ),
+        }
+        for names, pair in beside.items():
+            shares = [engine.gpu_memory for engine in pair if isinstance(engine, VllmEngine)]
+            if len(shares) > 1 and sum(shares) > _MOST_GPU_MEMORY:
+                raise ValueError(
+                    f"{' and '.join(names)} share the GPUs of a replica: their gpu_memory together is "
+                    f"{sum(shares):g}, it may be {_MOST_GPU_MEMORY:g}"
+                )
+        return self
 
     @model_validator(mode="after")
     def _no_passwords(self) -> AppArgs:

@@ -34,7 +34,7 @@ from tts.errors import ModelError, MoneySpent
 from tts.inference.meter import Meter
 from tts.inference.openai.endpoint.pictures import rule_for
 from tts.inference.token_estimate import prompt_tokens_about
-from tts.ports import Delta, ModelClient, ModelRequest, Sampling, close_each
+from tts.ports import Delta, EngineHealth, EngineLoad, ModelClient, ModelRequest, Sampling, close_each
 
 _SCENE = """\
 You describe a photo to a colleague who cannot see it and has to find out where it was taken. Go from the whole to \
@@ -69,6 +69,25 @@ class ObservedModel:
     def price(self) -> Price | None:
         """The planner's: it is the planner's conversation that grows, and that a rollout reckons with."""
         return _price_of(self._planner)
+
+    @property
+    def running(self) -> int:
+        """Generations of both."""
+        return sum(engine.running for engine in (self._planner, self._observer) if isinstance(engine, EngineLoad))
+
+    @property
+    def kv_use(self) -> float:
+        """Share of the KV cache in use of whichever has less room, 0 to 1."""
+        return max((engine.kv_use for engine in self._healthy), default=0.0)
+
+    async def check_health(self) -> None:
+        """Raises FatalError when one of them is gone: no turn can do without."""
+        for engine in self._healthy:
+            await engine.check_health()
+
+    @property
+    def _healthy(self) -> list[EngineHealth]:
+        return [engine for engine in (self._planner, self._observer) if isinstance(engine, EngineHealth)]
 
     async def aclose(self) -> None:
         """Close the connections of both."""

@@ -34,6 +34,23 @@ def test_overrides_reach_deep():
     assert (args.gateway.port, args.gateway.host, args.deployments.rollout.replicas) == (9001, "127.0.0.1", 5)
 
 
+VLLM = {"name": "vllm", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"engine": VLLM, "observer": VLLM},
+        {"engine": VLLM, "verifier": {"kind": "model", "engine": VLLM, "consistency": {"engine": VLLM}}},
+    ],
+)
+def test_two_engines_on_the_gpus_of_one_replica_say_how_they_share_the_memory(parts):
+    with pytest.raises(ConfigError, match=r"gpu_memory together is 1\.8"):
+        load_config(None, parts)
+    halves = yaml.safe_load(str(parts).replace("'model': 'm'", "'model': 'm', 'gpu_memory': 0.45"))
+    assert load_config(None, halves).engine.name == "vllm"
+
+
 ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from deployments.serve.placement import rendezvous
-from deployments.serve.scaling import GENERATIONS, KV_USE, RolloutScaling
+from deployments.serve.scaling import GENERATIONS, KV_USE, RolloutScaling, load_of
 
 
 @dataclass
@@ -27,6 +27,23 @@ def wanted(generations=(), kv_use=(), target=4.0, **fields):
 )
 def test_each_replica_runs_as_many_generations_as_the_target(generations, replicas):
     assert wanted(generations) == replicas
+
+
+class Engine:
+    """An engine on a GPU: what it runs, and how full its cache is."""
+
+    running, kv_use = 3, 0.4
+
+    async def check_health(self):
+        pass
+
+
+def test_rollouts_that_wait_for_tools_are_no_reason_to_grow():
+    assert load_of(Engine(), rollouts=8) == {GENERATIONS: 3.0, KV_USE: 0.4}
+
+
+def test_of_an_engine_that_does_not_count_the_rollouts_are_counted():
+    assert load_of(object(), rollouts=8) == {GENERATIONS: 8.0}
 
 
 def test_calls_in_a_queue_count_as_the_group_they_carry():

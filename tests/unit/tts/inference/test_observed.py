@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import aclosing
 
+import pytest
 from support.basics import a_request, virtual_time
 from support.stage import Recording, play_with
 
@@ -13,10 +14,10 @@ from tts.domain.description import Description
 from tts.domain.identity import Identity
 from tts.domain.plan import Limits, Locatability
 from tts.domain.watch_settings import WatchSettings
-from tts.errors import ReplicaLost
+from tts.errors import FatalError, ReplicaLost
 from tts.inference.observed import ObservedModel
 from tts.pipeline import solve
-from tts.ports import Ports, Routing
+from tts.ports import EngineHealth, EngineLoad, Ports, Routing
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.rollout.persistence import persistently
@@ -145,3 +146,29 @@ async def test_what_is_kept_ends_with_the_time_of_the_request(sign_photo):
     await asyncio.sleep(61.0)
     await play_with(model, DIALECTS["spotagent"], sign_photo, seconds=60.0)
     assert len(observer.requests) == 2
+
+
+class OnGpu(Recording):
+    """An engine in this process: what it runs, how full its cache is, whether it lives."""
+
+    def __init__(self, running, kv_use, lives=True):
+        super().__init__("words")
+        self.running, self.kv_use, self.lives = running, kv_use, lives
+
+    async def check_health(self):
+        if not self.lives:
+            raise FatalError("the engine core died")
+
+
+async def test_a_pair_tells_what_both_engines_run_and_whichever_has_less_room():
+    pair = ObservedModel(OnGpu(2, 0.3), OnGpu(1, 0.8))
+    assert isinstance(pair, EngineHealth)
+    assert isinstance(pair, EngineLoad)
+    assert (pair.running, pair.kv_use) == (3, 0.8)
+    await pair.check_health()
+
+
+@pytest.mark.parametrize(("planner", "observer"), [(False, True), (True, False)])
+async def test_a_pair_is_gone_when_one_of_its_engines_is(planner, observer):
+    with pytest.raises(FatalError):
+        await ObservedModel(OnGpu(0, 0.0, planner), OnGpu(0, 0.0, observer)).check_health()
