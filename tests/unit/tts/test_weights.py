@@ -49,5 +49,6 @@ def test_a_weight_without_its_source_is_refused(row):
 
 
 def test_the_radius_of_the_earth_stands_in_one_place():
-    places = [path.name for path in FOLDER.rglob("*.py") if re.search(r"6371|6378\.1|6378137", path.read_text())]
-    assert sorted(places) == ["geo.py", "sphere.py"]  # sphere.py: as the authors' scorers have it
+    """Beside those of the authors' code, which is followed as it is."""
+    ours = [path for path in FOLDER.rglob("*.py") if "released" not in path.parts]
+    assert [path.name for path in ours if re.search(r"6371|6378\.1|6378137", path.read_text())] == ["geo.py"]
