@@ -39,14 +39,15 @@ class AnswerMaps:
             return await asyncio.to_thread(self._draw, answer, view)
 
     def _draw(self, answer: Answer, view: MapView) -> bytes | None:
-        picture = (answer_map if view == "answer" else overview_map)(self._cartographer(), answer)
+        picture = (answer_map if view == "answer" else overview_map)(self.cartographer(), answer)
         if picture is None:
             return None
         out = io.BytesIO()
         picture.save(out, "JPEG", quality=_QUALITY)
         return out.getvalue()
 
-    def _cartographer(self) -> Cartographer:
+    def cartographer(self) -> Cartographer:
+        """The map data, opened once. Raises DataError where it is not."""
         with self._opening:
             if self._opened is None:
                 self._opened = DataStore(self._data_dir).cartographer()

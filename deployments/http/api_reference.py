@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 Json = dict[str, Any]
-_METHODS = ("get", "post", "delete")
+_METHODS = ("get", "post", "put", "delete")
 
 
 _GUIDES = "[operating.md](operating.md)", "[threat-model.md](threat-model.md)"

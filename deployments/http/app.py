@@ -11,16 +11,19 @@ from starlette.middleware.errors import ServerErrorMiddleware
 from deployments.endpoints.watch import EndpointWatch
 from deployments.gateway.arrival import PhotoSource
 from deployments.gateway.auth import Keyring
+from deployments.gateway.cases import Cases
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.gateway.uploads import Uploads
 from deployments.http.answer_maps import AnswerMaps
+from deployments.http.map_tiles import MapTiles
 from deployments.http.middleware.access_log import AccessLog
 from deployments.http.middleware.cors import Cors
 from deployments.http.middleware.head import HeadAsGet
 from deployments.http.openapi import install_openapi
 from deployments.http.pictures import AnswerPictures
 from deployments.http.problems import install_errors, unexpected
+from deployments.http.routes.cases import add_cases
 from deployments.http.routes.check import add_check
 from deployments.http.routes.endpoints import add_endpoints
 from deployments.http.routes.locate import add_locate
@@ -31,6 +34,7 @@ from deployments.http.routes.operations import add_operations
 from deployments.http.routes.regions import add_regions
 from deployments.http.routes.responses import add_responses
 from deployments.http.routes.runs import add_runs
+from deployments.http.routes.tiles import add_tiles
 from deployments.http.routes.web import add_web
 from deployments.http.service import Check, Service, Spread
 from deployments.mcp.work import ToolboxSource
@@ -94,6 +98,9 @@ def create_app(
     add_runs(app, service)
     add_map(app, service, maps)
     mcp.add_to(app)
+    add_tiles(app, MapTiles(maps.cartographer))
+    if args.cases.retention_days > 0:
+        add_cases(app, service, Cases(gateway, args.cases.retention_s))
     add_openai(app, service)
     add_responses(app, service, uploads)
     add_operations(app, service)
@@ -114,7 +121,7 @@ def _add_middleware(app: FastAPI, args: AppArgs, metrics: Metrics) -> None:
         app.add_middleware(
             Cors,
             allow_origins=list(args.gateway.cors_origins),
-            allow_methods=["GET", "HEAD", "POST", "DELETE"],
+            allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
             allow_headers=_ASKED,
             expose_headers=_SHOWN,
             max_age=3600,

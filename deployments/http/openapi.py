@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic import BaseModel
 
 from tts.api.openai import ChatRequest
 from tts.api.responses import ResponsesRequest
@@ -176,6 +177,22 @@ FILE: Json = {
     "responses": {"200": {"description": "The picture", "content": {"image/*": {"schema": _FILE}}}},
 }
 
+TILE: Json = {
+    "responses": {
+        "200": {"description": "The tile", "content": {"image/png": {"schema": _FILE}}},
+        "304": {"description": "The one that `If-None-Match` names is still right"},
+    },
+}
+
+
+def body_of(model: type[BaseModel]) -> Json:
+    """A JSON body that the handler reads and bounds itself."""
+    schema = model.model_json_schema(ref_template=_REF)
+    own = schema.pop("$defs", {})
+    assert set(own) <= {"CaseClaim"}, "a nested model has to be among the components: see `install_openapi`"
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
 _WORDS = {
     400: "Malformed",
     401: "No known API key",
@@ -204,6 +221,7 @@ def _problems(words_of: dict[int, str]) -> dict[int | str, Json]:
 
 PROBLEMS = _problems(_WORDS)
 NOTHING_WORKED = _problems(_NOTHING_WORKED)
+CASE_PROBLEMS = {**PROBLEMS, **_problems({409: "Somebody else changed the case meanwhile, or it is full"})}
 NOT_READY: dict[int | str, Json] = {503: {**PROBLEMS[503], "description": "Not everything answers: `checks` says what"}}
 METRICS_PROBLEMS: dict[int | str, Json] = {status: PROBLEMS[status] for status in (401, 403)}
 

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deployments.runstore.case_record import CaseRecord
 from deployments.runstore.memory import MemoryRunStore
 from deployments.runstore.port import Claim, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable
 from deployments.runstore.sqlite import SQLiteRunStore
 from tts.errors import ConfigError
 
-__all__ = ["Claim", "LogEntry", "LogLost", "MemoryRunStore", "RunMeta", "RunStore", "StoreUnavailable", "open_store"]
+__all__ = [
+    "CaseRecord",
+    "Claim",
+    "LogEntry",
+    "LogLost",
+    "MemoryRunStore",
+    "RunMeta",
+    "RunStore",
+    "StoreUnavailable",
+    "open_store",
+]
 
 
 def open_store(url: str, retention_s: float) -> RunStore:

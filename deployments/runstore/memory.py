@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from deployments.runstore.following import PAGE, Page, follow
+from deployments.runstore.memory_cases import MemoryCases
 from deployments.runstore.port import Claim, LogEntry, RunMeta
 from deployments.runstore.single import SingleGateway
 from tts.ports import Attachment
@@ -24,13 +25,14 @@ class _Log:
     closed: bool = False
 
 
-class MemoryRunStore(SingleGateway):
+class MemoryRunStore(MemoryCases, SingleGateway):
     """`retention_s` after it closed a log is forgotten; the oldest earlier, when all take more than `max_bytes`."""
 
     def __init__(
         self, retention_s: float, *, max_bytes: int = 256 * 2**20, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__(clock)
+        SingleGateway.__init__(self, clock)
+        MemoryCases.__init__(self)
         self._retention_s = retention_s
         self._max_bytes = max_bytes
         self._size = 0
@@ -144,11 +146,14 @@ class MemoryRunStore(SingleGateway):
         self._buckets = {name: empty_at for name, empty_at in self._buckets.items() if empty_at > now}
 
     async def _trim(self) -> None:
-        """Forget the closed logs whose time is over, and the oldest while all take too much. Costs nothing else."""
-        while (oldest := next(iter(self._closed), None)) is not None:
+        """Forget the closed logs whose time is over, and the oldest while all take too much; those of cases last."""
+        for oldest in list(self._closed):
             over = self._clock() - self._logs[oldest].touched > self._retention_s
             if not over and self._size <= self._max_bytes:
-                return
+                break
+            if not self._is_kept(oldest):
+                await self.erase(oldest)
+        while self._size > self._max_bytes and (oldest := next(iter(self._closed), "")):
             await self.erase(oldest)
 
     async def aclose(self) -> None:

@@ -1,6 +1,6 @@
 """Where the state of requests lives between the moment it is made and the moment it is erased.
 
-One port for everything gateways share: event logs, files, cancel flags, idempotency keys, leases and rate counters.
+One port for everything gateways share: event logs, files, cases, cancel flags, idempotency keys, leases, rate counters.
 The log is the only buffer between a request and its readers: every reader keeps a position in it, so a stalled reader
 costs nothing and a resumed one misses nothing. Three implementations pass one contract suite: memory and SQLite for
 exactly one gateway, Redis for several.
@@ -18,6 +18,7 @@ from typing import Protocol
 
 from pydantic import ConfigDict
 
+from deployments.runstore.case_record import CaseStore
 from tts.domain.outgoing import Outgoing
 from tts.domain.value import Value
 from tts.errors import GeoTTSError
@@ -80,7 +81,7 @@ class LogLost(StoreUnavailable):
         super().__init__(detail)
 
 
-class RunStore(Protocol):
+class RunStore(CaseStore, Protocol):
     """Async, and safe to call from many tasks. Every method may raise StoreUnavailable.
 
     `shared`: other gateways may use it, too.

@@ -36,6 +36,7 @@ from deployments.runstore.port import (
     StoreUnavailable,
 )
 from deployments.runstore.reading import value_of
+from deployments.runstore.redis_cases import RedisCases
 from deployments.runstore.redis_scripts import APPEND, ATTACH, CLOSE, OPEN, PROBE, RELEASE, TAKE
 from tts.aio import cancel_and_wait, heeding_cancels, spawn
 from tts.net.redis_password import run_store_password
@@ -87,7 +88,7 @@ def _patient(ask: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, 
     return asked
 
 
-class RedisRunStore:
+class RedisRunStore(RedisCases):
     """`url` as redis-py reads it (redis://, rediss://, unix://); `prefix` keeps installations apart."""
 
     shared = True

@@ -43,7 +43,8 @@ CLOSE = """
 redis.call('ZREM', KEYS[1], ARGV[1])
 if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
 redis.call('HSET', KEYS[2], 'closed', '1')
-for i = 2, 4 do redis.call('EXPIRE', KEYS[i], ARGV[2]) end
+local keep = tonumber(redis.call('HGET', KEYS[2], 'keep') or 0) - tonumber(redis.call('TIME')[1])
+for i = 2, 4 do redis.call('EXPIRE', KEYS[i], math.max(tonumber(ARGV[2]), keep)) end
 return 1
 """
 RELEASE = """

@@ -21,6 +21,7 @@ from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.port import PROBE_BYTES, STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
 from deployments.runstore.reading import value_of
 from deployments.runstore.single import SingleGateway
+from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
 from tts.errors import ConfigError
 from tts.ports import Attachment
 from tts.private_files import make_database_private
@@ -45,7 +46,7 @@ _MOST_PAGES = 4_294_967_294  # SQLite's own limit: sqlite.org/limits.html
 _RELEASE = "DELETE FROM claims WHERE key = ? AND claim ->> 'request_id' = ?"
 
 
-class SQLiteRunStore(SingleGateway):
+class SQLiteRunStore(SQLiteCases, SingleGateway):
     """Times in the file are Unix seconds of `wall`, so that retention goes on while nothing runs."""
 
     def __init__(
@@ -56,7 +57,7 @@ class SQLiteRunStore(SingleGateway):
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(clock)
+        SingleGateway.__init__(self, clock)
         self._path, self._retention_s, self._wall = path, retention_s, wall
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="runstore")
         self._lock: IO[bytes] | None = None
@@ -155,13 +156,14 @@ class SQLiteRunStore(SingleGateway):
         now = self._wall()
         old = await self._in_thread(
             lambda db: db.execute(
-                "SELECT request_id FROM runs WHERE touched < ?", (now - self._retention_s,)
+                f"SELECT request_id FROM runs WHERE touched < ? AND NOT {IS_KEPT}", (now - self._retention_s, now)
             ).fetchall()
         )
         for (request_id,) in old:
             if not self._leased(request_id):
                 await self.erase(request_id)
         await self._write("DELETE FROM claims WHERE until < ?", [(now,)])
+        await self._purge_cases()
 
     async def limit_pages(self, more: int | None) -> None:
         """Let the file grow by so many pages and no further, as on a full disk; None: as far as the disk goes."""
@@ -256,7 +258,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             f"{path.name} is a run store of version {found}, this release reads {STORE_VERSION}: remove it"
         )
     with db:
-        db.executescript(_SCHEMA)
+        db.executescript(_SCHEMA + CASE_SCHEMA)
         db.execute(f"PRAGMA user_version = {STORE_VERSION}")
     return db
 
@@ -283,7 +285,7 @@ def _claim(db: sqlite3.Connection, key: str, claim: Claim, now: float, until: fl
 
 def _erase(db: sqlite3.Connection, meta: RunMeta) -> None:
     with db:
-        for table in ("events", "files", "runs"):
+        for table in ("events", "files", "runs", "kept"):
             db.execute(f"DELETE FROM {table} WHERE request_id = ?", (meta.request_id,))
         db.execute(_RELEASE, (meta.claim, meta.request_id))
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

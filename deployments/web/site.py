@@ -9,24 +9,37 @@ from __future__ import annotations
 import hashlib
 import importlib.resources
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Final
 
 PAGE: Final = "index.html"
-POLICY: Final = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' blob:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
+_PACKAGE: Final = "xstatic.pkg.leaflet"
+_PACKAGE_FILES: Final = ("leaflet.js", "leaflet.css")
+
+
+def page_policy(image_origins: tuple[str, ...] = ()) -> str:
+    """The policy of the page. `image_origins` are tile servers of the operator; nothing else comes from elsewhere.
+
+    The one policy for Trusted Types (`trusted.js`) lets through what Leaflet writes about itself, and no other string.
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            " ".join(("img-src 'self' blob:", *dict.fromkeys(image_origins))),
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types default",
+        )
     )
-)
+
+
+POLICY: Final = page_policy()
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -59,6 +72,15 @@ class StaticFile:
             "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
             "X-Frame-Options": "DENY",
         }
+
+
+@cache
+def package_file(name: str) -> StaticFile | None:
+    """A file of Leaflet, read from its package when it is first asked for; None for any other name."""
+    if name not in _PACKAGE_FILES:
+        return None
+    data = importlib.resources.files(_PACKAGE).joinpath("data", name).read_bytes()
+    return StaticFile.of(name, data)
 
 
 def static_files() -> dict[str, StaticFile]:

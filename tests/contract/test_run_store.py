@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from support.basics import leftover_tasks
 from support.redis_server import running_redis
 
-from deployments.runstore import Claim, LogEntry, MemoryRunStore, RunMeta, StoreUnavailable, open_store
+from deployments.runstore import CaseRecord, Claim, LogEntry, MemoryRunStore, RunMeta, StoreUnavailable, open_store
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
 from geotts_benchmarks.harness import free_port
@@ -328,4 +328,65 @@ async def test_an_outage_without_end_ends_the_work(monkeypatch):
     store = RedisRunStore("redis://127.0.0.1:1/0", 3600)
     with pytest.raises(StoreUnavailable):
         await store.append("loc_1", entries(1))
+    await store.aclose()
+
+
+def a_case(version=1, requests=(), **fields):
+    return CaseRecord(case_id="case_1", version=version, requests=requests, body="{}", **fields)
+
+
+async def test_a_case_is_saved_when_its_version_follows(store):
+    assert not await store.save_case(a_case(2), keep_s=60)
+    assert await store.save_case(a_case(1, tenant="desk"), keep_s=60)
+    assert not await store.save_case(a_case(1, tenant="desk"), keep_s=60)
+    second = a_case(2, tenant="desk", requests=("loc_1",))
+    assert await store.save_case(second, keep_s=60)
+    assert await store.case("case_1") == second
+    assert await store.case("case_2") is None
+    assert list(await store.cases("desk")) == [second]
+    assert list(await store.cases("press")) == []
+
+
+async def test_an_erased_case_is_gone(store):
+    await store.save_case(a_case(), keep_s=60)
+    assert await store.erase_case("case_1")
+    assert not await store.erase_case("case_1")
+    assert await store.case("case_1") is None
+    assert list(await store.cases("")) == []
+
+
+async def test_a_case_is_gone_when_its_time_is_over(store):
+    await store.save_case(a_case(), keep_s=1)
+    await asyncio.sleep(1.2)
+    assert await store.case("case_1") is None
+    assert list(await store.cases("")) == []
+    assert await store.save_case(a_case(1), keep_s=60)  # a new one
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("when", ["before it ends", "after it has ended"])
+async def test_the_requests_of_a_case_are_kept_with_it(kind, when, request, tmp_path):
+    if kind == "memory":
+        store = MemoryRunStore(1)
+    elif kind == "sqlite":
+        store = SQLiteRunStore(tmp_path / "runs.sqlite", 1)
+    else:
+        store = RedisRunStore(request.getfixturevalue("redis_url"), 1, prefix=secrets.token_hex(4))
+    for name in ("loc_1", "loc_2"):
+        await store.open(a_run(name), lease_s=60)
+        await store.append(name, entries(1))
+        await store.attach(name, PICTURE)
+    if when == "before it ends":
+        await store.save_case(a_case(requests=("loc_1",)), keep_s=60)
+    await store.close(a_run("loc_1"))
+    await store.close(a_run("loc_2"))
+    if when == "after it has ended":
+        await store.save_case(a_case(requests=("loc_1",)), keep_s=60)
+    await asyncio.sleep(1.3)
+    await store.purge()
+    assert await store.meta("loc_2") is None
+    assert await seqs_of(store, "loc_1") == [1]
+    assert await store.file("loc_1", PICTURE.sha256) == PICTURE
+    assert await store.erase("loc_1")
+    assert await store.file("loc_1", PICTURE.sha256) is None
     await store.aclose()

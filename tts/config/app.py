@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
+from tts.config.cases import CasesConfig
 from tts.config.deployments import DeploymentsConfig
 from tts.config.engines import CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.config.gallery import GalleryConfig
@@ -55,6 +56,7 @@ class AppArgs(Value):
     tools: ToolsConfig = ToolsConfig()
     verifier: VerifierConfig = VerifierConfig()
     gateway: GatewayConfig = GatewayConfig()
+    cases: CasesConfig = CasesConfig()
     deployments: DeploymentsConfig = DeploymentsConfig()
     telemetry: TelemetryConfig = TelemetryConfig()
     group_size: Annotated[int, Field(ge=1, le=32)] | None = Field(

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tts.config.connections import ConnectionLimits
+from tts.config.map_tiles import TileSource
 from tts.config.units import Seconds
 from tts.domain.photo import PhotoLimits
 from tts.domain.value import Value
@@ -83,6 +84,9 @@ class GatewayConfig(Value):
     access: AccessConfig = AccessConfig()
     cors_origins: tuple[str, ...] = Field(default=(), description="web origins that may call, or one `*`")
     allowed_hosts: tuple[str, ...] = Field(default=(), description="further Host names that a loopback service answers")
+    map_tiles: tuple[TileSource, ...] = Field(
+        default=(), description="further maps for the page; it asks their servers only when somebody chooses one"
+    )
     audit_log: str | None = Field(
         default=None, description="JSON lines: who asked, what left this machine, what was erased"
     )

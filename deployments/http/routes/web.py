@@ -12,8 +12,10 @@ from deployments.http.api_reference import reference
 from deployments.http.docs_page import docs_page
 from deployments.http.replies import JSON
 from deployments.http.service import Service
-from deployments.web.site import PAGE, StaticFile, static_files
+from deployments.web.site import PAGE, StaticFile, package_file, page_policy, static_files
+from deployments.wiring.parts import remote_engines
 from deployments.wiring.region_terms import RegionTerms, region_terms
+from tts.config.map_tiles import TileSource
 from tts.domain.request import MAX_PARALLEL, MAX_PHOTOS
 from tts.domain.value import Value
 from tts.errors import NotFound
@@ -43,10 +45,27 @@ class ServiceLimits(Value):
     rollouts: int
 
 
+class EngineNote(Value):
+    """Which engine answers. `hosts` get the photo; empty where it runs in this service."""
+
+    name: str
+    model: str
+    hosts: tuple[str, ...]
+    sees_pictures: bool
+
+
+class CaseTerms(Value):
+    """How long cases are kept after their last change, and whether a restart of the service leaves them."""
+
+    retention_days: float
+    survive_restart: bool
+
+
 class ServiceIndex(Value):
     """What is served here, for programs. `access: keys` means that requests need one.
 
-    `region_search` is there when requests may consent to it (`allow_region_search`).
+    `region_search` is there when requests may consent to it (`allow_region_search`). `map_tiles` are the maps that the
+    page offers beside its own.
     """
 
     name: str
@@ -54,7 +73,10 @@ class ServiceIndex(Value):
     access: Literal["off", "keys"]
     retention_s: float
     limits: ServiceLimits
+    engine: EngineNote
+    cases: CaseTerms | None
     region_search: RegionTerms | None
+    map_tiles: tuple[TileSource, ...]
     links: dict[str, str]
 
 
@@ -63,17 +85,18 @@ def add_web(app: FastAPI, service: Service) -> None:
     router = APIRouter(tags=["page"])
     files = static_files()
     index = _index(service)
+    policy = page_policy(tuple(source.origin for source in service.args.gateway.map_tiles))
 
     @router.get("/", response_model=ServiceIndex, openapi_extra=_PAGE, operation_id="index")
     async def home(request: Request) -> Response:
         """A page to use the service with; a JSON index when `Accept` prefers `application/json`. Needs no key."""
         if preferred(request.headers.getlist("accept"), ("text/html", JSON)) == JSON:
             return Response(index.json_bytes(), media_type=JSON, headers={"Vary": "Accept"})
-        return _static_reply(files[PAGE], request, {"Vary": "Accept"})
+        return _static_reply(files[PAGE], request, {"Vary": "Accept", "Content-Security-Policy": policy})
 
     @router.get("/web/{name}", include_in_schema=False)
     async def static(request: Request, name: str) -> Response:
-        found = files.get(name)
+        found = files.get(name) or package_file(name)
         if found is None:
             raise NotFound("the page has no such file")
         return _static_reply(found, request)
@@ -91,10 +114,11 @@ def add_web(app: FastAPI, service: Service) -> None:
 
 
 def _index(service: Service) -> ServiceIndex:
-    config = service.args.gateway
+    days = service.args.cases.retention_days
+    config, identity = service.args.gateway, service.gateway.ports.identity
     return ServiceIndex(
         name="GeoTTS",
-        version=service.gateway.ports.identity.version,
+        version=identity.version,
         access=config.access.mode,
         retention_s=config.retention_s,
         limits=ServiceLimits(
@@ -103,7 +127,15 @@ def _index(service: Service) -> ServiceIndex:
             body_bytes=config.max_body_bytes,
             rollouts=MAX_PARALLEL,
         ),
+        engine=EngineNote(
+            name=identity.engine,
+            model=identity.model,
+            hosts=remote_engines(service.args),
+            sees_pictures=service.args.abilities.sees_pictures,
+        ),
+        cases=CaseTerms(retention_days=days, survive_restart=config.run_store != "memory") if days else None,
         region_search=region_terms(service.args),
+        map_tiles=config.map_tiles,
         links=_LINKS,
     )
 

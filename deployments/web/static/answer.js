@@ -1,6 +1,10 @@
 // The answer: where, how exactly, how sure, and what a person can check.
 
 import { bar, byId, coordinates, copy, count, cut, distance, download, el, fill, link, percent, placeName, sentence } from "./dom.js";
+import { whatLeft } from "./egress.js";
+import { linkOf } from "./links.js";
+import { geoAddress, sexagesimal, utm } from "./notations.js";
+import { hue } from "./worldmap.js";
 
 const LEVELS = { none: "", country: "the country", region: "the region", city: "the town", point: "the spot" };
 const STOPS = {
@@ -10,7 +14,7 @@ const STOPS = {
 };
 
 /** Show it. `live` has the pictures and the lanes; `client` gets GeoJSON and erases. */
-export function showAnswer(answer, live, client, photoUrls) {
+export function showAnswer(answer, live, client, photos) {
   const id = live.pictures.request;
   const section = byId("answer");
   fill(section,
@@ -18,9 +22,12 @@ export function showAnswer(answer, live, client, photoUrls) {
     headline(answer),
     eachPhoto(answer),
     warnings(answer),
-    pictures(answer, live.pictures, photoUrls),
+    photoStrip(photos, live),
+    answer.abstained && !answer.candidates.length ? "" : [byId("map"), answer.abstained ? "" : el("p", { class: "soft small circles" }, circles(answer))],
+    answer.abstained ? "" : notations(answer),
+    whatLeft(live.left),
     answer.explanation ? [el("h3", {}, "Why"), el("p", { dir: "auto" }, answer.explanation)] : [],
-    candidates(answer),
+    candidates(answer, live),
     el("h3", {}, "Evidence"),
     answer.evidence.length ? el("ul", { class: "evidence" }, answer.evidence.map((item) => evidence(item, live)))
       : el("p", { class: "soft" }, "None: nothing that could be checked was found."),
@@ -43,14 +50,11 @@ const isOpen = (radius) => radius.p90 > CONTINENT_KM;
 /** What the circles on the map are; one wider than a continent is not drawn. */
 function circles(answer) {
   const estimated = isTransferred(answer);
-  if (isOpen(answer.radius_km)) return `pin: the answer · circle: ${estimated ? "the estimated radius" : PROBABLY}; ${OPEN}`;
-  return `pin: the answer · ${estimated ? "circles: the estimated radius" : `firm circle: ${PROBABLY} · dashed circle: very probably`}`;
+  if (isOpen(answer.radius_km)) return `star: the answer · circle: ${estimated ? "the estimated radius" : PROBABLY}; ${OPEN}`;
+  return `star: the answer · ${estimated ? "circles: the estimated radius" : `firm circle: ${PROBABLY} · dashed circle: very probably`}`;
 }
 
 const PROBABLY = "it is probably inside";
-
-/** Whose data the maps are drawn from; the line on the map itself is too small where the map is. */
-const SOURCES = "map: Natural Earth · GSHHG · GeoNames";
 
 /** How the wider radius is worded: as probable only where it was fitted. */
 const within = (answer, radius) =>
@@ -74,11 +78,7 @@ function headline(answer) {
       el("p", { class: "lead" }, name ? `The evidence only supports ${name}.` : "Nothing in the photo supports a place, so there is no answer."),
       el("p", { class: "soft" }, "A photo with text in it, a second photo of the same place or a hint may help."));
   }
-  const told = el("span", { role: "status", class: "soft small" });
   const point = coordinates(answer);
-  const button = el("button", { type: "button", class: "small-button", onclick: async () => {
-    told.textContent = (await copy(point)) ? "copied" : "could not copy: select it and copy it yourself";
-  } }, "Copy");
   const radius = answer.radius_km;
   const transferred = isTransferred(answer);
   const exactness = transferred
@@ -89,9 +89,26 @@ function headline(answer) {
       fact("Confidence", percent(answer.confidence), `that the true place is within ${distance(answer.target_radius_km)}`,
         bar(answer.confidence, "Confidence"))];
   return el("header", {}, title(name ? `${isOpen(radius) ? "Perhaps " : ""}${name}` : "An unnamed place"),
-    el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", button, " ", told),
+    el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", copying(point, "Copy"), " ", copying(geoAddress(answer, answer.radius_km.p90), "Copy as geo:")),
     el("dl", { class: "facts" }, exactness,
       LEVELS[answer.level] ? fact("Precision", knownTo(answer), `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
+}
+
+/** A button that copies, and says whether it could. */
+function copying(text, words) {
+  const told = el("span", { role: "status", class: "soft small" });
+  const button = el("button", { type: "button", class: "small-button", onclick: async () => {
+    told.textContent = (await copy(text)) ? " copied" : " could not copy: select it and copy it yourself";
+  } }, words);
+  return el("span", {}, button, told);
+}
+
+/** The point as people write it elsewhere. */
+function notations(answer) {
+  const rows = [["Decimal degrees", coordinates(answer, 6)], ["Degrees, minutes, seconds", sexagesimal(answer)], ["UTM (WGS-84)", utm(answer)],
+    ["geo: address", geoAddress(answer, answer.radius_km.p90)]].filter(([, text]) => text);
+  return el("details", { class: "small" }, el("summary", {}, "Coordinates in other notations"),
+    el("dl", { class: "notations" }, rows.map(([name, text]) => [el("dt", {}, name), el("dd", {}, el("code", {}, text)), el("dd", {}, copying(text, "Copy"))])));
 }
 
 /** The level in words; a town's centre stands for the town, however small its radius is. */
@@ -126,46 +143,33 @@ function warnings(answer) {
   return [told.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.map((what) => shown(sentence(what), "small"))];
 }
 
-function pictures(answer, source, photoUrls) {
-  const side = el("div", { class: "side" });
-  photoUrls.forEach((url, number) => side.append(el("figure", {},
-    el("img", { src: url, alt: `Photo ${number + 1}`, class: "photo" }), number ? "" : el("figcaption", {}, "the photo, without its metadata"))));
-  const box = el("div", { class: "pictures" });
-  if (!answer.abstained) {
-    const large = figure(`Map around ${coordinates(answer, 3)}`, 640, 480,
-      circles(answer) + (answer.candidates.length > 1 ? " · numbers: other candidates" : ""),
-      source.map("answer"));
-    large.append(el("p", { class: "soft small map-sources" }, SOURCES));
-    large.classList.add("large");
-    const world = figure("Where in the world that is", 220, 220, "in the world", source.map("world"));
-    side.append(world);
-    box.append(large);
-  }
-  if (side.children.length) box.append(side);
-  return box;
+/** The photos, small; each opens in the viewer. */
+function photoStrip(photos, live) {
+  if (!photos.length) return "";
+  return el("div", { class: "photo-strip" }, photos.map((photo, number) => el("button", { type: "button", "aria-haspopup": "dialog",
+    "aria-label": `Look at photo ${number + 1} closely`, onclick: () => live.viewer.open(photos, number) },
+  el("img", { src: photo.url, alt: "", class: "photo" }))));
 }
 
-function figure(alt, width, height, caption, url) {
-  const image = el("img", { alt, width, height, class: "map waiting" });
-  const made = el("figure", { hidden: width < 300 }, image, el("figcaption", {}, caption));
-  url.then((found) => {
-    if (found === null) return made.remove();
-    image.src = found;
-    made.hidden = false;
-    image.classList.remove("waiting");
-  }, () => made.replaceWith(el("p", { class: "note" }, "The map could not be drawn here.")));
-  return made;
+/** How many rollouts stand behind a candidate, in words. */
+function backing(one, answer) {
+  const of = answer.n.answered > one.rollouts.length ? ` of ${answer.n.answered}` : "";
+  return `${one.rollouts.length}${of} ${one.rollouts.length === 1 && !of ? "rollout" : "rollouts"}`;
 }
 
-function candidates(answer) {
+function candidates(answer, live) {
   if (!answer.candidates.length) return [];
-  const rows = answer.candidates.map((one, index) => el("li", { class: "candidate" },
-    el("div", { class: "bar-row" }, el("b", { dir: "auto" }, placeName(one) || "unnamed"), one.outside ? el("span", { class: "soft small" }, " outside the area you gave") : "",
-      bar(one.support, "Weight of evidence"), el("span", { class: "number", title: "Weight of evidence, 0 to 1" }, one.support.toFixed(2))),
-    el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · ${within(answer, one.radius_km)} · `,
-      `${one.rollouts.length > 1 ? "rollouts" : "rollout"} ${one.rollouts.join(", ")}`),
-    one.dissent.length ? el("ul", { class: "dissent" }, one.dissent.map((words) => el("li", { dir: "auto" }, `Against: ${cut(words, 500)}`))) : "",
-    index === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "There is no other candidate.") : ""));
+  const rows = answer.candidates.map((one, rank) => {
+    const place = rank || answer.abstained ? linkOf.candidate(rank) : linkOf.answer();
+    return el("li", { class: "candidate", "data-link": `${place} ${one.rollouts.map(linkOf.rollout).join(" ")}` },
+      el("div", {}, el("b", { dir: "auto" }, placeName(one) || "unnamed"), one.outside ? el("span", { class: "soft small" }, " outside the area you gave") : "",
+        ` · ${backing(one, answer)} `, one.rollouts.map((id) => el("span", { class: `swatch ${hue(id)}`, title: `rollout ${id}` }, id))),
+      el("div", { class: "weight" }, bar(one.support, "Share of the weighted votes"), el("span", { class: "soft small" }, "share of the weighted votes")),
+      el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · ${within(answer, one.radius_km)} · `,
+        el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map")),
+      one.dissent.length ? el("ul", { class: "dissent" }, one.dissent.map((words) => el("li", { dir: "auto" }, `Against: ${cut(words, 500)}`))) : "",
+      rank === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "There is no other candidate.") : "");
+  });
   return [el("h3", {}, "Candidates"), el("ol", { class: "candidates" }, rows)];
 }
 
@@ -176,9 +180,12 @@ function evidence(item, live) {
   const shown = known
     ? el("button", { type: "button", class: "as-link", onclick: () => live.reveal(item.rollout_id, item.call_id) }, `rollout ${item.rollout_id}`)
     : "";
-  const source = [el("b", {}, word), item.tool ? el("code", {}, item.tool) : "", shown,
+  const place = known && item.call_id ? linkOf.call(item.rollout_id, item.call_id) : "";
+  const onMap = place && live.placesOf(item).length
+    ? el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map") : "";
+  const source = [el("b", {}, word), item.tool ? el("code", {}, item.tool) : "", shown, onMap,
     item.retrieved_at ? el("time", { datetime: item.retrieved_at }, item.retrieved_at.replace("T", " ").replace("Z", " UTC")) : ""].filter(Boolean);
-  return el("li", { class: `box ${kind}` },
+  return el("li", { class: `box ${kind}`, "data-link": known ? `${place} ${linkOf.rollout(item.rollout_id)}`.trim() : null },
     el("p", { dir: "auto" }, cut(item.claim, 1500)),
     item.quote ? el("blockquote", { dir: "auto" }, cut(item.quote, 1500)) : "",
     item.url ? el("p", { class: "small url" }, link(item.url)) : "",

@@ -6,7 +6,11 @@ import { byId, el, fill } from "./dom.js";
 import { Live } from "./live.js";
 import { Photos } from "./photos.js";
 import { Problem, unreachable } from "./problems.js";
+import { engineWords } from "./engine.js";
+import { startLinking } from "./links.js";
 import { forgetConsent, offerRegionSearch } from "./regions.js";
+import { Viewer } from "./viewer.js";
+import { WorldMap } from "./worldmap.js";
 
 const KEY = "geotts-key";
 const DEPTHS = {
@@ -18,6 +22,8 @@ const DEPTHS = {
 
 const client = new Client(() => byId("key").value.trim());
 const photos = new Photos(complain);
+const viewer = new Viewer();
+const map = new WorldMap();
 let running = null; // { abort, id, cancelled, live }
 let last = null; // the live view of the request before
 
@@ -66,7 +72,7 @@ function checked() {
 async function locate(form) {
   last?.forget();
   for (const id of ["welcome", "problem", "answer"]) byId(id).hidden = true;
-  const live = new Live(client);
+  const live = new Live(client, map, viewer);
   const request = { abort: new AbortController(), id: null, cancelled: false, live };
   running = request;
   last = live;
@@ -106,9 +112,24 @@ async function locate(form) {
 
 async function answered(answer, live) {
   live.close(`Answered after ${answer.timing.total_s.toFixed(1)} s.`);
-  const shas = live.photos.map((photo) => photo.sha256);
-  const urls = await Promise.all(shas.map((sha) => live.pictures.url(sha).catch(() => null)));
-  showAnswer(answer, live, client, urls.filter(Boolean));
+  const urls = await Promise.all(live.photos.map((photo) => live.pictures.url(photo.sha256).catch(() => null)));
+  const shown = live.photos.map((photo, number) => ({ ...photo, url: urls[number], lines: live.linesOf(number) })).filter((photo) => photo.url);
+  showAnswer(answer, live, client, shown);
+  showOnMap(answer, live).catch(() => live.withoutMap());
+}
+
+/** The answer, its regions as the service draws them, and where the evidence lies. */
+async function showOnMap(answer, live) {
+  const places = answer.evidence.flatMap((item) => live.placesOf(item).map(({ point }) => ({ point, words: `Evidence: ${item.claim}`.slice(0, 200),
+    link: `call-${item.rollout_id}-${item.call_id}` })));
+  if (answer.abstained && !answer.candidates.length) {
+    byId("map").hidden = true;
+    return;
+  }
+  const drawn = answer.abstained || answer.radius_km.p90 > 2500 ? [] : JSON.parse(await client.geojson(live.pictures.request)).features;
+  const regions = drawn.filter((feature) => feature.geometry && /^(region|radius)_(50|90)$/.test(feature.properties.role));
+  const finer = regions.filter((feature) => feature.properties.role.startsWith("region"));
+  await map.answer(answer, finer.length ? finer : regions, places);
 }
 
 function failed(problem, live) {
@@ -162,11 +183,25 @@ async function introduce() {
   byId("rollouts").max = index.limits.rollouts;
   if (index.access === "keys") askForKey();
   offerRegionSearch(index.region_search);
+  map.offer(index.map_tiles);
+  byId("engine").textContent = engineWords(index.engine);
   const hours = index.retention_s / 3600;
   const kept = hours >= 1 ? `${Math.round(hours)} h` : `${Math.round(index.retention_s)} s`;
   byId("foot").textContent = `GeoTTS ${index.version} · photos and answers are deleted after ${kept}, or at once when you erase them`;
 }
 
+function onKey(event) {
+  const typing = event.target.matches("input:not([type=checkbox], [type=radio], [type=file]), textarea, select");
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("form").requestSubmit();
+  else if (event.key === "Escape" && running && !document.querySelector("dialog[open]")) cancel();
+  else if (event.key === "?" && !typing && !document.querySelector("dialog[open]")) byId("keys").showModal();
+  else return;
+  event.preventDefault();
+}
+
+startLinking();
+addEventListener("keydown", onKey);
+byId("help").addEventListener("click", () => byId("keys").showModal());
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
   if (running) return;

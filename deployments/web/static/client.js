@@ -29,12 +29,6 @@ export class Client {
     return (await this.#fetched(`locate/${id}/files/${encodeURIComponent(sha256)}`)).blob();
   }
 
-  /** The answer's map; null when there is none to show. */
-  async map(id, view) {
-    const reply = await this.#fetched(`locate/${id}/map?view=${view}`);
-    return reply.status === 204 ? null : reply.blob();
-  }
-
   /** Stop the work. `leaving`: the page goes away and cannot wait for a reply. */
   async cancel(id, { erase = false, leaving = false } = {}) {
     await this.#fetched(`locate/${id}${erase ? "?erase=true" : ""}`, { method: "DELETE", keepalive: leaving });

@@ -1,6 +1,8 @@
 // One rollout: what it says, what it asks its tools, what they answer, what it believes. Made of text only.
 
 import { clean, coordinates, count, cut, el, fill, placeName } from "./dom.js";
+import { linkOf } from "./links.js";
+import { hue } from "./worldmap.js";
 
 const ENDS = {
   answered: ["answered", "good"],
@@ -35,8 +37,9 @@ function isObject(text) {
 }
 
 export class Lane {
-  /** `picture(sha256, width, height, box, alt)` gives an element that shows a file of the request. */
-  constructor(id, picture) {
+  /** `picture(sha256, width, height, box, alt)` gives an element that shows a file of the request; `showOnMap(link)`
+   * goes to a place. */
+  constructor(id, picture, showOnMap) {
     this.id = id;
     this.picture = picture;
     this.calls = new Map();
@@ -46,8 +49,9 @@ export class Lane {
     this.badge = el("span", { class: "badge busy" }, "starting");
     this.belief = el("p", { class: "belief" }, el("span", { class: "soft" }, "no hypothesis yet"));
     this.log = el("div", { class: "log", tabindex: "0", role: "group", "aria-label": `What rollout ${id} says and does` });
-    this.root = el("article", { class: "lane", "aria-labelledby": title },
-      el("header", {}, el("h3", { id: title }, `Rollout ${id}`), this.badge), this.belief, this.log);
+    const swatch = el("button", { type: "button", class: `swatch ${hue(id)}`, "aria-label": `Show rollout ${id} on the map`, onclick: () => showOnMap(linkOf.rollout(id)) }, id);
+    this.root = el("article", { class: "lane", "aria-labelledby": title, "data-link": linkOf.rollout(id) },
+      el("header", {}, swatch, el("h3", { id: title }, `Rollout ${id}`), this.badge), this.belief, this.log);
   }
 
   take(event) {
@@ -118,7 +122,7 @@ export class Lane {
     const outcome = el("span", { class: "outcome soft" }, "…");
     const summary = el("summary", {},
       el("code", {}, el("b", {}, call.name), el("span", { class: "arguments" }, `(${written(call)})`)), outcome);
-    const box = el("details", { class: "call" }, summary);
+    const box = el("details", { class: "call", "data-link": linkOf.call(this.id, call.id) }, summary);
     this.calls.set(call.id, { box, outcome, name: call.name });
     this.#add(turn, box);
     this.#state(`asks ${cut(call.name, 40)}`, "busy");

@@ -1,14 +1,22 @@
 // The live view: how far the request is, what was decided, how far the rollouts agree, and a lane for each.
 
 import { bar, byId, clean, count, cut, distance, el, fill } from "./dom.js";
-import { Lane } from "./lane.js";
+import { belief, Lane } from "./lane.js";
 import { Pictures } from "./pictures.js";
+import { linesRead } from "./viewer.js";
 
 const DEPTHS = { direct: "direct", standard: "standard", deep: "deep", hopeless: "coarse" };
 
 export class Live {
-  constructor(client) {
+  /** `map` shows places as they come; `viewer` shows photos closely. */
+  constructor(client, map, viewer) {
     this.pictures = new Pictures(client);
+    [this.map, this.viewer] = [map, viewer];
+    this.left = null;
+    this.facts = new Map(); // what each tool call returned
+    this.lines = [];
+    map.clear();
+    byId("run").before(byId("map"));
     this.lanes = new Map();
     this.finished = 0;
     this.planned = 0;
@@ -36,8 +44,11 @@ export class Live {
     if (event.rollout_id !== undefined) this.#lane(event.rollout_id).take(event);
     switch (event.type) {
       case "accepted": return this.#accepted(event);
+      case "hypothesis": return this.#believes(event.rollout_id, event.hypothesis);
+      case "tool_result": return this.#returned(event.rollout_id, event.result);
+      case "left_machine": this.left = event; return;
       case "routed": return this.#routed(event);
-      case "rollout_finished": return this.#ended();
+      case "rollout_finished": return this.#ended(event);
       case "consensus": return this.#agreement(event);
       case "escalated": return this.#escalated(event);
       case "verifier_text": return this.#verifier(event.text);
@@ -77,7 +88,41 @@ export class Live {
     this.#progress();
   }
 
-  #ended() {
+  #believes(rollout, hypothesis) {
+    this.lines.push(...(hypothesis?.read ?? []));
+    if (!hypothesis) return;
+    const place = hypothesis.point && hypothesis.datum !== "GCJ-02" ? hypothesis.point : null;
+    this.map.hypothesis(rollout, place, belief(hypothesis)).catch(() => this.withoutMap());
+  }
+
+  #returned(rollout, result) {
+    const places = (result.facts ?? []).filter((fact) => fact.point && fact.datum !== "GCJ-02")
+      .map((fact) => ({ point: fact.point, label: fact.name || fact.country || "place" }));
+    this.facts.set(`${rollout} ${result.call_id}`, places);
+    this.lines.push(...(result.facts ?? []).filter((fact) => fact.kind === "text"));
+    this.map.found(rollout, result.call_id, result.name, places).catch(() => this.withoutMap());
+  }
+
+  /** Places that the tool call behind a piece of evidence returned: the one that is quoted where it is known. */
+  placesOf(item) {
+    const places = this.facts.get(`${item.rollout_id} ${item.call_id}`) ?? [];
+    const named = places.filter(({ label }) => `${item.quote} ${item.claim}`.includes(label));
+    return (named.length ? named : places).slice(0, 1);
+  }
+
+  /** What was read in a photo, by its number. */
+  linesOf(number) {
+    return linesRead(this.lines.filter((line) => (line.box.photo ?? 0) === number));
+  }
+
+  withoutMap() {
+    if (this.mapless) return;
+    this.mapless = true;
+    this.note("The map could not be loaded. Everything else works; reload the page to try again.", "warn");
+  }
+
+  #ended({ rollout_id: rollout, answer }) {
+    this.#believes(rollout, answer);
     this.finished += 1;
     const all = this.finished >= this.planned;
     this.say(all ? "All rollouts have ended. The verifier compares their evidence …" : `${this.finished} of ${this.planned} rollouts have ended`);
@@ -96,8 +141,7 @@ export class Live {
     fill(box, el("p", { class: "soft small" }, `Rollouts that agree within ${distance(radius)}${decided ? ": enough to stop the others" : ""}`),
       clusters.slice(0, 5).map((cluster) => el("div", { class: "bar-row" },
         el("span", {}, `${count(cluster.rollouts.length, "rollout")} at ${cluster.centre.lat.toFixed(2)}, ${cluster.centre.lon.toFixed(2)}`),
-        bar(cluster.support, "Weight of evidence"),
-        el("span", { class: "number", title: "Weight of evidence, 0 to 1" }, cluster.support.toFixed(2)))));
+        bar(cluster.support, "Share of the weighted votes"))));
   }
 
   #verifier(text) {
@@ -113,7 +157,7 @@ export class Live {
   #lane(id) {
     let lane = this.lanes.get(id);
     if (!lane) {
-      lane = new Lane(id, (...image) => this.pictures.element(...image));
+      lane = new Lane(id, (...image) => this.pictures.element(...image), (link) => this.map.pick(link));
       this.lanes.set(id, lane);
       const after = [...this.lanes.values()].filter((other) => other.id > id).sort((a, b) => a.id - b.id)[0];
       byId("lanes").insertBefore(lane.root, after?.root ?? null);

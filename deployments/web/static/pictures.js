@@ -17,11 +17,6 @@ export class Pictures {
     return this.#once(sha256, () => this.client.file(this.request, sha256));
   }
 
-  /** The URL of the answer's map, or null when there is none to show. */
-  map(view) {
-    return this.#once(`map ${view}`, () => this.client.map(this.request, view));
-  }
-
   /** A thumbnail; of a region (fractions of the sides) when `box` is given. */
   element(sha256, width, height, box, alt) {
     this.shown += 1;

@@ -21,6 +21,14 @@ const ADVICE = {
   "internal": "Nothing is wrong with the photo. Try again; if it fails again, the operator can find the reason in the log of the service.",
   "unreachable": "Check that the service is still running (“make serve”), then try again.",
 };
+const FIELDS = {
+  "within": "Use countries by name or code (Italy, FR), or a circle as latitude, longitude and km (41.9, 12.5, 200).",
+  "n_parallel": "Use a whole number of rollouts, 1 to 32.",
+  "target_radius_km": "Use a distance in km, such as 25.",
+  "deadline_s": "Use seconds, such as 60.",
+  "seed": "Use a whole number from 0, or leave it empty.",
+  "hint": "Shorten the hint to 2000 characters.",
+};
 const TITLES = {
   "unauthorized": "An API key is needed",
   "invalid-photo": "This photo cannot be used",
@@ -51,6 +59,8 @@ export class Problem extends Error {
   }
 
   get advice() {
+    const named = this.fields.map(({ field }) => FIELDS[String(field).split(".")[0]]).filter(Boolean);
+    if (named.length) return named.join(" ");
     const wait = this.retryAfterS ? ` Try again in ${this.retryAfterS} s.` : "";
     const fallback = this.status >= 500 ? ADVICE.internal : "Change the request and try again.";
     return (ADVICE[this.code] ?? fallback) + wait;

@@ -36,28 +36,31 @@ _COUNTRY_ZOOMS = (1.5, 7.0)
 
 
 class Cartographer:
-    """Thread-safe; opening it maps files. Raises DataError when the data is not there or damaged."""
+    """Thread-safe; opening it maps files. Raises DataError when the data is not there or damaged.
+
+    `countries` are name, longitude, latitude, area and width in degrees, the largest first.
+    """
 
     def __init__(self, folder: Path, gazetteer: Gazetteer) -> None:
         try:
-            self._rasters, self._shapes = Rasters(folder), Shapes(folder)
-            self._countries: list[tuple[str, float, float, float, float]] = [
+            self.rasters, self.shapes = Rasters(folder), Shapes(folder)
+            self.countries: list[tuple[str, float, float, float, float]] = [
                 (name, lon, lat, area, width)
                 for name, lon, lat, area, width in json.loads((folder / "countries.json").read_text())
             ]
         except (OSError, ValueError, KeyError) as error:
             raise DataError(f"the map data is not readable ({error}): run `geotts data build`") from error
-        self._gazetteer = gazetteer
+        self.gazetteer = gazetteer
 
     def draw(
         self, view: View, style: Style = "map", *, pins: Sequence[Pin] = (), rings: Sequence[Ring] = ()
     ) -> Image.Image:
         """The view as an RGB picture."""
         palette = PALETTES[style]
-        canvas = paint_ground(view, palette, self._rasters, self._shapes)
+        canvas = paint_ground(view, palette, self.rasters, self.shapes)
         draw_rings(canvas, view, rings)
         for placed in self.names(view, style, pins=pins):
-            _write(canvas, placed, palette)
+            write_name(canvas, placed, palette)
         draw_pins(canvas, view, pins)
         draw_strip(canvas, view, palette)
         return Image.fromarray(canvas)
@@ -76,7 +79,7 @@ class Cartographer:
         if not _COUNTRY_ZOOMS[0] <= view.zoom <= _COUNTRY_ZOOMS[1]:
             return
         degree_px = view.world_px / 360.0
-        for name, lon, lat, _, width in self._countries:
+        for name, lon, lat, _, width in self.countries:
             (x,), (y,) = view.xy(np.array([lat]), np.array([lon]))
             if not (0 <= x < view.width and 0 <= y < view.height):
                 continue
@@ -89,7 +92,7 @@ class Cartographer:
 
     def _city_names(self, view: View, palette: Palette) -> Iterator[Name]:
         south, west, north, east = view.bounds
-        places = self._gazetteer.inside(south, west, north, east, kinds=("city",), limit=_CANDIDATES)
+        places = self.gazetteer.inside(south, west, north, east, kinds=("city",), limit=_CANDIDATES)
         lat, lon = (np.array([getattr(place.point, axis) for place in places]) for axis in ("lat", "lon"))
         for place, x, y in zip(places, *view.xy(lat, lon), strict=True):
             if 4 <= x < view.width - 4 and 4 <= y < view.height - 4 and _is_plain(place.name):
@@ -99,7 +102,8 @@ class Cartographer:
                 )
 
 
-def _write(canvas: Pixels, placed: Placed, palette: Palette) -> None:
+def write_name(canvas: Pixels, placed: Placed, palette: Palette) -> None:
+    """Write a name with its dot; what falls outside the canvas is cut off."""
     name = placed.name
     if name.dot_px:
         for grown, colour in ((1.3, palette.dot_rim), (0.0, palette.dot)):

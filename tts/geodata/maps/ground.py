@@ -59,17 +59,30 @@ def fixed_point(path: Path) -> npt.NDArray[np.int32]:
     return np.round(path * (1 << _SHIFT)).astype(np.int32)
 
 
-def dashed(paths: Iterable[Path], dash_px: float, gap_px: float) -> list[Path]:
-    """Pieces of `dash_px` along the lines, `gap_px` apart."""
+def dashed(paths: Iterable[Path], dash_px: float, gap_px: float, view: View | None = None) -> list[Path]:
+    """Pieces of `dash_px` along the lines, `gap_px` apart; with a view only those near it."""
     pieces: list[Path] = []
+    period = dash_px + gap_px
     for path in paths:
         along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
-        for start in np.arange(0.0, along[-1], dash_px + gap_px)[:2000]:
-            ends = np.array([start, min(along[-1], start + dash_px)])
-            inner = along[(along > ends[0]) & (along < ends[1])]
-            at = np.concatenate([ends[:1], inner, ends[1:]])
-            pieces.append(np.stack([np.interp(at, along, path[:, 0]), np.interp(at, along, path[:, 1])], axis=1))
+        for first, last in _runs(path, view, period):
+            begin = np.ceil(max(0.0, along[first] - dash_px) / period) * period
+            for start in np.arange(begin, along[last], period):
+                ends = np.array([start, min(along[-1], start + dash_px)])
+                inner = along[np.searchsorted(along, ends[0], "right") : np.searchsorted(along, ends[1], "left")]
+                at = np.concatenate([ends[:1], inner, ends[1:]])
+                pieces.append(np.stack([np.interp(at, along, path[:, 0]), np.interp(at, along, path[:, 1])], axis=1))
     return pieces
+
+
+def _runs(path: Path, view: View | None, reach: float) -> list[tuple[int, int]]:
+    """First and last points of the stretches of a path that come near a view; the whole path without one."""
+    if view is None:
+        return [(0, len(path) - 1)]
+    low, high = np.minimum(path[:-1], path[1:]) - reach, np.maximum(path[:-1], path[1:]) + reach
+    near = (low[:, 0] <= view.width) & (high[:, 0] >= 0) & (low[:, 1] <= view.height) & (high[:, 1] >= 0)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], near.astype(np.int8), [0]])))
+    return [(int(begin), int(end)) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _land(view: View, palette: Palette, rasters: Rasters) -> Pixels:
@@ -111,11 +124,11 @@ def _lines(canvas: Pixels, view: View, palette: Palette, shapes: Shapes) -> None
     draw(traced(view, shapes.paths(Layer.LAKES, view), 1), palette.coast, 0.5)
     draw(traced(view, shapes.paths(Layer.COAST, view), 1), palette.coast, 0.9)
     if view.zoom >= 4:
-        draw(traced(view, dashed(shapes.paths(Layer.STATES, view), 5, 3), 1), palette.state, 0.75)
+        draw(traced(view, dashed(shapes.paths(Layer.STATES, view), 5, 3, view), 1), palette.state, 0.75)
     borders = list(shapes.paths(Layer.BORDERS, view))
     draw(traced(view, borders, 3), palette.border_casing, 0.45)
     draw(traced(view, borders, 1), palette.border, 0.95)
-    draw(traced(view, dashed(shapes.paths(Layer.DISPUTED, view), 4, 4), 1), palette.border, 0.8)
+    draw(traced(view, dashed(shapes.paths(Layer.DISPUTED, view), 4, 4, view), 1), palette.border, 0.8)
 
 
 def _long_enough(paths: Iterable[Path], view: View) -> list[Path]:

@@ -15,6 +15,7 @@ from support.service import PHOTO, an_app, talking_to
 from deployments.gateway.auth import fingerprint
 from deployments.web.site import static_files
 from tts.config import AccessConfig, ScriptedEngine
+from tts.config.map_tiles import TileSource
 
 ROOT = Path(__file__).parents[4]
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -57,6 +58,8 @@ async def test_a_browser_gets_the_page_under_a_strict_policy(http):
     assert allowed["default-src"] == "'none'"
     assert allowed["script-src"] == allowed["style-src"] == allowed["connect-src"] == "'self'"
     assert allowed["img-src"] == "'self' blob:"
+    assert allowed["trusted-types"] == "default"
+    assert "unsafe" not in reply.headers["content-security-policy"]
     assert allowed["require-trusted-types-for"] == "'script'"
     assert allowed["frame-ancestors"] == allowed["form-action"] == allowed["base-uri"] == "'none'"
     assert reply.headers["x-frame-options"] == "DENY"
@@ -110,7 +113,7 @@ async def test_a_program_gets_the_index(http, headers):
     assert (told["name"], told["access"], told["limits"]["photos"]) == ("GeoTTS", "off", 8)
     assert told["version"] == (await http.get("/healthz")).json()["version"]
     for name, path in told["links"].items():
-        wanted = 405 if name == "locate" else 200
+        wanted = 405 if name in ("locate", "check") else 200
         assert (await http.get(path)).status_code == wanted, name
     assert reply.headers["vary"] == "Accept"
 
@@ -211,3 +214,55 @@ async def test_a_map_belongs_to_its_key(data_store, keyed):
         assert (await http.get(where, headers=desk)).status_code == 200
         assert (await http.get(where, headers=press)).status_code == 404
         assert (await http.get(where)).status_code == 401
+
+
+TILES = TileSource(name="Streets", url="https://{s}.tiles.example/{z}/{x}/{y}.png", attribution="those who drew it")
+
+
+async def test_maps_of_the_operator_are_offered_and_nothing_else_may_be_loaded_from_elsewhere(data_store):
+    async with talking_to(an_app(map_tiles=(TILES,))) as http:
+        assert policy(await http.get("/", headers=BROWSER))["img-src"] == "'self' blob: https://*.tiles.example"
+        (offered,) = (await http.get("/", headers=PROGRAM)).json()["map_tiles"]
+        assert (offered["name"], offered["url"], offered["max_zoom"]) == ("Streets", TILES.url, 19)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://tiles.example/{z}/{x}.png",
+        "ftp://tiles.example/{z}/{x}/{y}.png",
+        "https://tiles.example; script-src *//{z}/{x}/{y}.png",
+        "//tiles.example/{z}/{x}/{y}.png",
+        "https://user:word@tiles.example/{z}/{x}/{y}.png",
+    ],
+)
+def test_what_is_no_address_of_tiles_is_refused_at_the_start(url):
+    with pytest.raises(ValueError, match="tile URL"):
+        TileSource(name="x", url=url)
+
+
+async def test_the_index_says_which_engine_answers_and_what_it_sees(http):
+    engine = (await http.get("/", headers=PROGRAM)).json()["engine"]
+    assert engine == {"name": "scripted", "model": engine["model"], "hosts": [], "sees_pictures": False}
+
+
+async def test_leaflet_is_served_by_the_service(http):
+    for name, kind in (("leaflet.js", "text/javascript"), ("leaflet.css", "text/css")):
+        reply = await http.get(f"/web/{name}")
+        assert (reply.status_code, reply.headers["content-type"].split(";")[0]) == (200, kind)
+    assert "Leaflet 1.9" in (await http.get("/web/leaflet.js")).text[:200]
+
+
+async def test_a_tile_is_a_picture_that_need_not_be_sent_twice(http):
+    reply = await http.get("/tiles/5/17/11.png")
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "image/png")
+    assert "max-age" in reply.headers["cache-control"]
+    with Image.open(io.BytesIO(reply.content)) as picture:
+        assert picture.size == (256, 256)
+    again = await http.get("/tiles/5/17/11.png", headers={"If-None-Match": reply.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("tile", ["3/8/0", "0/0/1", "11/0/0", "2/-1/0", "x/0/0"])
+async def test_there_are_no_tiles_outside_the_world(http, tile):
+    assert (await http.get(f"/tiles/{tile}.png")).status_code == 404

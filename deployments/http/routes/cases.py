@@ -1,0 +1,85 @@
+"""`/cases`: what an analyst keeps together, for as long as the operator allows."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi import Path as InPath
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from deployments.gateway.cases import Cases
+from deployments.http.openapi import CASE_PROBLEMS, body_of
+from deployments.http.replies import JSON, NO_STORE
+from deployments.http.request_body import read_json, refused
+from deployments.http.routes.runs import RequestId
+from deployments.http.service import Service
+from tts.api.cases import AddedRun, Case, CaseChange, CaseDraft, CaseList, ErasedCase
+from tts.domain.value import Value
+
+CaseId = Annotated[str, InPath(pattern=r"^case_[0-9a-f]{20}$", examples=["case_6f1d0c9a3b2e4d5f7a81"])]
+V = TypeVar("V", bound=Value)
+
+
+def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
+    """Add the routes under `/cases` to `app`."""
+    router = APIRouter(prefix="/cases", tags=["cases"], responses=CASE_PROBLEMS)
+
+    @router.post("", response_model=Case, status_code=201, openapi_extra=body_of(CaseDraft), operation_id="create_case")
+    async def create(request: Request) -> Response:
+        """Open a case. Photos come into it with the requests that are added to it."""
+        caller = await service.worker(request)
+        case = await cases.create(await _body(request, service, CaseDraft), caller)
+        return _json(case, 201, {"Location": f"/cases/{case.case_id}"})
+
+    @router.get("", response_model=CaseList, operation_id="list_cases")
+    async def list_cases(
+        request: Request,
+        q: Annotated[str, Query(max_length=200)] = "",
+        tag: Annotated[str, Query(max_length=40)] = "",
+    ) -> Response:
+        """The caller's cases, the last change first. `q`: words that all appear in title, notes, statements, tags or
+        places. `tag`: cases with exactly this tag."""
+        return _json(CaseList(cases=await cases.list(service.caller(request), words=q, tag=tag)))
+
+    @router.get("/{case_id}", response_model=Case, operation_id="case")
+    async def case(request: Request, case_id: CaseId) -> Response:
+        """A case, with what has come of its requests by now."""
+        return _json(await cases.case(case_id, service.caller(request)))
+
+    @router.put("/{case_id}", response_model=Case, openapi_extra=body_of(CaseChange), operation_id="save_case")
+    async def save(request: Request, case_id: CaseId) -> Response:
+        """Replace title, notes, tags and statements. 409 when `version` is not the last one: read the case again."""
+        caller = service.caller(request)
+        return _json(await cases.save(case_id, await _body(request, service, CaseChange), caller))
+
+    @router.post("/{case_id}/runs", response_model=Case, openapi_extra=body_of(AddedRun), operation_id="add_to_case")
+    async def add(request: Request, case_id: CaseId) -> Response:
+        """Keep a request, its photos and its answer in the case, also while it still runs."""
+        caller = service.caller(request)
+        return _json(await cases.add(case_id, await _body(request, service, AddedRun), caller))
+
+    @router.delete("/{case_id}/runs/{request_id}", response_model=Case, operation_id="erase_from_case")
+    async def erase_run(request: Request, case_id: CaseId, request_id: RequestId) -> Response:
+        """Erase a request with its photos everywhere, and take it out of the case."""
+        return _json(await cases.erase_run(case_id, request_id, service.caller(request)))
+
+    @router.delete("/{case_id}", response_model=ErasedCase, operation_id="erase_case")
+    async def erase(request: Request, case_id: CaseId) -> Response:
+        """Erase the case, its requests and their photos everywhere. Returns when that is done."""
+        return _json(await cases.erase(case_id, service.caller(request)))
+
+    app.include_router(router)
+
+
+async def _body(request: Request, service: Service, kind: type[V]) -> V:
+    fields = await read_json(request, service.args.gateway)
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        raise refused(error, kind) from error
+
+
+def _json(value: Value, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(value.json_bytes(), status, media_type=JSON, headers={**NO_STORE, **(headers or {})})

@@ -1,0 +1,13 @@
+// Which engine answers, and what it can see: said before anybody waits for an answer.
+
+const READER = "the built-in reader of signs: it reads text in the photo and looks it up. It does not see buildings, landscapes or streets.";
+
+/** One sentence. `engine` is what the index says: name, model, hosts, and whether it sees pictures. */
+export function engineWords(engine) {
+  if (!engine) return "";
+  if (engine.name === "clues") return `Answers come from ${READER}`;
+  const who = engine.model && engine.model !== engine.name ? `${engine.model} (${engine.name})` : engine.name;
+  const where = engine.hosts.length ? ` at ${engine.hosts.join(", ")}, which is sent the photo` : ", which runs here";
+  const sees = engine.sees_pictures ? "It sees the whole photo." : "It does not see the photo: it goes by the text that is read in it.";
+  return `Answers come from ${who}${where}. ${sees}`;
+}

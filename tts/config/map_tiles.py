@@ -1,0 +1,38 @@
+"""Further maps for the page: tile servers that an operator has or may use."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator
+
+from tts.domain.value import Value
+
+_FIELDS: Final = ("{z}", "{x}", "{y}")
+
+
+class TileSource(Value):
+    """A tile server in the XYZ scheme. The browser of whoever chooses this map asks it for the area that is shown."""
+
+    name: Annotated[str, Field(min_length=1, max_length=40)] = Field(description="as the page calls it: Streets")
+    url: str = Field(description="https://tiles.example/{z}/{x}/{y}.png; {s} stands for a, b or c")
+    attribution: str = Field(default="", description="whose data it is; shown below the map")
+    max_zoom: Annotated[int, Field(ge=1, le=22)] = 19
+
+    @field_validator("url")
+    @classmethod
+    def _is_a_template(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or any(name not in url for name in _FIELDS):
+            raise ValueError("a tile URL is http(s)://host/… with {z}, {x} and {y}")
+        if not re.fullmatch(r"(\{s\}\.)?[a-z0-9.-]+(:[0-9]+)?", parts.netloc):
+            raise ValueError("the host of a tile URL is a plain name, with {s}. before it where it has several")
+        return url
+
+    @property
+    def origin(self) -> str:
+        """Where pictures come from, as a content security policy names it."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.replace('{s}', '*')}"
