@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import cast
 import click
 import numpy as np
 import yaml
+from PIL import Image
 
 from deployments.cli.console import config_option
 from deployments.wiring.local import local_ports
@@ -20,21 +22,26 @@ from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
 from tts.config import AppArgs
 from tts.domain.answer import Verdict
-from tts.domain.claim import CheckOptions, ClaimedPlace
+from tts.domain.claim import CheckOptions, ClaimCheck, ClaimedPlace
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
+from tts.eval.claims.adversarial import attacked_claims
 from tts.eval.claims.cases import CLAIM_FAMILIES, ClaimCase, claims_about
 from tts.eval.claims.fitting import WeighedCase, auc, calibration_error, fit_claims, probabilities
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.words import SPLITS, Split
+from tts.eval.synthetic.families import FAMILIES, generate
 from tts.pipeline import solve
 from tts.ports import Attachment, Ports, Verifier, VerifierItem, VerifyRequest
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
 from tts.verify.claims.weighing import Weighing
+from tts.verify.consensus.calibration import Calibration, shipped
+from tts.verify.evidence.world import World
 from tts.verify.verifiers.claim import ClaimVerifier
+from tts.verify.verifiers.consensus import ConsensusVerifier
 
 _DEADLINE_S = 120.0
 _SUPPORTED = "supported"
@@ -75,17 +82,33 @@ class Recorder:
 @click.option(
     "--write", type=click.Path(dir_okay=False, path_type=Path), help="Fit to these claims, and write it here."
 )
-@click.option("--quick", is_flag=True, help="12 scenes.")
+@click.option("--attacks", type=click.IntRange(min=1), default=50, show_default=True, help="Scenarios a family.")
+@click.option("--quick", is_flag=True, help="12 scenes, 5 scenarios a family.")
 @config_option
 def command(
-    args: AppArgs, count: int, n: int, split: str, seed: int, suggestions: int, write: Path | None, quick: bool
+    args: AppArgs,
+    count: int,
+    n: int,
+    split: str,
+    seed: int,
+    suggestions: int,
+    write: Path | None,
+    attacks: int,
+    quick: bool,
 ) -> None:
     """True and false claims about drawn scenes. AUC and calibration of their probabilities; shares in percent."""
     maker = SceneMaker(seed=seed, split=cast(Split, split))
-    report("check", lambda: asyncio.run(measure(args, maker, 12 if quick else count, n, suggestions, write)))
+    report(
+        "check",
+        lambda: asyncio.run(
+            measure(args, maker, 12 if quick else count, n, suggestions, write, 5 if quick else attacks)
+        ),
+    )
 
 
-async def measure(args: AppArgs, maker: SceneMaker, count: int, n: int, suggestions: int, write: Path | None) -> Result:
+async def measure(
+    args: AppArgs, maker: SceneMaker, count: int, n: int, suggestions: int, write: Path | None, attacks: int
+) -> Result:
     """The figures over all claims about `count` scenes."""
     checked = await _check_scenes(args, maker, count, n, suggestions=suggestions if write is None else 0)
     calibration = shipped_claim_calibration(args.engine.name)
@@ -93,7 +116,37 @@ async def measure(args: AppArgs, maker: SceneMaker, count: int, n: int, suggesti
         origin = f"{len(checked)} claims about {count} scenes ({maker.split}, seed {maker.seed}), {n} rollouts"
         calibration = fit_claims([row.weighed for row in checked], origin)
         await asyncio.to_thread(_write, write, calibration)
-    return figures(checked, calibration)
+    return {**figures(checked, calibration), "adversarial": await asyncio.to_thread(_adversarial, args, attacks)}
+
+
+def _adversarial(args: AppArgs, count: int) -> Result:
+    """Every adversarial family with a claim of the place that the attack stands for."""
+    world, calibration = make_world(args.data_dir), shipped(args.engine.name)
+    checks = _Checks(world, calibration, shipped_claim_calibration(args.engine.name))
+    picture = io.BytesIO()
+    Image.new("RGB", (32, 32)).save(picture, "JPEG")
+    photo, found = load_photo(picture.getvalue()), {}
+    for family in FAMILIES:
+        scenarios = generate(family, count, 0, world.gazetteer, world.countries)
+        found[family] = attacked_claims(scenarios, checks, photo).model_dump()
+        say(f"{family}: {found[family]}")
+    return found
+
+
+class _Checks:
+    """The consensus, and the check beside it, without an engine."""
+
+    def __init__(self, world: World, calibration: Calibration, claims: ClaimCalibration) -> None:
+        self._consensus = ConsensusVerifier(world, calibration)
+        self._verifier = ClaimVerifier(self._consensus, world, calibration, claims)
+
+    def decide(self, request: VerifyRequest) -> Verdict:
+        """The verdict of the blind rollouts."""
+        return self._consensus.decide(request)
+
+    def check(self, request: VerifyRequest, verdict: Verdict) -> ClaimCheck:
+        """The check of what is claimed."""
+        return self._verifier.check(request, verdict)
 
 
 def _write(path: Path, calibration: ClaimCalibration) -> None:

@@ -14,6 +14,7 @@ from geotts_client.evidence import Candidate as Candidate
 from geotts_client.evidence import Evidence as Evidence
 from geotts_client.evidence import Radius as Radius
 from geotts_client.evidence import Share as Share
+from geotts_client.file_check import FileCheck
 from geotts_client.file_claim import FileClaim
 from geotts_client.hypothesis import Level
 from geotts_client.latlon import LatLon
@@ -193,4 +194,7 @@ class Answer(Verdict):
     provenance: Provenance = Provenance()
     file_claims: tuple[FileClaim, ...] = Field(
         default=(), description="what the files claim about themselves (exif: report); never used for the answer"
+    )
+    file_checks: tuple[FileCheck, ...] = Field(
+        default=(), description="those claims against the answer and each other (claims: true)"
     )

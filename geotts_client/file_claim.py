@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from geotts_client.latlon import LatLon
 from geotts_client.value import Value
 
@@ -15,3 +17,8 @@ class FileClaim(Value):
     camera: str = ""
     software: str = ""
     distance_km: float | None = None
+    zone: str = Field(default="", description="offset of the camera's clock from UTC, such as +02:00")
+    utc_at: str = Field(default="", description="the time that GPS stated, in UTC")
+    xmp_point: LatLon | None = None
+    xmp_taken_at: str = ""
+    xmp_camera: str = ""

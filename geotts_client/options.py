@@ -75,3 +75,7 @@ class LocateOptions(Value):
     exif: Literal["ignore", "report"] = Field(
         default="ignore", description="report: tell beside the answer what position the file itself claims"
     )
+    claims: bool = Field(
+        default=False,
+        description="compare what the file claims (EXIF and XMP: position, time, zone, camera) with the answer",
+    )

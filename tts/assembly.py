@@ -11,6 +11,7 @@ from tts.domain.identity import Identity
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
 from tts.ensemble.failures import failure_warnings
+from tts.verify.assembly.file_checks import file_checks
 
 _NOTHING = Usage()
 
@@ -24,6 +25,7 @@ def answer_from(
     stop_reason: StopReason,
     marks: dict[str, float],
     file_claims: tuple[FileClaim, ...] = (),
+    check_files: bool = False,
 ) -> Answer:
     """`run` must hold `accepted` and `routed`; `beside` is what models used besides the rollouts;
     `marks` are seconds since acceptance by name of a `Timing` field.
@@ -47,6 +49,7 @@ def answer_from(
         usage=usage + beside,
         timing=Timing(**marks),
         file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
+        file_checks=file_checks(file_claims, verdict) if check_files else (),
         warnings=(*identity.notes, *verdict.warnings, *failure_warnings(run)),
         provenance=Provenance(
             photo_sha256=tuple(photo.sha256 for photo in run.accepted.photos),

@@ -340,6 +340,7 @@ class Solution:
             stop_reason=stop,
             marks={**self._marks, "total_s": self._number.elapsed_s()},
             file_claims=self._request.file_claims,
+            check_files=self._options.claims,
         )
 
     def _mark(self, name: str) -> None:

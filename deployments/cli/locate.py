@@ -98,6 +98,7 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 @click.option(
     "--exif", "report_exif", is_flag=True, help="Also show the position in the metadata of the file (never used)."
 )
+@click.option("--claims", is_flag=True, help="Compare what the file claims (EXIF, XMP) with the answer (never used).")
 @click.option(
     "--include",
     type=click.Choice(["none", "summary", "full"]),
@@ -211,7 +212,7 @@ async def _local_events(
     ports: Ports, args: AppArgs, claimed: tuple[ClaimedPlace, ...], raw: bytes, options: LocateOptions
 ) -> AsyncIterator[Event]:
     photo = await asyncio.to_thread(load_photo, raw, args.gateway.photo)
-    claims = (file_claim(raw),) if options.exif == "report" else ()
+    claims = (file_claim(raw),) if options.exif == "report" or options.claims else ()
     options = args.request_defaults.fill(options)
     request = LocateRequest(new_request_id(), (photo,), options, file_claims=claims, claimed=claimed)
     async with closing(

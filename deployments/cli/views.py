@@ -35,6 +35,7 @@ _NO_ANSWER = {
     StopReason.FAILED: "failed without a reason",
 }
 _CANDIDATE_KM = 50.0
+_OUTCOMES = {"agrees": "=", "contradicts": "≠", "unchecked": "?"}
 
 
 class View(Protocol):
@@ -188,6 +189,8 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
         if claim.point is not None:
             away = f", {km(claim.distance_km)} from the answer" if claim.distance_km is not None else ""
             lines.append(RichText(f" ! the metadata of the file says {claim.point}{away} (not used)", "yellow"))
+    for found in answer.file_checks:
+        lines.append(RichText(f" {_OUTCOMES[found.outcome]} {clean(found.text, 300)}", "yellow"))
     for warning in answer.warnings:
         lines.append(RichText(f" ! {clean(warning)}", "yellow"))
     lines.append(RichText(_cost(answer), "dim"))

@@ -144,7 +144,7 @@ class Gateway:
         if self._coarsening is not None:
             self._coarsening.refuse_fine(options, claimed)
         photos = await self.admission.photos(raw_photos)
-        file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" else ()
+        file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" or options.claims else ()
         request = LocateRequest(
             arrival.request_id,
             photos,

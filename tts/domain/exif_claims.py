@@ -1,4 +1,5 @@
-"""What a file claims about itself. Read only when the caller asks (`exif: report`), told beside the answer, never used.
+"""What a file claims about itself. Read only when the caller asks (`exif: report` or `claims`), told beside the answer,
+never used.
 
 The claim comes from the bytes that were sent; the `Photo` everything else sees has no metadata at all.
 """
@@ -11,11 +12,13 @@ from typing import Any, Final
 
 from PIL import ExifTags, Image
 
+from geotts_client.file_check import FileCheck
 from geotts_client.file_claim import FileClaim
 from geotts_client.latlon import LatLon
 from tts.domain.photo_cleaning import DECODER_ERRORS, FORMATS
+from tts.domain.xmp_claims import xmp_claim
 
-__all__ = ["FileClaim", "file_claim"]
+__all__ = ["FileCheck", "FileClaim", "file_claim"]
 
 _GPS_IFD: Final = ExifTags.IFD.GPSInfo
 _EXIF_IFD: Final = ExifTags.IFD.Exif
@@ -27,16 +30,33 @@ def file_claim(raw: bytes) -> FileClaim:
         with Image.open(io.BytesIO(raw), formats=FORMATS) as picture:
             exif = picture.getexif()
             gps, detail = exif.get_ifd(_GPS_IFD), exif.get_ifd(_EXIF_IFD)
+            packet = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or b""
     except DECODER_ERRORS:
         return FileClaim()
     make, model = _text(exif.get(ExifTags.Base.Make)), _text(exif.get(ExifTags.Base.Model))
+    xmp = xmp_claim(packet.encode() if isinstance(packet, str) else bytes(packet))
     return FileClaim(
         point=_point(gps),
         altitude_m=_altitude(gps),
         taken_at=_text(detail.get(ExifTags.Base.DateTimeOriginal) or exif.get(ExifTags.Base.DateTime)),
         camera=model if model.startswith(make) else f"{make} {model}".strip(),
         software=_text(exif.get(ExifTags.Base.Software)),
+        zone=_text(detail.get(ExifTags.Base.OffsetTimeOriginal) or detail.get(ExifTags.Base.OffsetTime)),
+        utc_at=_gps_time(gps),
+        xmp_point=xmp.point,
+        xmp_taken_at=xmp.taken_at,
+        xmp_camera=xmp.camera,
     )
+
+
+def _gps_time(gps: dict[int, Any]) -> str:
+    """Date and time of the satellites, as EXIF writes a time; empty where one of them is missing."""
+    date, parts = _text(gps.get(ExifTags.GPS.GPSDateStamp)), gps.get(ExifTags.GPS.GPSTimeStamp)
+    numbers = [_number(part) for part in parts] if isinstance(parts, tuple | list) else []
+    if not date or len(numbers) != 3 or None in numbers:
+        return ""
+    hours, minutes, seconds = (int(number or 0) for number in numbers)
+    return f"{date} {hours:02d}:{minutes:02d}:{seconds:02d}"
 
 
 def _point(gps: dict[int, Any]) -> LatLon | None:

@@ -131,6 +131,11 @@ class Countries:
         return self._by_code.get(_code_at(point.lat, point.lon))
 
 
+def zone_at(point: LatLon) -> str:
+    """The time zone at a point by its name in the IANA database; empty where there is none."""
+    return _finder().timezone_at(lat=point.lat, lng=point.lon) or ""
+
+
 # Zones of two countries far apart: north and east of these corners it is the other one (the north of Vietnam).
 _SHARED_ZONES = {"Asia/Bangkok": ((18.6, 102.0, "VN"), (16.9, 105.0, "VN"))}
 

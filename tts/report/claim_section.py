@@ -23,6 +23,28 @@ def claim_section(answer: Answer) -> Child:
     ]
 
 
+def file_section(answer: Answer) -> Child:
+    """What the files claim, against the answer and each other; None where that was not asked for or nothing claimed."""
+    if not answer.file_checks:
+        return None
+    rows = [
+        el(
+            "tr",
+            el("td", f"photo {check.photo + 1}"),
+            el("td", check.about),
+            el("td", check.outcome),
+            el("td", check.text),
+        )
+        for check in answer.file_checks
+    ]
+    note = "Anybody can write anything into a file. These claims were not used for the answer."
+    return [
+        el("h2", "What the file claims"),
+        el("p", note, class_="soft"),
+        el("div", el("table", rows), class_="scroll"),
+    ]
+
+
 def _row(place: CheckedPlace) -> Child:
     mass = "not calibrated" if place.mass is None else f"{place.mass:.1%}"
     return el("tr", el("td", place.place), el("td", place.verdict.replace("_", " ")), el("td", mass))

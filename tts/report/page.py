@@ -14,7 +14,7 @@ from tts.errors import GeoTTSError
 from tts.geodata.maps.cartographer import Cartographer
 from tts.report import sections
 from tts.report.answer_map import answer_map, overview_map
-from tts.report.claim_section import claim_section
+from tts.report.claim_section import claim_section, file_section
 from tts.report.markup import Child, Html, data_uri, el, page
 
 _PHOTO_SIDE_PX = 900
@@ -45,6 +45,7 @@ def report_page(run: Run, cartographer: Cartographer, photo: Photo | None = None
         sections.evidence(answer),
         sections.candidates(answer),
         sections.rollouts(run),
+        file_section(answer),
         el("h2", "Provenance"),
         sections.provenance(answer),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from tts.domain.geo import Floats
 from tts.eval.claims.cases import ClaimCase
-from tts.verify.claims.claim_calibration import ClaimCalibration, claim_features
+from tts.verify.claims.claim_calibration import ClaimCalibration, log_odds
 
 _RIDGE, _STEPS, _BINS = 1.0, 50, 10
 
@@ -23,17 +23,12 @@ class WeighedCase:
     mass: float
     bayes_factor: float
 
-    @property
-    def features(self) -> tuple[float, float]:
-        """What the calibration sees."""
-        return claim_features(self.mass, self.bayes_factor)
-
 
 def fit_claims(cases: Sequence[WeighedCase], origin: str) -> ClaimCalibration:
     """Logistic regression by Newton's method with a small ridge. Claims that no sign decides are left out: how many of
     them are true was chosen when they were made up."""
     cases = [case for case in cases if case.case.family != "undecidable"]
-    x = np.array([[1.0, *case.features] for case in cases])
+    x = np.array([[1.0, log_odds(case.mass)] for case in cases])
     y = np.array([case.case.true for case in cases], dtype=np.float64)
     weights = np.zeros(x.shape[1])
     ridge = _RIDGE * np.eye(x.shape[1])
@@ -42,13 +37,13 @@ def fit_claims(cases: Sequence[WeighedCase], origin: str) -> ClaimCalibration:
         p = 1.0 / (1.0 + np.exp(-x @ weights))
         slope = x.T @ (y - p) - ridge @ weights
         weights = weights + np.linalg.solve(x.T @ (x * (p * (1 - p))[:, None]) + ridge, slope)
-    intercept, mass, gain = (float(f"{weight:.4g}") for weight in weights)
-    return ClaimCalibration(origin=origin, claims=len(cases), intercept=intercept, mass=mass, gain=gain)
+    intercept, mass = (float(f"{weight:.4g}") for weight in weights)
+    return ClaimCalibration(origin=origin, claims=len(cases), intercept=intercept, mass=mass)
 
 
 def probabilities(cases: Sequence[WeighedCase], calibration: ClaimCalibration) -> Floats:
     """(n,) the probability of each claim."""
-    return np.array([calibration.probability(c.mass, c.bayes_factor) for c in cases])
+    return np.array([calibration.probability(c.mass) for c in cases])
 
 
 def auc(p: Floats, true: Sequence[bool]) -> float:

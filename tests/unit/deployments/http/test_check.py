@@ -1,10 +1,12 @@
 """`POST /check` and everybody who asks it: HTTP, streams, OpenAI's interface, both clients."""
 
 import base64
+import io
 import json
 
 import httpx
 import pytest
+from PIL import Image
 from support.basics import sign_bytes
 from support.service import an_app, idle, serving, talking_to
 
@@ -159,3 +161,17 @@ async def test_the_client_is_told_what_is_wrong_with_a_claim(url):
             await client.check(SIGN, "qqqxyzzy")
         request_id = await client.submit(SIGN, CheckOptions(claim="Bellinzona", seed=1))
         assert (await client.status(request_id, wait_s=60)).answer.check.verdict == "supported"
+
+
+async def test_claims_of_the_file_stand_beside_an_answer_that_they_do_not_change(scripted):
+    out, exif = io.BytesIO(), Image.Exif()
+    exif.get_ifd(0x8825).update({1: "N", 2: (49.0, 58.0, 0.0), 3: "E", 4: (36.0, 15.0, 0.0)})
+    Image.open(io.BytesIO(BLANK)).save(out, "JPEG", exif=exif)
+    sent = {"files": {"image": out.getvalue()}}
+    plain = (await scripted.post("/locate", data={"seed": "1"}, **sent)).json()["answer"]
+    asked = (await scripted.post("/locate", data={"seed": "1", "claims": "true"}, **sent)).json()["answer"]
+    assert plain["file_checks"] == plain["file_claims"] == []
+    assert [check["about"] for check in asked["file_checks"]] == ["position"]
+    assert asked["file_claims"][0]["point"]["lat"] == pytest.approx(49.9667, abs=0.001)
+    for name in ("lat", "lon", "radius_km", "evidence", "explanation"):
+        assert asked[name] == plain[name]

@@ -1,0 +1,18 @@
+"""A claim of a file about itself, held against the answer or against another claim of the same file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from geotts_client.value import Value
+
+
+class FileCheck(Value):
+    """Made when the caller asks (`claims: true`). Anybody can write anything into a file: it never moves the answer."""
+
+    photo: Annotated[int, Field(ge=0, description="counted from 0")] = 0
+    about: Literal["position", "time", "zone", "camera"]
+    outcome: Literal["agrees", "contradicts", "unchecked"]
+    text: str = Field(description="one sentence for a person")
