@@ -8,28 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
+from importlib import import_module
+from typing import TypeVar, get_args
 from urllib.parse import urlsplit
 
 import httpx
 
-from tools.maps import MapsProvider, Style
+from tools.maps import MapsProvider
 from tools.places import CountryProvider, PlacesProvider
-from tools.providers import (
-    amap,
-    brave,
-    google,
-    google_vision,
-    opencage,
-    osm,
-    searxng,
-    serpapi_lens,
-    serper,
-    serper_lens,
-    tavily,
-    tiles,
-    ydc,
-)
+from tools.providers import amap, opencage, serper, tavily
+from tools.providers.provider import Provider, ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch
 from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
@@ -54,35 +43,23 @@ from tts.net.policy import FetchPolicy
 from tts.net.secret import Scrubber, Secret
 from tts.net.url_secrets import secrets_in
 from tts.ports import ToolSchema
-from tts.toolkit.broker.outlet import Judge, KeyPlace, Outlet, ProviderPolicy
+from tts.toolkit.broker.outlet import Outlet, ProviderPolicy
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore
 from tts.toolkit.spec import Tool
 
 T = TypeVar("T")
 
-# provider → (environment variable of its keys, where they go)
-_KEYS: Mapping[ProviderName, tuple[str, KeyPlace]] = {
-    "amap": ("AMAP_API_KEY", KeyPlace("query", amap.KEY_PARAMETER)),
-    "google": ("GOOGLE_MAPS_API_KEY", google.IN_HEADER),
-    "serper": ("SERPER_API_KEY", serper.KEY_PLACE),
-    "tavily": ("TAVILY_API_KEY", tavily.KEY_PLACE),
-    "ydc": ("YDC_API_KEY", ydc.KEY_PLACE),
-    "brave": ("BRAVE_API_KEY", brave.KEY_PLACE),
-    "opencage": ("OPENCAGE_API_KEY", opencage.KEY_PLACE),
-    "serper_lens": ("SERPER_API_KEY", serper_lens.KEY_PLACE),
-    "google_vision": ("GOOGLE_VISION_API_KEY", google_vision.KEY_PLACE),
-    "serpapi_lens": ("SERPAPI_API_KEY", serpapi_lens.KEY_PLACE),
+PROVIDERS: Mapping[ProviderName, Provider] = {
+    name: import_module(f"tools.providers.{name}").PROVIDER
+    for name in get_args(ProviderName)
+    if name not in ("offline", "tape")
 }
-KEY_VARIABLES: Mapping[ProviderName, str] = {name: variable for name, (variable, _) in _KEYS.items()}
+"""All services by the names that a configuration gives them; each file has its own."""
+KEY_VARIABLES: Mapping[ProviderName, str] = {
+    name: provider.key_variable for name, provider in PROVIDERS.items() if provider.key_variable
+}
 """The environment variable in which each provider looks for its keys, where the configuration names no other."""
-_JUDGES: Mapping[ProviderName, Judge] = {
-    "serper": serper.judge,
-    "tavily": tavily.judge,
-    "serper_lens": serper.judge,
-    "google_vision": google_vision.judge,
-    "serpapi_lens": serpapi_lens.judge,
-}
 _HTTPS, _HTTP = 443, 80
 
 
@@ -139,7 +116,7 @@ def build_catalog(
     maps = _chosen(config, maker.maps, RoutedMaps, offline)
     regions = maker.regions(public_url)
     catalog.shelf = None if regions is None else regions.shelf
-    web = [found for name in config.providers if (found := maker.web(name)) is not None]
+    web = [found for name in config.providers if (found := maker.web(name, offline)) is not None]
     parts = ToolParts(
         places=places or offline.places,
         countries=offline.countries,
@@ -187,62 +164,31 @@ class _Maker:
     transport: httpx.AsyncBaseTransport | None = None
 
     def places(self, name: ProviderName, offline: Offline) -> PlacesProvider | None:
-        settings = self._settings(name)
         if name == "offline":
             return offline.places
-        if name == "amap":
-            return amap.Amap(self._outlet("amap", amap.POLICY), settings.base_url or amap.BASE_URL)
-        if name == "google":
-            return google.Google(self._outlet("google", google.POLICY), settings.base_url)
-        if name == "serper":
-            base = settings.base_url or serper.BASE_URL
-            return serper.SerperPlaces(self._outlet("serper", serper.POLICY), offline.places, base)
-        if name == "opencage":
-            base = settings.base_url or opencage.BASE_URL
-            return opencage.OpenCagePlaces(self._outlet("opencage", opencage.POLICY), base)
-        if name == "osm":
-            return osm.OsmPlaces(
-                self._outlet("osm", osm.POLICY),
-                contact=self.config.contact,
-                nominatim_url=settings.urls.get("nominatim", osm.NOMINATIM_URL),
-                photon_url=settings.urls.get("photon", osm.PHOTON_URL),
-                overpass_url=settings.urls.get("overpass", osm.OVERPASS_URL),
-            )
-        return None
+        make = PROVIDERS[name].places if name in PROVIDERS else None
+        return None if make is None else make(self._parts(name, offline))
 
     def maps(self, name: ProviderName, offline: Offline) -> MapsProvider | None:
-        settings = self._settings(name)
         if name == "offline":
             return offline.maps
-        if name == "amap":
-            return amap.Amap(self._outlet("amap", amap.POLICY), settings.base_url or amap.BASE_URL)
-        if name == "google":
-            return google.Google(self._outlet("google", google.POLICY), settings.base_url)
-        if name == "osm":
-            templates: dict[Style, str] = {"map": settings.urls.get("tiles", tiles.OSM_TILES)}
-            if "satellite_tiles" in settings.urls:
-                templates["satellite"] = settings.urls["satellite_tiles"]
-            outlet = self._outlet("osm", tiles.POLICY, kind="tiles")
-            return tiles.TileMaps(outlet, templates, contact=self.config.contact)
-        return None
+        make = PROVIDERS[name].maps if name in PROVIDERS else None
+        return None if make is None else make(self._parts(name, offline))
 
-    def web(self, name: ProviderName) -> WebProvider | None:
-        base = self._settings(name).base_url
+    def web(self, name: ProviderName, offline: Offline) -> WebProvider | None:
         if name == "tape":
             return self.tape()
-        if name == "serper":
-            return serper.SerperWeb(self._outlet("serper", serper.POLICY), base or serper.BASE_URL)
-        if name == "tavily":
-            return tavily.Tavily(self._outlet("tavily", tavily.POLICY), base or tavily.BASE_URL)
-        if name == "ydc":
-            return ydc.Ydc(self._outlet("ydc", ydc.POLICY), base or ydc.BASE_URL)
-        if name == "brave":
-            return brave.Brave(self._outlet("brave", brave.POLICY), base or brave.BASE_URL)
-        if name == "searxng":
-            if base is None:
-                raise ConfigError("searxng needs tools.settings.searxng.base_url: the address of your instance")
-            return searxng.Searxng(self._outlet("searxng", searxng.POLICY), base)
-        return None
+        make = PROVIDERS[name].web if name in PROVIDERS else None
+        return None if make is None else make(self._parts(name, offline))
+
+    def _parts(self, name: ProviderName, offline: Offline) -> ProviderParts:
+        return ProviderParts(
+            outlet=partial(self._outlet, name),
+            settings=self._settings(name),
+            contact=self.config.contact,
+            offline=offline.places,
+            outlet_for=lambda kind, policy: self._outlet(name, policy, kind=kind),
+        )
 
     def regions(self, public_url: str | None) -> Regions | None:
         """Live region search; None where the operator does not allow it, and beside a tape, which then answers."""
@@ -293,19 +239,19 @@ class _Maker:
         google_maps: MapSource = StandInMaps(maps or NoMaps(), "WGS-84")
         china: MapSource = amap_maps
         if "amap" in have:
-            outlet, base = self._outlet("amap", amap.POLICY), self._settings("amap").base_url or amap.BASE_URL
+            outlet, base = self._outlet("amap"), self._settings("amap").base_url or amap.BASE_URL
             amap_source = AmapService(outlet, base, any_reply=any_reply)
             china = AmapMaps(outlet, base, amap_maps)
         if "serper" in have:
-            outlet, base = self._outlet("serper", serper.POLICY), self._settings("serper").base_url or serper.BASE_URL
+            outlet, base = self._outlet("serper"), self._settings("serper").base_url or serper.BASE_URL
             serper_source = SerperService(outlet, base, any_reply=any_reply)
         if "tavily" in have:
-            outlet, base = self._outlet("tavily", tavily.POLICY), self._settings("tavily").base_url or tavily.BASE_URL
+            outlet, base = self._outlet("tavily"), self._settings("tavily").base_url or tavily.BASE_URL
             page_source = TavilyPages(outlet, base)
         if "google" in have:
-            google_maps = GoogleMaps(self._outlet("google", google.POLICY), self._settings("google").base_url)
+            google_maps = GoogleMaps(self._outlet("google"), self._settings("google").base_url)
         if "opencage" in have:
-            outlet, own = self._outlet("opencage", opencage.POLICY), self._settings("opencage").base_url
+            outlet, own = self._outlet("opencage"), self._settings("opencage").base_url
             addresses = OpenCageService(outlet, own or opencage.BASE_URL)
         tape = self.tape() if "tape" in have else None
         lens: LensSource | None = None if regions is None else LiveLens(regions.search)
@@ -323,7 +269,7 @@ class _Maker:
 
     def _reverse_pages(self, pages: WebProvider | None) -> reverse_pages.PageSource | None:
         if "tavily" in self.config.providers:
-            outlet, base = self._outlet("tavily", tavily.POLICY), self._settings("tavily").base_url
+            outlet, base = self._outlet("tavily"), self._settings("tavily").base_url
             return reverse_pages.TavilyPages(outlet, base or tavily.BASE_URL)
         return None if pages is None else reverse_pages.PagesStandIn(pages)
 
@@ -333,12 +279,13 @@ class _Maker:
     def _settings(self, name: ProviderName) -> ProviderSettings:
         return self.config.settings.get(name) or ProviderSettings()
 
-    def _outlet(self, name: ProviderName, provider_policy: ProviderPolicy, *, kind: str = "") -> Outlet:
+    def _outlet(self, name: ProviderName, own_policy: ProviderPolicy | None = None, *, kind: str = "") -> Outlet:
         """One outlet a service, shared by the abilities it serves."""
         label = f"{name}-{kind}" if kind else name
         if label in self.catalog.outlets:
             return self.catalog.outlets[label]
-        settings = self._settings(name)
+        settings, provider = self._settings(name), PROVIDERS[name]
+        provider_policy = own_policy or provider.policy
         own = settings.model_dump(include={"per_s", "burst", "max_running", "timeout_s", "retries"}, exclude_none=True)
         policy = FetchPolicy(
             allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or provider_policy.timeout_s
@@ -350,14 +297,14 @@ class _Maker:
             self.store,
             ProviderPolicy(**{**provider_policy.model_dump(), **own}),
             keys=self._keys(name, settings),
-            key_place=_KEYS[name][1] if name in _KEYS else None,
-            judge=_JUDGES.get(name),
+            key_place=provider.key_place,
+            judge=provider.judge,
         )
         self.catalog.outlets[label] = outlet
         return outlet
 
     def _keys(self, name: ProviderName, settings: ProviderSettings) -> list[Secret]:
-        if name not in _KEYS:
+        if name not in KEY_VARIABLES:
             return []
         variable = _variable(name, settings)
         keys = [key.strip() for key in self.environment.get(variable, "").split(",") if key.strip()]
@@ -375,7 +322,7 @@ def missing_keys(config: ToolsConfig, environment: Mapping[str, str]) -> list[tu
 
     Those that may not be sent parts of photos are not asked and need none.
     """
-    asked = [name for name in config.providers if name in _KEYS]
+    asked = [name for name in config.providers if name in KEY_VARIABLES]
     if not config.region_search.allowed or "tape" in config.providers:
         asked = [name for name in asked if name not in REGION_PROVIDERS]
     named = [(name, _variable(name, config.settings.get(name) or ProviderSettings())) for name in asked]

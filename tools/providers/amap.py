@@ -12,13 +12,22 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field
 
 from tools.maps import MapPicture, Style
+from tools.providers.provider import Provider, ProviderParts
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import to_gcj02
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderPolicy, ProviderRequest, Reply, judge_status
+from tts.toolkit.broker.outlet import (
+    KeyPlace,
+    Outlet,
+    ProviderFailure,
+    ProviderPolicy,
+    ProviderRequest,
+    Reply,
+    judge_status,
+)
 
 KEY_PARAMETER: Final = "key"
 BASE_URL: Final = "https://restapi.amap.com"
@@ -254,3 +263,10 @@ def _point(location: str) -> LatLon | None:
 
 def _location(point: LatLon) -> str:
     return f"{point.lon:.6f},{point.lat:.6f}"
+
+
+def _made(parts: ProviderParts) -> Amap:
+    return Amap(parts.outlet(), parts.base(BASE_URL))
+
+
+PROVIDER: Final = Provider(POLICY, "AMAP_API_KEY", KeyPlace("query", KEY_PARAMETER), places=_made, maps=_made)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain import plain_text
+from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderPolicy, ProviderRequest, Reply
@@ -54,3 +55,8 @@ class Brave:
             )
             for i, hit in enumerate(reply.web.results[:limit], 1)
         ]
+
+
+PROVIDER: Final = Provider(
+    POLICY, "BRAVE_API_KEY", KEY_PLACE, web=lambda parts: Brave(parts.outlet(), parts.base(BASE_URL))
+)

@@ -14,6 +14,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from tools.maps import MapPicture, Style
+from tools.providers.provider import Provider, ProviderParts
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -254,3 +255,10 @@ def _old_fact(found: _Geocoded) -> PlaceFact:
         source="Google Maps",
         url=f"https://www.google.com/maps/place/?q=place_id:{found.place_id}",
     )
+
+
+def _made(parts: ProviderParts) -> Google:
+    return Google(parts.outlet(), parts.settings.base_url)
+
+
+PROVIDER: Final = Provider(POLICY, "GOOGLE_MAPS_API_KEY", IN_HEADER, places=_made, maps=_made)

@@ -16,6 +16,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from tools.providers.plain import plain_text
+from tools.providers.provider import Provider
 from tools.regions.picture import RegionPicture
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
@@ -157,3 +158,6 @@ def _alike(web: _Web) -> Iterator[WebFact]:
     for image in web.visually_similar_images[:_LIKE]:
         host = urlsplit(image.url).hostname or image.url
         yield WebFact(number=0, title=f"a similar picture at {host}", url=image.url, source=_SOURCE)
+
+
+PROVIDER: Final = Provider(POLICY, "GOOGLE_VISION_API_KEY", KEY_PLACE, judge)

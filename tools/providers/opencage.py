@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
+from tools.providers.provider import Provider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -118,3 +119,8 @@ def place_found(formatted: str, point: LatLon, components: Mapping[str, Any], co
 def _fact(found: _Found) -> PlaceFact:
     point = LatLon(lat=found.geometry.lat, lon=found.geometry.lng)
     return place_found(found.formatted, point, found.components, found.confidence)
+
+
+PROVIDER: Final = Provider(
+    POLICY, "OPENCAGE_API_KEY", KEY_PLACE, places=lambda parts: OpenCagePlaces(parts.outlet(), parts.base(BASE_URL))
+)

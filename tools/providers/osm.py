@@ -13,6 +13,9 @@ from typing import Final
 
 from pydantic import RootModel
 
+from tools.maps import Style
+from tools.providers import tiles
+from tools.providers.provider import Provider, ProviderParts
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -233,3 +236,25 @@ def _detail(element: _Element) -> PlaceFact:
 
 def _url(kind: str, number: int) -> str:
     return f"https://www.openstreetmap.org/{kind}/{number}"
+
+
+def _places(parts: ProviderParts) -> OsmPlaces:
+    urls = parts.settings.urls
+    return OsmPlaces(
+        parts.outlet(),
+        contact=parts.contact,
+        nominatim_url=urls.get("nominatim", NOMINATIM_URL),
+        photon_url=urls.get("photon", PHOTON_URL),
+        overpass_url=urls.get("overpass", OVERPASS_URL),
+    )
+
+
+def _maps(parts: ProviderParts) -> tiles.TileMaps:
+    urls = parts.settings.urls
+    templates: dict[Style, str] = {"map": urls.get("tiles", tiles.OSM_TILES)}
+    if "satellite_tiles" in urls:
+        templates["satellite"] = urls["satellite_tiles"]
+    return tiles.TileMaps(parts.outlet_for("tiles", tiles.POLICY), templates, contact=parts.contact)
+
+
+PROVIDER: Final = Provider(POLICY, places=_places, maps=_maps)

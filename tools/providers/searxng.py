@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain import plain_text
+from tools.providers.provider import Provider, ProviderParts
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
+from tts.errors import ConfigError
 from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest, Reply
 
 POLICY: Final = ProviderPolicy(per_s=4.0, burst=8.0)
@@ -46,3 +48,12 @@ class Searxng:
             )
             for i, hit in enumerate(reply.results[:limit], 1)
         ]
+
+
+def _web(parts: ProviderParts) -> Searxng:
+    if parts.settings.base_url is None:
+        raise ConfigError("searxng needs tools.settings.searxng.base_url: the address of your instance")
+    return Searxng(parts.outlet(), parts.settings.base_url)
+
+
+PROVIDER: Final = Provider(POLICY, web=_web)

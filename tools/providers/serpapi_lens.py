@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain import plain_text
+from tools.providers.provider import Provider
 from tools.regions.picture import RegionPicture
 from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
@@ -86,3 +87,6 @@ def _failure_of(reply: _Hits) -> ProviderFailure | None:
     if not reply.error or _NO_RESULTS in reply.error:
         return None
     return ProviderFailure("passing", plain_text(reply.error, limit=200))
+
+
+PROVIDER: Final = Provider(POLICY, "SERPAPI_API_KEY", KEY_PLACE, judge)

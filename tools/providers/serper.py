@@ -7,6 +7,7 @@ from typing import Final
 
 from tools.places import PlacesProvider
 from tools.providers.plain import plain_text
+from tools.providers.provider import Provider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact, WebFact
@@ -137,3 +138,13 @@ def _fact(place: _Place) -> PlaceFact:
         source="Google Maps through Serper",
         url=f"https://www.google.com/maps?cid={place.cid}" if place.cid else place.website,
     )
+
+
+PROVIDER: Final = Provider(
+    POLICY,
+    "SERPER_API_KEY",
+    KEY_PLACE,
+    judge,
+    places=lambda parts: SerperPlaces(parts.outlet(), parts.offline, parts.base(BASE_URL)),
+    web=lambda parts: SerperWeb(parts.outlet(), parts.base(BASE_URL)),
+)

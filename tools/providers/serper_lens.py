@@ -10,6 +10,7 @@ from typing import Final
 
 from tools.providers import serper
 from tools.providers.plain import plain_text
+from tools.providers.provider import Provider
 from tools.regions.picture import RegionPicture
 from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
@@ -50,3 +51,6 @@ class SerperLens:
             )
             for i, hit in enumerate(reply.organic[:limit], 1)
         ]
+
+
+PROVIDER: Final = Provider(POLICY, "SERPER_API_KEY", KEY_PLACE, serper.judge)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain import plain_text
+from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.client import Fetched
@@ -60,3 +61,8 @@ def judge(reply: Fetched) -> ProviderFailure | None:
     if reply.status in (432, 433):
         return ProviderFailure("quota", "the plan's limit is reached")
     return judge_status(reply)
+
+
+PROVIDER: Final = Provider(
+    POLICY, "TAVILY_API_KEY", KEY_PLACE, judge, web=lambda parts: Tavily(parts.outlet(), parts.base(BASE_URL))
+)

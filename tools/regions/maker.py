@@ -18,13 +18,13 @@ from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.net.client import SafeClient
 from tts.net.secret import Scrubber
-from tts.toolkit.broker.outlet import Outlet, ProviderPolicy
+from tts.toolkit.broker.outlet import Outlet
 
 
 class OutletOf(Protocol):
     """How an outlet is made, or found again, by its name."""
 
-    def __call__(self, name: ProviderName, provider_policy: ProviderPolicy) -> Outlet:
+    def __call__(self, name: ProviderName) -> Outlet:
         """The outlet of a provider; calls with the same name share one."""
         ...
 
@@ -83,11 +83,11 @@ def _provider(
     settings = config.settings.get(name)
     base = settings.base_url if settings is not None else None
     if name == "google_vision":
-        return google_vision.GoogleVision(outlet_of(name, google_vision.POLICY), base or google_vision.BASE_URL)
+        return google_vision.GoogleVision(outlet_of(name), base or google_vision.BASE_URL)
     assert upload is not None
     if name == "serpapi_lens":
-        return serpapi_lens.SerpapiLens(outlet_of(name, serpapi_lens.POLICY), upload, base or serpapi_lens.BASE_URL)
-    return serper_lens.SerperLens(outlet_of(name, serper_lens.POLICY), upload, base or serper_lens.BASE_URL)
+        return serpapi_lens.SerpapiLens(outlet_of(name), upload, base or serpapi_lens.BASE_URL)
+    return serper_lens.SerperLens(outlet_of(name), upload, base or serper_lens.BASE_URL)
 
 
 def _store(

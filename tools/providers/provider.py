@@ -1,0 +1,41 @@
+"""What is known of a provider without making it: its key, its limits, and what it can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tools.maps import MapsProvider
+from tools.places import PlacesProvider
+from tools.web import WebProvider
+from tts.config import ProviderSettings
+from tts.toolkit.broker.outlet import Judge, KeyPlace, Outlet, ProviderPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderParts:
+    """What a provider is made of. `offline` answers what it lacks; `outlet_for` gives a further outlet by its kind."""
+
+    outlet: Callable[[], Outlet]
+    settings: ProviderSettings
+    contact: str
+    offline: PlacesProvider
+    outlet_for: Callable[[str, ProviderPolicy], Outlet]
+
+    def base(self, usual: str) -> str:
+        """The address that the operator names, else the usual one."""
+        return self.settings.base_url or usual
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not; services that
+    receive pictures are made by `tools.regions.maker`. `key_variable` is empty where no key is needed."""
+
+    policy: ProviderPolicy
+    key_variable: str = ""
+    key_place: KeyPlace | None = None
+    judge: Judge | None = None
+    places: Callable[[ProviderParts], PlacesProvider] | None = None
+    maps: Callable[[ProviderParts], MapsProvider] | None = None
+    web: Callable[[ProviderParts], WebProvider] | None = None
