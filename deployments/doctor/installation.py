@@ -19,6 +19,7 @@ from deployments.doctor.template_finding import template_finding
 from deployments.endpoints.terms import terms_findings
 from deployments.endpoints.watch import drained_findings, endpoints_of
 from deployments.finding import BUILD, Finding
+from deployments.seam.guard import WRITTEN_FOR, missing_names, other_versions
 from deployments.serve.ray_env import why_not_bound
 from deployments.sizing.found_gpus import found_gpus
 from deployments.wiring.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
@@ -37,7 +38,7 @@ _MIN_FREE_GB = 2.0
 def examine(args: AppArgs) -> list[Finding]:
     """All findings, in the order a person would ask."""
     checks: tuple[Callable[[AppArgs], Iterator[Finding]], ...] = (
-        _python, _packages, _optional, _tesseract, _data, _machine, _ports, _engine, _tools,
+        _python, _packages, _seam, _optional, _tesseract, _data, _machine, _ports, _engine, _tools,
     )  # fmt: skip
     return [replace(found, detail=masked(found.detail)) for check in checks for found in check(args)]
 
@@ -61,6 +62,19 @@ def _packages(args: AppArgs) -> Iterator[Finding]:
         yield Finding("packages", "problem", ", ".join(missing), "the service does not start", "run `make setup`")
     else:
         yield Finding("packages", "ok", detail)
+
+
+def _seam(args: AppArgs) -> Iterator[Finding]:
+    """Nothing where Ray and uvicorn are the versions whose internals are known."""
+    for other in other_versions():
+        gone = [*missing_names()]
+        yield Finding(
+            "internals",
+            "problem" if gone else "missing",
+            f"{other}; without {', '.join(gone)}" if gone else other,
+            "the service does not start" if gone else "untested",
+            f"use {', '.join(f'{name} {wanted}' for name, wanted in WRITTEN_FOR.items())}",
+        )
 
 
 def _optional(args: AppArgs) -> Iterator[Finding]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pkgutil import resolve_name
 
 WRITTEN_FOR: Mapping[str, str] = {"ray": "2.60", "uvicorn": "0.54"}
@@ -44,8 +45,9 @@ NAMES: Mapping[str, Sequence[str]] = {
 def other_versions() -> Iterator[str]:
     """The packages that are installed in another version than this was written for, as `name version`."""
     for package, wanted in WRITTEN_FOR.items():
-        if not (found := version(package)).startswith(f"{wanted}."):
-            yield f"{package} {found}"
+        with suppress(PackageNotFoundError):
+            if not (found := version(package)).startswith(f"{wanted}."):
+                yield f"{package} {found}"
 
 
 def missing_names(names: Mapping[str, Sequence[str]] = NAMES) -> Iterator[str]:

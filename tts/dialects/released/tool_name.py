@@ -25,9 +25,3 @@ def released_system(dialect: str, path: str | None) -> str:
 def ability_of(tool: str) -> str:
     """The tool of ours that a tool stands for; itself when it is ours."""
     return tool.partition(".")[0]
-
-
-def system_of(tool: str) -> str:
-    """The system a released tool belongs to; empty for tools of ours."""
-    parts = tool.split(".")
-    return parts[1] if len(parts) > 2 else ""

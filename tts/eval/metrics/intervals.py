@@ -51,14 +51,6 @@ def share_interval(right: npt.NDArray[np.bool_] | Floats) -> Interval:
     return Interval(value=100 * share, low=100 * min(low, share), high=100 * max(high, share))
 
 
-def bootstrap_median(values: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
-    """Percentile bootstrap of a median."""
-    if not len(values):
-        return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
-    medians = _resampled(values, lambda drawn: np.asarray(np.median(drawn, axis=1)), resamples, seed)
-    return _interval(float(np.median(values)), medians, level)
-
-
 def bootstrap_ratio(
     parts: Floats, wholes: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:

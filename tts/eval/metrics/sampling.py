@@ -5,12 +5,10 @@ Rollout errors are an (n samples, N rollouts) array in km; NaN where a rollout g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from tts.domain.geo import Floats
-from tts.eval.metrics.accuracy import accuracy_percent, hits
+from tts.eval.metrics.accuracy import hits
 
 
 def pass_at_k_percent(rollout_errors_km: Floats, k: int, threshold_km: float, slack_km: Floats | None = None) -> float:
@@ -36,10 +34,3 @@ def best_of_n_km(rollout_errors_km: Floats) -> Floats:
     """(n,) the smallest error among the rollouts of a sample: an oracle, the ceiling of any selection."""
     worst = np.where(np.isnan(rollout_errors_km), np.inf, rollout_errors_km).min(axis=1, initial=np.inf)
     return np.where(np.isinf(worst), np.nan, worst)
-
-
-def gap_to_best_percent(verified_km: Floats, rollout_errors_km: Floats, thresholds_km: Sequence[float]) -> Floats:
-    """verifier@N minus best@N at each threshold, in points: negative is what selection left on the table."""
-    verified = np.array(accuracy_percent(verified_km, thresholds_km))
-    best = np.array(accuracy_percent(best_of_n_km(rollout_errors_km), thresholds_km))
-    return np.asarray(verified - best)

@@ -30,6 +30,16 @@ def test_what_is_there_is_told(by_what):
     assert found["engine"].detail.startswith("clues")
 
 
+@pytest.mark.parametrize(("gone", "state"), [((), "missing"), (("ray._private.worker:shutdown",), "problem")])
+def test_another_version_of_ray_is_told_with_the_internals_that_it_lacks(by_what, monkeypatch, gone, state):
+    assert "internals" not in by_what()
+    monkeypatch.setattr(doctor, "other_versions", lambda: iter(["ray 2.61.0"]))
+    monkeypatch.setattr(doctor, "missing_names", lambda: iter(gone))
+    told = by_what()["internals"]
+    assert (told.state, told.mend) == (state, "use ray 2.60, uvicorn 0.54")
+    assert all(name in told.detail for name in ("ray 2.61.0", *gone))
+
+
 def test_what_is_missing_costs_something_and_can_be_mended(by_what, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "installed_models", lambda: Installed(None, ("rus",)))
     found = by_what(data_dir=str(tmp_path))

@@ -16,8 +16,8 @@ from tts.eval.metrics.accuracy import (
     median_km,
 )
 from tts.eval.metrics.calibration import brier, brier_skill, cover_percent, expected_calibration_error
-from tts.eval.metrics.intervals import bootstrap_mean, bootstrap_median, mcnemar_p, paired_difference, sign_flip_p
-from tts.eval.metrics.sampling import best_of_n_km, gap_to_best_percent, pass_at_k_percent
+from tts.eval.metrics.intervals import bootstrap_mean, mcnemar_p, paired_difference, sign_flip_p
+from tts.eval.metrics.sampling import best_of_n_km, pass_at_k_percent
 
 NAN = math.nan
 errors = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 20004) | st.just(NAN))
@@ -73,7 +73,6 @@ def test_pass_at_k_grows_and_ends_at_best_of_n(rollouts, threshold):
 def test_best_of_n_is_a_ceiling_of_selection():
     rollouts = np.array([[5.0, 1.0], [NAN, 300.0], [NAN, NAN]])
     assert best_of_n_km(rollouts) == pytest.approx([1.0, 300.0, NAN], nan_ok=True)
-    assert (gap_to_best_percent(rollouts[:, 0], rollouts, PAPER_KM) <= 0).all()
 
 
 def test_calibration_by_hand():
@@ -102,7 +101,6 @@ def test_bootstrap_holds_the_value_repeats_with_its_seed_and_narrows():
     assert one == bootstrap_mean(few, seed=5)
     assert one.low < one.value < one.high
     assert bootstrap_mean(many).high - bootstrap_mean(many).low < 0.3 * (one.high - one.low)
-    assert bootstrap_median(few).low <= bootstrap_median(few).value <= bootstrap_median(few).high
     assert math.isnan(bootstrap_mean(np.array([])).value)
 
 
