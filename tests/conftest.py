@@ -9,6 +9,7 @@ import platform
 import secrets
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,14 @@ from hypothesis import HealthCheck, settings
 from PIL import Image
 from support.basics import sign_bytes
 
-from tts.domain.photo import Photo
+from tts.domain.photo import Box, Photo
 from tts.domain.photo_cleaning import load_photo
+from tts.domain.reading import Reading
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.store import DataStore
+from tts.perception.reader import SignReader
 
 os.environ["GEOTTS_ENDPOINT_MEMORY"] = "off"  # ports are used again: no test learns from another
 os.environ["GEOTTS_CALIBRATIONS"] = "/nonexistent/geotts-calibrations"  # those of whoever runs the tests are not used
@@ -88,6 +91,23 @@ def blank_photo() -> Photo:
     out = io.BytesIO()
     Image.new("RGB", (320, 240), (120, 160, 90)).save(out, "JPEG")
     return load_photo(out.getvalue())
+
+
+@pytest.fixture(scope="module")
+def read_once() -> Iterator[None]:
+    """Each photo, and each box of it, is read once in a module; reading is deterministic, and tested elsewhere."""
+    read: Any = SignReader.read
+    known: dict[tuple[str, Box | None, str], Reading] = {}
+
+    def remembered(self: SignReader, photo: Photo, box: Box | None = None, language: str = "") -> Reading:
+        key = (photo.sha256, box, language)
+        if key not in known:
+            known[key] = read(self, photo, box, language)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SignReader, "read", remembered)
+        yield
 
 
 @pytest.fixture(scope="session")

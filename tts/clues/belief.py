@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,7 +33,7 @@ _PLACES = 80
 Regions = Mapping[str, Mapping[str, float]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Belief:
     """Shares add up to one over all countries. `mass(point, km)` is the belief that the photo was taken that near."""
 
@@ -60,11 +61,19 @@ class Belief:
 
     def best_point(self) -> tuple[LatLon, float]:
         """The point of the highest expected accuracy, and that accuracy (mean over the thresholds)."""
+        return self._best_point
+
+    @cached_property
+    def _best_point(self) -> tuple[LatLon, float]:
         top = np.argsort(-self.share, kind="stable")[:60]
         options = [LatLon(lat=float(self.lat[i]), lon=float(self.lon[i])) for i in top]
-        worth = [sum(self.mass(point, km) for km in _THRESHOLDS_KM) / len(_THRESHOLDS_KM) for point in options]
+        worth = [self._expected_accuracy(point) for point in options]
         best = int(np.argmax(worth))
         return options[best], worth[best]
+
+    def _expected_accuracy(self, point: LatLon) -> float:
+        away = distances_from(point, self.lat, self.lon)
+        return sum(float(self.share[away < km].sum()) for km in _THRESHOLDS_KM) / len(_THRESHOLDS_KM)
 
 
 class Weigher:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from phonenumbers import NumberParseException, PhoneNumberType, number_type, parse, region_code_for_number
 from rapidfuzz.distance import OSA
@@ -34,6 +35,7 @@ _FOREIGN = 0.02  # share of any language on signs where it is not spoken
 _OWNERS = 1e-4  # of photos elsewhere show this name where those of families and companies stand
 _GERMAN = ("DE", "AT", "CH")
 _MAX_MENTIONS = 24
+_NAMES_KEPT = 1024
 _TAKEN = 10.0  # so telling a name leaves no other to its letters
 _AS_GOOD, _ALTERNATE_SCORE, _LOOKED_UP_FROM = 0.02, 0.93, 3
 _LETTERS, _SIGNS = re.compile(rf"{LETTER}+"), rf"(?:{LETTER}|\d)+"
@@ -80,6 +82,8 @@ class MentionReader:
 
     def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon) -> None:
         self._gazetteer, self._lexicon = gazetteer, lexicon
+        # every rollout and the verifier interpret the same lines of a photo
+        self._bearers = lru_cache(_NAMES_KEPT)(self._find_bearers)
 
     def mentions(self, texts: Iterable[str], beside: Mapping[str, Iterable[str]] | None = None) -> tuple[Mention, ...]:
         """Distinct names, the most telling first; `beside` has the lines above and below each text, where known."""
@@ -144,7 +148,7 @@ class MentionReader:
         rate = 2.0 * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * _spelling(name, primary)
         return Mention(name, query[:120], kept, min(0.8, rate), _chance(name) * 10.0**edits, words=self._words(name))
 
-    def _bearers(self, name: str) -> tuple[list[Match], int]:
+    def _find_bearers(self, name: str) -> tuple[tuple[Match, ...], int]:
         """Places of this name and how many letters it is away from theirs.
 
         The German adjective of a town ("Kölner Straße") is its name too; no other country writes it so.
@@ -159,7 +163,7 @@ class MentionReader:
             found, edits = self._misspelt(name, None)
         if not found and adjective:
             found, edits = self._misspelt(name[:-2], _GERMAN)
-        return found, edits
+        return tuple(found), edits
 
     def _misspelt(self, name: str, countries: tuple[str, ...] | None) -> tuple[list[Match], int]:
         """Names one or two letters away from a long run of letters that is no word."""

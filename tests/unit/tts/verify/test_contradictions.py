@@ -1,6 +1,7 @@
 """What is told first: an area, a hint or photos that contradict what is read. By the users' doors, on the samples."""
 
 import json
+from functools import cache
 
 import httpx
 import pytest
@@ -14,6 +15,8 @@ from deployments.wiring.local import local_ports
 from tts.config import AppArgs
 from tts.shipped import SAMPLES
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 TOWN, ARABIC, CHINESE = "town-sign-latin.jpg", "station-arabic.jpg", "station-chinese.jpg"
 KOREAN, THAI, JAPANESE = "pharmacy-korean.jpg", "opening-hours-thai.jpg", "price-list-japanese.jpg"
 
@@ -24,6 +27,12 @@ def locate(sample, *options):
     )
     assert done.return_value == 0, done.output
     return json.loads(done.stdout)["answer"]
+
+
+@cache
+def locate_plainly(sample, *options):
+    """The answer to a sample about which nothing is said; each is asked once."""
+    return locate(sample, *options)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +73,7 @@ def test_an_area_that_the_photo_contradicts(data_store, sample, area, sentence):
     ],
 )
 def test_a_hint_that_the_photo_contradicts(data_store, sample, hint, sentence):
-    plain, answer = locate(sample), locate(sample, "--hint", hint)
+    plain, answer = locate_plainly(sample), locate(sample, "--hint", hint)
     assert answer["explanation"].startswith(sentence)
     assert answer["contradictions"] == [{"about": "hint", "text": sentence}]
     assert (answer["hint"]["outcome"], answer["hint"]["text"]) == ("contradicted", sentence)
@@ -122,12 +131,6 @@ def test_a_word_that_says_little_excludes_no_area(data_store):
     assert (answer["abstained"], answer["contradictions"], answer["candidates"][0]["outside"]) == (True, [], True)
 
 
-@pytest.fixture(scope="module")
-def unbounded(data_store):
-    """The answer to each sample without an area."""
-    return {sample: locate(sample) for sample in (TOWN, THAI)}
-
-
 @pytest.mark.parametrize(
     ("sample", "area"),
     [
@@ -140,9 +143,9 @@ def unbounded(data_store):
         (THAI, "bbox:13.6,100.3,13.9,100.7"),
     ],
 )
-def test_an_area_that_fits_is_no_evidence_for_itself(unbounded, sample, area):
+def test_an_area_that_fits_is_no_evidence_for_itself(data_store, sample, area):
     """The same place as without the area, no surer, and by the same evidence less what only says that it lies there."""
-    plain, answer = unbounded[sample], locate(sample, "--within", area)
+    plain, answer = locate_plainly(sample), locate(sample, "--within", area)
     for name in ("lat", "lon", "city", "country", "level", "confidence", "radius_km", "contradictions"):
         assert answer[name] == plain[name], name
     shown, known = ({(e["claim"], e["quote"]) for e in one["evidence"]} for one in (answer, plain))
@@ -236,7 +239,7 @@ def test_a_hint_moves_no_answer_away_from_the_sign(data_store, hint, outcome, se
     ],
 )
 def test_a_denial_is_held_against_what_was_read_and_moves_nothing(data_store, sample, hint, outcome, sentence):
-    plain, answer = locate(sample, "--seed", "1"), locate(sample, "--hint", hint, "--seed", "1")
+    plain, answer = locate_plainly(sample, "--seed", "1"), locate(sample, "--hint", hint, "--seed", "1")
     assert (answer["hint"]["outcome"], answer["hint"]["text"]) == (outcome, sentence)
     assert sentence in answer["explanation"]
     (claim,) = [evidence for evidence in answer["evidence"] if evidence["claim"].startswith("the caller says not in")]
@@ -248,7 +251,7 @@ def test_a_denial_is_held_against_what_was_read_and_moves_nothing(data_store, sa
 
 @pytest.mark.parametrize("hint", ["on the road to Milan", "near Lake Maggiore", "not far from Milan"])
 def test_a_hint_that_states_no_place_changes_nothing(data_store, hint):
-    plain, answer = locate(TOWN, "--seed", "1"), locate(TOWN, "--hint", hint, "--seed", "1")
+    plain, answer = locate_plainly(TOWN, "--seed", "1"), locate(TOWN, "--hint", hint, "--seed", "1")
     assert (answer["hint"]["outcome"], answer["hint"]["place"]) == ("unchecked", "")
     assert (answer["city"], answer["confidence"], answer["radius_km"]) == (
         plain["city"],
