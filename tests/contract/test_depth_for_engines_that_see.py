@@ -10,29 +10,27 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import httpx
 import pytest
 from click.testing import CliRunner
 from PIL import Image, ImageDraw
-from support.basics import a_context, a_request
+from support.basics import a_context
 from support.empty_pictures import PICTURES, empty, empty_photo
 from support.endpoint import chunk, saying, serving
+from support.service import serving as serving_requests
 
 from deployments.cli import cli
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import make_router
 from geotts_benchmarks.harness import DEFAULT_PHOTOS
-from tts.aio import closing
 from tts.config import AppArgs, CluesEngine, OpenAIEngine, RoutingConfig, ScriptedEngine, VllmEngine
 from tts.domain.abilities import Abilities
-from tts.domain.events import RolloutStarted
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth, Limits, PlanDepth
 from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions
-from tts.domain.trajectory import fold
 from tts.errors import ConfigError
-from tts.pipeline import solve
-from tts.ports import Attachment, Closable
+from tts.ports import Closable
 from tts.profiles import load_profile, profile_names
 from tts.routing.locatability import CuesLocator
 from tts.shipped import SAMPLES
@@ -112,31 +110,40 @@ async def endpoint():
 
 
 @pytest.fixture(params=["scripted", "openai"])
-async def started_by(request, locator, data_store, endpoint):
-    """The events of a photo under `auto -n 4`, by one service in this process for all photos."""
+async def posted(request, locator, data_store, endpoint):
+    """The events of a photo that is posted to a service, as a client reads them; one service for all photos."""
     seeing = {"openai": OpenAIEngine(base_url=endpoint.url, model="m"), "scripted": SEEING["scripted"]}
-    ports = replace(local_ports(AppArgs(engine=seeing[request.param])), locator=locator)
+    args = AppArgs(engine=seeing[request.param])
+    ports = replace(local_ports(args), locator=locator)
+    async with serving_requests(args, ports=ports) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as client:
 
-    async def events_of(photo):
-        asked = a_request(photo, n_parallel=4, stop="none")
-        async with closing(solve(asked, ports, deadline_s=60.0)) as items:
-            return [item async for item in items if not isinstance(item, Attachment)]
+        async def events_of(photo):
+            reply = await client.post(
+                "/locate",
+                files={"image": photo.data},
+                data={"n_parallel": "4", "stop": "none"},
+                headers={"Accept": "application/x-ndjson"},
+            )
+            assert reply.status_code == 200, reply.text
+            return [json.loads(line) for line in reply.text.splitlines()]
 
-    yield events_of
+        yield events_of
     assert isinstance(ports.rollouts, Closable)
     await ports.rollouts.aclose()
 
 
 @pytest.mark.slow
-async def test_what_is_planned_is_what_runs(without_text, started_by):
+async def test_what_is_planned_is_what_runs(without_text, posted):
     """Each of the 48 photos without text gets its four rollouts, and each of those calls a tool."""
     assert len(without_text) == 48
     for photo, started in (*((photo, 4) for photo in without_text), (empty_photo("noise"), 1)):
-        events = await started_by(photo)
-        assert sum(isinstance(event, RolloutStarted) for event in events) == started
+        events = await posted(photo)
+        assert sum(event["type"] == "rollout_started" for event in events) == started
+        (routed,) = [event for event in events if event["type"] == "routed"]
         attempts = "4 attempts with tools: no text" if started > 1 else "1 attempt with tools: the photo shows nothing"
-        assert fold(events).routed.plan.summary.startswith(attempts)
-        assert fold(events).answer.usage.tool_calls == started
+        assert routed["plan"]["summary"].startswith(attempts)
+        (answered,) = [event["answer"] for event in events if event["type"] == "answer"]
+        assert answered["usage"]["tool_calls"] == answered["n"]["answered"] == started
 
 
 @pytest.mark.parametrize(
