@@ -1,5 +1,7 @@
 """Every block of the documentation is run by tests/cluster/test_docs_*.py, or says why it is not."""
 
+import ast
+import importlib
 import os
 import re
 import shlex
@@ -58,6 +60,16 @@ def test_a_block_without_language_or_reason_is_found(tmp_path):
     bare, marked = blocks_of(path, root=tmp_path)
     assert (bare.language, bare.shown_only, bare.line) == ("", "", 3)
     assert (marked.language, marked.shown_only) == ("bash", "needs a GPU")
+
+
+@pytest.mark.parametrize("block", [block for block in BLOCKS if block.language == "python"], ids=str)
+def test_code_imports_names_that_exist(block):
+    """Also of code that is shown only. The rest of it is run where a service may be needed."""
+    for node in ast.walk(ast.parse(block.text)):
+        if isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(node.module)
+            missing = {alias.name for alias in node.names} - {*dir(module)}
+            assert not missing, f"{block}: {node.module} has no {missing}"
 
 
 def inline_commands():
