@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 DOCS := $(wildcard tests/cluster/test_docs_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo system setup test test-docs test-vllm test-all test-image vllm-env quick check bench serve sbom lock lock-vllm lock-image clean
+.PHONY: help demo system setup test test-docs test-vllm test-all test-image vllm-env quick check style types types-of-tests bench serve sbom lock lock-vllm lock-image clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -60,11 +60,18 @@ vllm-env:        ## make .venv-vllm, the project with vLLM for CPUs
 	scripts/vllm-env $(PYTHON)
 
 check: setup     ## formatting, lint, types, layers
+	@$(MAKE) --no-print-directory --output-sync=target -j $(JOBS) style types types-of-tests
+
+style:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/mypy --config-file tests/mypy.toml --cache-dir .mypy_cache/tests tests examples scripts
 	$(BIN)/lint-imports --no-cache
+
+types:
+	$(BIN)/mypy
+
+types-of-tests:
+	$(BIN)/mypy --config-file tests/mypy.toml --cache-dir .mypy_cache/tests tests examples scripts
 
 bench: setup     ## every benchmark; writes docs/benchmarks.md
 	$(BIN)/geotts bench all --write docs/benchmarks.md
