@@ -38,6 +38,7 @@ from geotts_client.errors import (
     UpstreamRefused,
 )
 from geotts_client.events import Event, Failed
+from geotts_client.failover import Failover
 from geotts_client.options import LocateOptions
 from geotts_client.pictures import Photos, bytes_of
 from geotts_client.replies import PROBLEM_BASE, Accepted202, Cancelled, Problem, RunStatus
@@ -57,8 +58,8 @@ T = TypeVar("T")
 
 
 class Client:
-    """Async client. `timeout_s` bounds a whole request; `api_key` is sent as a bearer token; `resume_s` 0 never
-    resumes.
+    """Async client. `url` may name several addresses of one service, separated by commas: when one is lost, the next
+    goes on. `timeout_s` bounds a whole request; `api_key` is sent as a bearer token; `resume_s` 0 never resumes.
     """
 
     def __init__(
@@ -70,7 +71,10 @@ class Client:
         resume_s: float = 30.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._url = url.rstrip("/")
+        urls = [one.strip().rstrip("/") for one in url.split(",")]
+        self._url = urls[0]
+        if len(urls) > 1:
+            transport = Failover(urls, transport)
         self._timeout_s, self._resume_s = timeout_s, resume_s
         self._open_streams: set[_Resumed] = set()
         if api_key and not (api_key.isascii() and api_key.isprintable()):

@@ -218,12 +218,17 @@ def parse_event(data: bytes | str) -> Event:
 
 
 class Sequencer:
-    """Numbers the events of one request: `seq` from 1 without gaps, `t_s` in seconds since it was made."""
+    """Numbers the events of one request: `seq` from 1 without gaps, `t_s` in seconds since it was made.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    `last_seq` and `elapsed_s`: where another process stopped that numbered the first events of the request.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, *, last_seq: int = 0, elapsed_s: float = 0.0
+    ) -> None:
         self._clock = clock
-        self._start = clock()
-        self._last = 0
+        self._start = clock() - elapsed_s
+        self._last = last_seq
 
     def __call__(self, event: Event) -> Event:
         """A copy of the event with the next `seq` and the time; every call counts."""

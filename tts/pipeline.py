@@ -44,9 +44,10 @@ from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failures import why_nothing_worked
 from tts.ensemble.leader import LeaderRule, leading_point
+from tts.ensemble.past import TESTS_CLAIM, Past
 from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
-from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
+from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
 from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
@@ -71,25 +72,33 @@ async def solve(
     solution = Solution(request, ports, deadline_s, egress)
     async with aclosing(stream(solution.run)) as items:
         async for item in items:
-            yield item
+            if not isinstance(item, Checkpoint):
+                yield item
 
 
 class Solution:
     """One request on its way, for whoever takes its items in batches. The time runs from its making.
 
-    Everything it knows about the past is the fold of its own events.
+    Everything it knows about the past is the fold of its own events, and of those of a process that was lost (`past`).
     """
 
     def __init__(
-        self, request: LocateRequest, ports: Ports, deadline_s: float, egress: EgressLog | None = None
+        self,
+        request: LocateRequest,
+        ports: Ports,
+        deadline_s: float,
+        egress: EgressLog | None = None,
+        past: Past | None = None,
     ) -> None:
+        self._past = past
         self._request, self._ports, self._egress = request, ports, egress or EgressLog(ports, request.id)
         self._options = request.options
-        self._number = Sequencer(asyncio.get_running_loop().time)
+        self._run = Run() if past is None else past.run
+        elapsed_s = 0.0 if past is None else past.elapsed_s
+        self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=elapsed_s)
         self._deadline = Deadline(deadline_s)
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
         self._seed = self._options.seed if self._options.seed is not None else _seed_of(request)
-        self._run = Run()
         self._beside = Usage()  # of models asked by locator and verifier
         self._seen: dict[str, str] = {}  # what an observer said of the photos
         self._blind: int | None = None  # rollouts that were not told of the claim, once others test it
@@ -106,37 +115,66 @@ class Solution:
         """What the request has used so far: its rollouts, and the models that locator and verifier asked."""
         return sum((trajectory.usage for trajectory in self._run.trajectories), self._beside)
 
-    async def run(self, send: Send[Item]) -> None:
-        """Send numbered events, and attachments for the files of the request."""
+    async def run(self, send: Send[Item | Checkpoint]) -> None:
+        """Send numbered events, attachments for the files of the request, and the checkpoints of its rollouts."""
         self._send = send
         stop = StopReason.FAILED
         with span("request", parent=self._request.traceparent, request_id=self._request.id, n=self._options.n_parallel):
             self._parent = traceparent()
-            await self._emit(self._accepted())
-            try:
-                verdict, stop = await self._think()
-                await self._emit(Answered(answer=self._answer(verdict, stop)))
-            except GeoTTSError as error:
-                await self._emit(_failed(error))
+            if self._run.accepted is None:
+                await self._emit(self._accepted())
+            if self._run.answer is not None:
+                stop = self._run.answer.stop_reason
+            elif self._run.failure is None:
+                stop = await self._conclude()
             if (left := await self._egress.to_event()) is not None:
                 await self._emit(left)
             await self._emit(Done(stop_reason=stop))
 
+    async def _conclude(self) -> StopReason:
+        try:
+            verdict, stop = await self._think()
+            await self._emit(Answered(answer=self._answer(verdict, stop)))
+        except GeoTTSError as error:
+            await self._emit(_failed(error))
+            return StopReason.FAILED
+        return stop
+
     async def _think(self) -> tuple[Verdict, StopReason]:
         """Roll out and verify, and once more a little harder as long as that is called for and affordable."""
         ensemble = self._ensemble()
-        plan, routing, cut = await (self._led if self._ports.watch.leader else self._routed)(ensemble)
+        plan, routing, cut = await self._begin(ensemble)
         while True:
             if (failed := why_nothing_worked(self._run, self._ports.identity.endpoint)) is not None:
                 raise failed
             verdict = await self._verify(routing)
-            harder = self._harder(ensemble, plan, verdict) if cut is not StopReason.DEADLINE else None
+            final = (
+                cut is StopReason.DEADLINE or self._blind is not None
+            )  # a claim is tested when nothing is to be added
+            harder = None if final else self._harder(ensemble, plan, verdict)
             if harder is None:
                 stop = cut if cut in _REQUEST_STOPS else self._why_ended()
                 return await self._tested(ensemble, plan, routing, verdict), stop
             plan, why = harder
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
             cut = await self._roll_out(ensemble, plan, routing)
+
+    async def _begin(self, ensemble: Ensemble) -> tuple[Plan, Routing, StopReason | None]:
+        if self._past is not None:
+            return await self._resumed(ensemble, self._past)
+        return await (self._led if self._ports.watch.leader else self._routed)(ensemble)
+
+    async def _resumed(self, ensemble: Ensemble, past: Past) -> tuple[Plan, Routing, StopReason | None]:
+        """Read the photos again, and go on with the rollouts of the process that was lost."""
+        routing = await self._rated()
+        opened = self._ports.router.opening(self._options) if self._ports.watch.leader else None
+        plan = past.plan or await self._decide(routing, opened)
+        group, total = self._group(plan, routing), past.planned(plan)
+        if past.tests is not None:
+            self._blind = total
+        cut = await ensemble.resume(group, past, total, self._until(group))
+        self._mark("rollouts_s")
+        return plan, routing, cut
 
     async def _routed(self, ensemble: Ensemble) -> tuple[Plan, Routing, StopReason | None]:
         """Rate the photos, plan, and roll out."""
@@ -187,23 +225,33 @@ class Solution:
 
     async def _tested(self, blind: Ensemble, plan: Plan, routing: Routing, verdict: Verdict) -> Verdict:
         """The verdict, with the check of a claim by rollouts that know of it, where there is one and time for it."""
+        if self._past is not None and self._past.tests is not None:
+            return await self._tested_on(self._past, self._past.tests, blind, routing, verdict)
         if not self._request.claimed or self._deadline.remaining_s() < 2.0 * blind.longest_s + self._verifier_s:
             return verdict
         spent = sum((trajectory.usage for trajectory in self._run.trajectories), Usage(cost_usd=self._beside.cost_usd))
         testing = self._ports.router.testing(plan, self._options, started=blind.started, spent=spent)
         if testing is None:
             return verdict
-        await self._emit(Escalated(reason="the claim is tested", added=testing.n_planned, plan=testing))
+        await self._emit(Escalated(reason=TESTS_CLAIM, added=testing.n_planned, plan=testing))
         self._blind = len(self._run.trajectories)
         group = replace(self._group(testing, routing), testing=in_question(self._request.claimed, verdict))
         await self._testing_ensemble(blind).run(group, testing.n_planned, self._until(group))
+        return await self._verify(routing)
+
+    async def _tested_on(
+        self, past: Past, tests: Escalated, blind: Ensemble, routing: Routing, verdict: Verdict
+    ) -> Verdict:
+        """The test goes on that a lost process began."""
+        group = replace(self._group(tests.plan, routing), testing=in_question(self._request.claimed, verdict))
+        await self._testing_ensemble(blind).resume(group, past, tests.added, self._until(group))
         return await self._verify(routing)
 
     def _testing_ensemble(self, blind: Ensemble) -> Ensemble:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
         settings = self._ports.watch
         watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, settings.guesses)
-        sink = Sink(self._emit, self._send, run=self._testing_run, seen=self._seen)
+        sink = Sink(self._emit, self._send, self._send, run=self._testing_run, seen=self._seen)
         return Ensemble(
             self._ports.rollouts,
             settings,
@@ -223,7 +271,7 @@ class Solution:
         settings = self._ports.watch
         policy = StopPolicy.parse(self._options.stop or settings.stop)
         self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses, led=settings.leader)
-        sink = Sink(self._emit, self._send, run=lambda: self._run, seen=self._seen)
+        sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, seen=self._seen)
         return Ensemble(
             self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total
         )

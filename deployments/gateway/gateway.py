@@ -90,6 +90,10 @@ class Gateway:
         )
         self._readers = Readers(self._runner, self.store)
 
+    def start_duties(self) -> None:
+        """What a gateway does also while nobody asks it: above all, take over requests of gateways that were lost."""
+        self._runner.start_duties()
+
     @property
     def in_flight(self) -> int:
         """Requests that are being read or whose work has not ended."""
@@ -172,7 +176,7 @@ class Gateway:
                 return Started(earlier, replayed=True)
             if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
                 raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
-            self._runner.launch(request, meta)
+            self._runner.launch(request, meta, attended=attended)
             settled = True
         finally:
             if not settled:  # whoever waits for us may be gone: what is there of the request goes by itself

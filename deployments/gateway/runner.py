@@ -1,7 +1,8 @@
 """The requests this gateway works on: one task each, from the first event to the closed log.
 
 Whatever happens to a request, its log ends with `done` and is closed: here when it answers, fails or is cancelled,
-and by whichever gateway looks next when this one dies (`end_orphan`).
+and by whichever gateway looks next when this one dies: that one goes on with the work where it can (`_adopt`,
+ADR 0045), and ends the log otherwise.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 
 from deployments.gateway.admission import Admission
 from deployments.gateway.precision.coarsening import Coarsening
+from deployments.gateway.takeover import TakenOver, load_request, save_checkpoint, save_request
 from deployments.observability.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
@@ -28,7 +30,7 @@ from tts.domain.usage import Usage
 from tts.egress_log import EgressLog, write_down
 from tts.errors import FatalError, GeoTTSError, boundary
 from tts.pipeline import Solution
-from tts.ports import Attachment, Ports
+from tts.ports import Attachment, Checkpoint, Ports
 
 _log = logging.getLogger("geotts.gateway")
 _UNFOLLOWED_S = 0.05
@@ -43,6 +45,8 @@ class _Job:
     request: LocateRequest
     meta: RunMeta
     egress: EgressLog
+    attended: bool = True
+    earlier: TakenOver | None = None  # what the gateway did that was lost
     last_seq: int = 0
     began: bool = False
     solution: Solution | None = None
@@ -73,17 +77,24 @@ class Runner:
         self._broken: dict[str, StoreUnavailable] = {}  # ended here, and the store could not be told
         self._suspects: dict[str, asyncio.Task[None]] = {}
 
-    def launch(self, request: LocateRequest, meta: RunMeta) -> None:
-        """Start the work of a request whose log is open.
+    def start_duties(self) -> None:
+        """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
+        self._ensure_duties()
+
+    def launch(self, request: LocateRequest, meta: RunMeta, *, attended: bool = True) -> None:
+        """Start the work of a request whose log is open. `attended`: somebody reads it.
 
         In a context of its own: Serve cancels what was called in the context of an HTTP request when its client goes
         away, but whether the work ends then is ours to say.
         """
         self._ensure_duties()
-        self._observers.accepted(meta)  # it may refuse
+        self._start(_Job(request, meta, EgressLog(self._ports, request.id, meta.fetched), attended))
+
+    def _start(self, job: _Job) -> None:
+        self._observers.accepted(job.meta)  # it may refuse
         self._admission.started()
-        job = self._jobs[request.id] = _Job(request, meta, EgressLog(self._ports, request.id, meta.fetched))
-        job.task = spawn(self._work(job), name=f"solve {request.id}", context=Context())
+        self._jobs[job.request.id] = job
+        job.task = spawn(self._work(job), name=f"solve {job.request.id}", context=Context())
         job.task.add_done_callback(lambda _: self._on_done(job))
 
     async def record_refusal(self, meta: RunMeta) -> None:
@@ -160,13 +171,7 @@ class Runner:
                 watcher.cancel()
 
     async def _solve(self, job: _Job) -> None:
-        for photo in job.request.photos:
-            await self._store.attach(
-                job.request.id, Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
-            )
-        wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
-        deadline_s = min(wanted_s, self._config.max_deadline_s)
-        solution = job.solution = Solution(job.request, self._ports, deadline_s, job.egress)
+        solution = job.solution = await (self._continued(job.earlier, job) if job.earlier else self._begun(job))
         # the way to the engine, and from it to the reply, is free of the log when nobody follows it
         followed = job.request.followed
         batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
@@ -175,10 +180,34 @@ class Runner:
                 await self._record(job, batch)
         job.run = solution.so_far if self._coarsening is None else job.told
 
-    async def _record(self, job: _Job, batch: Sequence[Event | Attachment]) -> None:
+    @property
+    def _is_continued_elsewhere(self) -> bool:
+        """Whether another gateway may go on with a request: not where its log holds less than its rollouts found."""
+        return self._store.shared and self._coarsening is None
+
+    async def _begun(self, job: _Job) -> Solution:
+        """Keep what readers, and another gateway, may need of the request."""
+        for photo in job.request.photos:
+            await self._store.attach(
+                job.request.id, Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
+            )
+        wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
+        deadline_s = min(wanted_s, self._config.max_deadline_s)
+        if self._is_continued_elsewhere:
+            await save_request(self._store, job.request, attended=job.attended, deadline_s=deadline_s)
+        return Solution(job.request, self._ports, deadline_s, job.egress)
+
+    async def _continued(self, earlier: TakenOver, job: _Job) -> Solution:
+        job.last_seq = earlier.past.run.last_seq
+        return Solution(job.request, self._ports, earlier.remaining_s, job.egress, earlier.past)
+
+    async def _record(self, job: _Job, batch: Sequence[Event | Attachment | Checkpoint]) -> None:
         events: list[Event] = []
+        checkpoints: dict[int, Checkpoint] = {}
         for item in batch:
-            if not isinstance(item, Attachment):
+            if isinstance(item, Checkpoint):
+                checkpoints[item.rollout_id] = item
+            elif not isinstance(item, Attachment):
                 events.append(item)
             elif self._coarsening is None:
                 await self._store.attach(job.request.id, item)
@@ -187,6 +216,9 @@ class Runner:
             if self._coarsening is not None:
                 job.told = fold(self._coarsening.events(events), job.told)
             await self._write(job.meta, events)
+        if self._is_continued_elsewhere:
+            for checkpoint in checkpoints.values():  # after the events of its turn, which it stands for
+                await save_checkpoint(self._store, job.request.id, checkpoint)
 
     async def _write(self, meta: RunMeta, events: Sequence[Event]) -> None:
         told = events if self._coarsening is None else self._coarsening.events(events)
@@ -210,8 +242,7 @@ class Runner:
         be tried again under its key.
         """
         try:
-            await self._store.close(meta)
-            if meta.claim and failed:
+            if await self._store.close(meta) and meta.claim and failed:
                 await self._store.release(meta.claim, meta.request_id)
         except StoreUnavailable as error:
             _log.warning("a log was not closed: %s", error.detail, extra={"request_id": meta.request_id})
@@ -223,21 +254,20 @@ class Runner:
         left = await egress.to_event()
         ends = [*([left] if left is not None else []), *ends]
         await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
-        await self._store.close(meta)
-        if meta.claim:
+        if await self._store.close(meta) and meta.claim:
             await self._store.release(meta.claim, meta.request_id)
 
     async def end_orphan(self, request_id: str, *, at_once: bool = False) -> None:
-        """End a request whose gateway was lost; nothing for any other.
+        """Go on with a request whose gateway was lost, or end it; nothing for any other.
 
         A gateway that lives may be late with its lease, after an outage of the store for one: unless `at_once`, it gets
-        the time in which it would renew it twice.
+        the time in which it would renew it twice. `at_once`: somebody wants it stopped, so it is ended.
         """
         if request_id in self._jobs or await self._store.orphaned(request_id) is None:
             return
         if at_once or not self._store.shared or request_id in self._broken:
             await self._end_lost(request_id)
-        elif request_id not in self._suspects:
+        elif request_id not in self._suspects:  # `_adopt_abandoned` comes to it too, by the leases of this release
             suspect = spawn(self._end_suspect(request_id), name=f"suspect {request_id}", context=Context())
             self._suspects[request_id] = suspect
             suspect.add_done_callback(lambda _: self._suspects.pop(request_id, None))
@@ -245,28 +275,46 @@ class Runner:
     async def _end_suspect(self, request_id: str) -> None:
         await asyncio.sleep(self._config.lease_s / 2)
         try:
-            await self._end_lost(request_id)
+            await self._adopt(request_id)
         except StoreUnavailable as error:
             _log.warning("a request whose gateway was lost was not ended: %s", error.detail)
 
-    async def _end_lost(self, request_id: str) -> None:
-        last_seq = await self._store.orphaned(request_id)
+    async def _adopt(self, request_id: str) -> None:
+        """Take a request over and go on with it; end it where that cannot be done. One gateway only gets it."""
         meta = await self._store.meta(request_id)
-        if last_seq is None or meta is None:
+        if request_id in self._jobs or meta is None:
             return
-        if await self._has_end(request_id, last_seq):
-            await self._store.close(meta)
-        else:
-            lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
-            egress = EgressLog(self._ports, request_id, meta.fetched, complete=False)
-            await self._write_closing_events(meta, egress, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
-            self._broken.pop(request_id, None)
+        if not await self._store.take_over(meta, lease_s=self._config.lease_s):
+            return
+        earlier = await load_request(self._store, meta)
+        if earlier is None or earlier.past.run.stop_reason is not None:
+            await self._end_log(meta)
+            return
+        _log.warning("going on with a request of a lost gateway", extra={"request_id": request_id})
+        egress = EgressLog(self._ports, request_id, meta.fetched, complete=False)
+        self._start(_Job(earlier.request, meta, egress, earlier=earlier))
 
-    async def _has_end(self, request_id: str, last_seq: int) -> bool:
-        async with closing(self._store.read(request_id, after=last_seq - 1, idle_s=0.0)) as entries:
+    async def _end_lost(self, request_id: str) -> None:
+        """End the log of a lost gateway without going on with the work."""
+        meta = await self._store.meta(request_id)
+        if meta is not None and await self._store.take_over(meta, lease_s=self._config.lease_s):
+            await self._end_log(meta)
+
+    async def _end_log(self, meta: RunMeta) -> None:
+        last: LogEntry | None = None
+        async with closing(self._store.read(meta.request_id, idle_s=0.0)) as entries:
             async for entry in entries:
-                return entry is not None and entry.kind == "done"
-        return False
+                if entry is None:
+                    break
+                last = entry
+        if last is not None and last.kind == "done":
+            await self._store.close(meta)
+            return
+        lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
+        egress = EgressLog(self._ports, meta.request_id, meta.fetched, complete=False)
+        ends: list[Event] = [lost, Done(stop_reason=StopReason.FAILED)]
+        await self._write_closing_events(meta, egress, ends, 0 if last is None else last.seq)
+        self._broken.pop(meta.request_id, None)
 
     async def stop_unattended(self, request_id: str) -> None:
         """Stop the work, unless a reader at another gateway joined it: then as soon as that one has left, too."""
@@ -301,7 +349,9 @@ class Runner:
         if not self._duties or any(task.done() for task in self._duties):
             for task in self._duties:
                 task.cancel()
-            duties = (self._hear_cancels(), self._renew_leases(), self._purge())
+            duties = [self._hear_cancels(), self._renew_leases(), self._purge()]
+            if self._store.shared:
+                duties.append(self._adopt_abandoned())
             self._duties = [spawn(duty, name="gateway duty") for duty in duties]
 
     async def _hear_cancels(self) -> None:
@@ -325,6 +375,23 @@ class Runner:
                 pause_s /= 4
             else:
                 late = False
+
+    async def _adopt_abandoned(self) -> None:
+        """Look for requests of gateways that were lost, as often as leases are renewed.
+
+        One whose lease has just ended may still have its gateway, which could not reach the store.
+        """
+        pause_s, failing = self._config.lease_s / 4, False
+        while True:
+            await asyncio.sleep(pause_s)
+            try:
+                for request_id in await self._store.abandoned(for_s=pause_s):
+                    await self._adopt(request_id)
+                failing = False
+            except GeoTTSError as error:
+                if not failing:
+                    _log.warning("requests of a lost gateway cannot be taken over: %s", error.detail)
+                failing = True
 
     async def _purge(self) -> None:
         while True:

@@ -76,6 +76,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         endpoints.start()
+        gateway.start_duties()
         async with mcp.running():
             yield
         await endpoints.aclose()

@@ -67,13 +67,14 @@ class MemoryRunStore(MemoryCases, SingleGateway):
             log.files[attachment.sha256] = attachment
             self._grow(log, len(attachment.data))
 
-    async def close(self, meta: RunMeta) -> None:
+    async def close(self, meta: RunMeta) -> bool:
         """Close the log and give up its lease; `retention_s` begins now."""
         log = self._logs.get(meta.request_id)
         if log is not None:
             log.closed, log.touched = True, self._clock()
             self._closed.setdefault(meta.request_id)
         self._forget(meta.request_id)
+        return True
 
     async def meta(self, request_id: str) -> RunMeta | None:
         """None also for a log that was forgotten to stay within `max_bytes`."""

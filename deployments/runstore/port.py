@@ -6,13 +6,14 @@ costs nothing and a resumed one misses nothing. Three implementations pass one c
 exactly one gateway, Redis for several.
 
 Invariants: `seq` decides; an entry whose `seq` is not above the log's last is dropped, so a gateway that was thought
-dead cannot write over the end another one gave its request. What was erased stays erased: late appends and files are
+dead cannot write over the end another one gave its request. In a store that gateways share, a request has one owner:
+the gateway that opened it, or the one that took it over. What was erased stays erased: late appends and files are
 dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -103,8 +104,33 @@ class RunStore(CaseStore, Protocol):
         """Keep a file under its SHA-256 as long as the request; dropped when the request was erased."""
         ...
 
-    async def close(self, meta: RunMeta) -> None:
-        """No entry will follow: readers end, and the time of retention begins."""
+    async def close(self, meta: RunMeta) -> bool:
+        """No entry will follow: readers end, and the time of retention begins. What was saved is dropped.
+
+        False, and nothing changes, when another gateway has taken the request over.
+        """
+        ...
+
+    async def save(self, request_id: str, name: str, data: bytes) -> None:
+        """Keep what another gateway needs to go on with an open request; the last `data` of a name counts.
+
+        A store that only one gateway uses keeps nothing.
+        """
+        ...
+
+    async def saved(self, request_id: str) -> Mapping[str, bytes]:
+        """What was saved of an open request, by name."""
+        ...
+
+    async def take_over(self, meta: RunMeta, *, lease_s: float) -> bool:
+        """Become the gateway of an open request without a valid lease. True for one gateway only.
+
+        From then on the store drops what the earlier gateway appends or closes.
+        """
+        ...
+
+    async def abandoned(self, *, for_s: float) -> Sequence[str]:
+        """Requests of all gateways whose lease ended at least `for_s` seconds ago, at most 100, the oldest first."""
         ...
 
     async def meta(self, request_id: str) -> RunMeta | None:

@@ -1,9 +1,10 @@
 """The run store in Redis: for several gateways, on one node or many.
 
 A log is a stream whose entry ids are the events' own `seq`. The script that appends drops entries that are not above
-the last, and those of a log that is closed or erased. Appends ring a bell on one channel that every gateway
-listens to with one connection; readers that missed it look by themselves. Clocks are Redis's own. Everything has an
-expiry, also while a request runs, so that nothing outlives its retention even when every gateway is killed.
+the last, and those of a log that is closed, erased, or taken over by another gateway. Appends ring a bell on one
+channel that every gateway listens to with one connection; readers that missed it look by themselves. Clocks are
+Redis's own. Everything has an expiry, also while a request runs, so that nothing outlives its retention even when
+every gateway is killed.
 """
 
 from __future__ import annotations
@@ -12,20 +13,18 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 from redis.asyncio import Redis
-from redis.asyncio.client import PubSub
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from deployments.runstore.following import PAGE, Bells, Page, follow
+from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.port import (
     PROBE_BYTES,
     STORE_VERSION,
@@ -37,8 +36,20 @@ from deployments.runstore.port import (
 )
 from deployments.runstore.reading import value_of
 from deployments.runstore.redis_cases import RedisCases
-from deployments.runstore.redis_scripts import APPEND, ATTACH, CLOSE, OPEN, PROBE, RELEASE, TAKE
-from tts.aio import cancel_and_wait, heeding_cancels, spawn
+from deployments.runstore.redis_channel import RedisChannel
+from deployments.runstore.redis_scripts import (
+    ABANDONED,
+    APPEND,
+    ATTACH,
+    CLOSE,
+    OPEN,
+    PROBE,
+    RELEASE,
+    SAVE,
+    TAKE,
+    TAKE_OVER,
+)
+from tts.aio import heeding_cancels
 from tts.net.redis_password import run_store_password
 from tts.ports import Attachment
 
@@ -109,24 +120,23 @@ class RedisRunStore(RedisCases):
         self._running_s = max(1, round(retention_s + _RUNNING_EXTRA_S))
         self._prefix = f"{prefix}:v{STORE_VERSION}"
         self._appending = self._redis.register_script(APPEND)
-        self._bells = Bells()
-        self._asked: asyncio.Queue[str] = asyncio.Queue()
-        self._listener: asyncio.Task[None] | None = None
+        self._owner = secrets.token_hex(8)
+        self._channel = RedisChannel(self._redis, f"{self._prefix}:bells", silence_s=_SILENCE_S)
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
         """One script counts the tenant's leases of all gateways and starts the log, or does nothing."""
-        self._listen()
+        self._channel.listen()
         id_ = meta.request_id
-        keys = (self._leases(meta.tenant), self._key(id_, "meta"), self._key(id_, "log"))
+        keys = (self._leases(meta.tenant), self._key(id_, "meta"), self._key(id_, "log"), self._all_leases)
         limit = -1 if max_open is None else max_open
-        args = (id_, lease_s, limit, meta.model_dump_json(), self._running_s)
+        args = (id_, lease_s, limit, meta.model_dump_json(), self._running_s, self._owner)
         return bool(await self._script(OPEN, keys, args))
 
     @_patient
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
         """One script appends and rings. Tried again for 20 s; what was written before is not written twice."""
         fields = [field for entry in entries for field in (entry.seq, entry.kind, entry.payload)]
-        args = (self._bell_channel, b"w" + request_id.encode(), *fields)
+        args = (self._channel.name, b"w" + request_id.encode(), self._owner, *fields)
         await self._appending(keys=(self._key(request_id, "log"), self._key(request_id, "meta")), args=args)
 
     @_patient
@@ -137,12 +147,37 @@ class RedisRunStore(RedisCases):
         await self._script(ATTACH, keys, args)
 
     @_patient
-    async def close(self, meta: RunMeta) -> None:
+    async def close(self, meta: RunMeta) -> bool:
         """Give up the lease, let all keys expire after the retention, wake readers. Tried again for 20 s."""
         id_ = meta.request_id
-        keys = (self._leases(meta.tenant), *(self._key(id_, part) for part in ("meta", "log", "files")))
-        await self._script(CLOSE, keys, (id_, self._retention_s))
+        parts = (self._key(id_, part) for part in ("meta", "log", "files", "saved"))
+        keys = (self._leases(meta.tenant), self._all_leases, *parts)
+        closed = bool(await self._script(CLOSE, keys, (id_, self._retention_s, self._owner)))
         await self._ring(b"w", id_)
+        return closed
+
+    @_patient
+    async def save(self, request_id: str, name: str, data: bytes) -> None:
+        """Keep it in a hash with an expiry, which `close` deletes. Tried again for 20 s."""
+        keys = (self._key(request_id, "meta"), self._key(request_id, "saved"))
+        await self._script(SAVE, keys, (self._owner, name, data, self._running_s))
+
+    async def saved(self, request_id: str) -> Mapping[str, bytes]:
+        """All of that hash."""
+        with _reachable():
+            found = cast(dict[bytes, bytes], await self._redis.hgetall(self._key(request_id, "saved")))
+        return {name.decode(): data for name, data in found.items()}
+
+    async def take_over(self, meta: RunMeta, *, lease_s: float) -> bool:
+        """One script looks at the lease by the clock of Redis and takes it."""
+        self._channel.listen()
+        keys = (self._leases(meta.tenant), self._all_leases, self._key(meta.request_id, "meta"))
+        return bool(await self._script(TAKE_OVER, keys, (meta.request_id, lease_s, self._owner)))
+
+    async def abandoned(self, *, for_s: float) -> Sequence[str]:
+        """By the set of the leases of all tenants, and the clock of Redis."""
+        found = await self._script(ABANDONED, (self._all_leases,), (for_s,))
+        return [name.decode() for name in found]
 
     async def meta(self, request_id: str) -> RunMeta | None:
         """None also when its keys have expired. StoreUnavailable also when this release cannot read it."""
@@ -178,9 +213,10 @@ class RedisRunStore(RedisCases):
         meta = await self.meta(request_id)
         if meta is None:
             return False
-        parts = ("meta", "log", "files", "attended", "cancel")
+        parts = ("meta", "log", "files", "saved", "attended", "cancel")
         with _reachable():
-            await self._redis.zrem(self._leases(meta.tenant), request_id)
+            for leases in (self._leases(meta.tenant), self._all_leases):
+                await self._redis.zrem(leases, request_id)
             for part in parts:
                 await self._redis.delete(self._key(request_id, part))
         if meta.claim:
@@ -196,14 +232,16 @@ class RedisRunStore(RedisCases):
             until = await self._now() + lease_s
             async with self._redis.pipeline(transaction=False) as pipe:
                 for meta in metas:
-                    pipe.zadd(self._leases(meta.tenant), {meta.request_id: until}, xx=True)
+                    for leases in (self._leases(meta.tenant), self._all_leases):
+                        pipe.zadd(leases, {meta.request_id: until}, xx=True)
                 for meta in metas:
                     pipe.exists(self._key(meta.request_id, "cancel"))
-                    pipe.hget(self._key(meta.request_id, "meta"), "closed")
+                    pipe.hmget(self._key(meta.request_id, "meta"), ["closed", "owner"])
                     pipe.exists(self._key(meta.request_id, "log"))
-                found = (await pipe.execute())[len(metas) :]
+                found = (await pipe.execute())[2 * len(metas) :]
         states = zip(metas, found[::3], found[1::3], found[2::3], strict=True)
-        return [meta.request_id for meta, cancelled, closed, log in states if cancelled or closed != b"0" or not log]
+        mine = [b"0", self._owner.encode()]
+        return [meta.request_id for meta, cancelled, state, log in states if cancelled or state != mine or not log]
 
     async def attend(self, request_id: str, seconds: float) -> None:
         """Set a key that expires after `seconds`, unless a longer one is there or the log is not open."""
@@ -226,13 +264,13 @@ class RedisRunStore(RedisCases):
 
     async def cancels(self) -> AsyncIterator[str]:
         """What gateways publish; what is missed while the connection is lost, `renew` finds by its flag."""
-        self._listen()
+        self._channel.listen()
         while True:
-            yield await self._asked.get()
+            yield await self._channel.asked.get()
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
         """Woken by the channel of all gateways, and looks by itself each second. Pages are tried again for 20 s."""
-        self._listen()
+        self._channel.listen()
 
         @_patient
         async def page(position: int) -> Page:
@@ -245,7 +283,7 @@ class RedisRunStore(RedisCases):
                 raise LogLost
             return Page([_entry(row) for row in rows], final=closed != b"0")
 
-        return follow(page, self._bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
+        return follow(page, self._channel.bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
         """`SET NX` with the retention as expiry; asks again when the holder's key expires meanwhile."""
@@ -275,62 +313,12 @@ class RedisRunStore(RedisCases):
 
     async def aclose(self) -> None:
         """Stop listening, wake all readers and close the connections."""
-        if self._listener is not None:
-            await cancel_and_wait(self._listener)
-        self._bells.ring_all()
+        await self._channel.aclose()
         await self._redis.aclose()
-
-    def _listen(self) -> None:
-        if self._listener is None or self._listener.done():
-            self._listener = spawn(self._hear(), name="run store bells")
-
-    async def _hear(self) -> None:
-        """Rings and cancels from every gateway. A lost connection costs readers a second, nothing else.
-
-        A connection that is silent is asked whether it still lives: one that a firewall forgot never says so itself,
-        and those that are kept for commands went the same way.
-        """
-        while True:
-            try:
-                with heeding_cancels():  # around all of it: to connect, to subscribe and to let go wait as well
-                    async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
-                        with heeding_cancels():
-                            await channel.subscribe(self._bell_channel)
-                        self._bells.ring_all()
-                        await self._listen_to(channel)
-            except RedisError as error:
-                _log.warning("the connection to Redis was lost: %s", type(error).__name__)
-                with suppress(RedisError), heeding_cancels():
-                    await self._redis.connection_pool.disconnect(inuse_connections=False)
-                await asyncio.sleep(0.5)
-
-    async def _listen_to(self, channel: PubSub) -> None:
-        """Until the connection is lost. Raises RedisError then."""
-        asked = False
-        while True:
-            with heeding_cancels():
-                message = await channel.get_message(timeout=_SILENCE_S)
-                if message is None and not asked:
-                    await channel.ping()
-            if message is not None:
-                asked = False
-                if message["type"] == "message":
-                    self._on_message(message["data"])
-            elif asked:
-                raise RedisTimeoutError("it is silent")
-            else:
-                asked = True
-
-    def _on_message(self, data: bytes) -> None:
-        request_id = data[1:].decode()
-        if data[:1] == b"c":
-            self._asked.put_nowait(request_id)
-        else:
-            self._bells.ring(request_id)
 
     async def _ring(self, kind: bytes, request_id: str) -> None:
         with _reachable():
-            await self._redis.publish(self._bell_channel, kind + request_id.encode())
+            await self._channel.ring(kind, request_id)
 
     async def _field(self, request_id: str, name: str) -> bytes | None:
         with _reachable():
@@ -345,8 +333,8 @@ class RedisRunStore(RedisCases):
             return await self._redis.eval(script, len(keys), *keys, *args)
 
     @property
-    def _bell_channel(self) -> str:
-        return f"{self._prefix}:bells"
+    def _all_leases(self) -> str:
+        return f"{self._prefix}:all-leases"
 
     def _key(self, request_id: str, part: str) -> str:
         return f"{self._prefix}:run:{request_id}:{part}"

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from deployments.runstore.following import Bells
 from deployments.runstore.port import RunMeta
 
 
-class SingleGateway:
+class SingleGateway(ABC):
     """The half of `RunStore` that memory and SQLite share. `clock` gives seconds."""
 
     shared = False
@@ -54,6 +55,29 @@ class SingleGateway:
                 self._leases[meta.request_id] = (meta.tenant, until)
         unwanted = (meta.request_id in self._wanted_stopped or meta.request_id not in self._leases for meta in metas)
         return [meta.request_id for meta, stop in zip(metas, unwanted, strict=True) if stop]
+
+    @abstractmethod
+    async def is_open(self, request_id: str) -> bool:
+        """Whether there is a log of this request that was not closed."""
+
+    async def save(self, request_id: str, name: str, data: bytes) -> None:
+        """Nothing: no other gateway could go on with the request."""
+        return
+
+    async def saved(self, request_id: str) -> Mapping[str, bytes]:
+        """Nothing was saved."""
+        return {}
+
+    async def take_over(self, meta: RunMeta, *, lease_s: float) -> bool:
+        """Take a lease on an open request that has none."""
+        if self._leased(meta.request_id) or not await self.is_open(meta.request_id):
+            return False
+        self._leases[meta.request_id] = (meta.tenant, self._clock() + lease_s)
+        return True
+
+    async def abandoned(self, *, for_s: float) -> Sequence[str]:
+        """Nothing: a request of an earlier process ends when somebody asks for it."""
+        return ()
 
     async def attend(self, request_id: str, seconds: float) -> None:
         """Keep the later of two promises; nothing for a request without a lease."""

@@ -89,11 +89,12 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
             [row],
         )
 
-    async def close(self, meta: RunMeta) -> None:
+    async def close(self, meta: RunMeta) -> bool:
         """Mark the log as closed and give up its lease; the retention begins now."""
         row = (self._wall(), meta.request_id)
         await self._write("UPDATE runs SET closed = 1, touched = ? WHERE request_id = ?", [row])
         self._forget(meta.request_id)
+        return True
 
     async def meta(self, request_id: str) -> RunMeta | None:
         """None for a request without a row. Raises StoreUnavailable when this release cannot read the row."""

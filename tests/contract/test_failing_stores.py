@@ -355,7 +355,7 @@ async def test_a_store_closes_at_whatever_moment_its_listener_is(redis_url, monk
     monkeypatch.setattr("deployments.runstore.redis._SILENCE_S", 0.001)
     for i in range(300):
         store = RedisRunStore(redis_url, 3600)
-        store._listen()
+        store._channel.listen()
         await asyncio.sleep(i % 60 / 10_000)
         async with asyncio.timeout(10):
             await store.aclose()

@@ -98,6 +98,41 @@ async def test_readers_see_what_comes_while_they_wait(store):
     assert all(reader.result() == list(range(1, 21)) for reader in readers)
 
 
+async def test_a_request_without_a_valid_lease_is_taken_over_once(store):
+    await store.open(a_run(), lease_s=0.15)
+    assert not await store.take_over(a_run(), lease_s=60)
+    await asyncio.sleep(0.3)
+    assert sorted([await store.take_over(a_run(), lease_s=60) for _ in range(3)]) == [False, False, True]
+    assert await store.orphaned("loc_1") is None
+    assert await store.close(a_run())
+    assert not await store.take_over(a_run(), lease_s=60)
+    assert not await store.take_over(a_run("loc_unknown"), lease_s=60)
+
+
+async def test_another_gateway_learns_of_abandoned_requests_and_of_what_was_saved(redis_url):
+    lost, other = (RedisRunStore(redis_url, 3600, prefix="abandoned") for _ in range(2))
+    await lost.open(a_run(tenant="desk"), lease_s=0.1)
+    for data in (b"first", b"last"):
+        await lost.save("loc_1", "checkpoint/0", data)
+    assert await other.abandoned(for_s=5) == []
+    await asyncio.sleep(1.2)
+    assert await other.abandoned(for_s=0) == ["loc_1"]
+    assert await other.saved("loc_1") == {"checkpoint/0": b"last"}
+    assert await other.take_over(a_run(tenant="desk"), lease_s=60)
+    assert await other.abandoned(for_s=0) == []
+    assert await lost.renew([a_run(tenant="desk")], lease_s=60) == ["loc_1"]
+    await lost.append("loc_1", entries(1))
+    await lost.save("loc_1", "checkpoint/0", b"late")
+    assert not await lost.close(a_run(tenant="desk"))
+    await other.append("loc_1", entries(2))
+    assert await other.saved("loc_1") == {"checkpoint/0": b"last"}
+    assert await other.close(a_run(tenant="desk"))
+    assert await seqs_of(lost, "loc_1") == [2]
+    assert await other.saved("loc_1") == {}
+    await lost.aclose()
+    await other.aclose()
+
+
 async def test_silence_is_told(store):
     await store.open(a_run(), lease_s=60)
     reader = store.read("loc_1", idle_s=0.02)

@@ -16,6 +16,7 @@ from geotts_benchmarks.cutting import CuttingTransport
 from tts.api.client import Client
 from tts.config import AccessConfig, ScriptedEngine
 from tts.domain.request import LocateOptions
+from tts.domain.trajectory import fold
 
 pytestmark = pytest.mark.slow
 
@@ -81,14 +82,66 @@ async def test_limits_count_both(data_store, redis_url, tmp_path):
         assert 429 in burst
 
 
-async def test_a_request_of_a_killed_gateway_is_ended_by_the_other(data_store, redis_url):
-    first, second = two(redis_url, an_app(SLOW, lease_s=1.0))
-    async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
+def silence(gateway):
+    """What a gateway no longer does when its machine is cut off: it works on, and renews no lease."""
+    for duty in gateway._runner._duties:
+        duty.cancel()
+
+
+async def until_a_turn_is_finished(client, job):
+    async for event in client.events(job):
+        if event.type == "turn_finished":
+            return event.seq
+    raise AssertionError("no turn was finished")
+
+
+TURNS = ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=1.0)
+
+
+async def test_a_request_of_a_lost_gateway_goes_on_at_the_other(data_store, redis_url):
+    """From the last checkpoints: no finished turn is done again, and its stream is resumed by its last event."""
+    first, second = two(redis_url, an_app(TURNS, lease_s=0.8))
+    async with first as (a, gateway), second as (b, other_gateway), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS)
-        for duty in gateway._runner._duties:  # a killed process renews nothing
-            duty.cancel()
-        status = await other.status(job, wait_s=10)
+        last_seen = await until_a_turn_is_finished(mine, job)
+        silence(gateway)
+        rest = [event async for event in other.events(job, after=last_seen)]
+        whole = [event async for event in other.events(job)]
+        assert [event.seq for event in whole] == list(range(1, len(whole) + 1))
+        assert whole[last_seen:] == rest
+        assert [event.type for event in whole].count("answer") == 1
+        run = fold(whole)
+        assert (run.stop_reason, len(run.rollouts)) == ("answered", 2)
+        resumed = [event for event in whole if event.type == "rollout_resumed"]
+        assert resumed
+        assert any(event.from_turn >= 0 for event in resumed)
+        finished = [(event.rollout_id, event.turn) for event in whole if event.type == "turn_finished"]
+        assert sorted(finished) == sorted(set(finished))
+        assert all(len(rollout.turns) == 4 for rollout in run.trajectories)
+        await idle(gateway)  # the lost one, if it still lives, stops and changes nothing
+        assert [event async for event in other.events(job)] == whole
+        await idle(other_gateway)
+
+
+async def test_a_request_that_nobody_can_come_back_for_is_ended(data_store, redis_url):
+    first, second = two(redis_url, an_app(SLOW, lease_s=0.8))
+    async with first as (a, gateway), second as (b, _), Client(b) as other, httpx.AsyncClient(timeout=30) as http:
+        async with http.stream("POST", f"{a}/locate", **FORM, headers={"Accept": "text/event-stream"}) as reply:
+            job = reply.headers["x-request-id"]
+            silence(gateway)
+            status = await other.status(job, wait_s=10)
         assert (status.status, status.problem.type) == ("failed", "urn:geotts:problem:gateway-lost")
+
+
+async def test_the_same_request_under_its_key_finds_the_work_that_went_on(data_store, redis_url):
+    first, second = two(redis_url, an_app(TURNS, lease_s=0.8))
+    async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
+        job = await mine.submit(PHOTO, OPTIONS, key="again")
+        await until_a_turn_is_finished(mine, job)
+        silence(gateway)
+        assert await other.submit(PHOTO, OPTIONS, key="again") == job
+        status = await other.status(job, wait_s=20)
+        assert (status.status, status.answer is None) == ("done", False)
 
 
 async def test_without_redis_requests_are_refused_and_readiness_says_so(data_store):

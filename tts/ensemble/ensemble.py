@@ -8,18 +8,19 @@ and is told with its reason. Rollouts may be added to a running request: the pla
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tts.aio import Deadline, Fleet
 from tts.domain.answer import StopReason
 from tts.domain.description import Description
-from tts.domain.events import Event, Hypothesised, RolloutFinished
+from tts.domain.events import Event, Hypothesised, RolloutFinished, RolloutResumed
 from tts.domain.trajectory import Run
 from tts.domain.usage import Usage
 from tts.domain.watch_settings import WatchSettings
 from tts.ensemble.first_turn import LEADER
 from tts.ensemble.leader import LeaderRule
+from tts.ensemble.past import Past
 from tts.ensemble.stopping import ConsensusWatch
 from tts.ensemble.stragglers import straggler_s
 from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, Routing
@@ -52,12 +53,13 @@ _Fleet = Fleet[Sequence[RolloutItem | Routing]]
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where events and files go, and what the events so far add up to. `seen` is what an observer said of the photos:
-    whoever starts later is told.
+    """Where events, files and checkpoints go, and what the events so far add up to. `seen` is what an observer said of
+    the photos: whoever starts later is told.
     """
 
     emit: Callable[[Event], Awaitable[None]]
     attach: Callable[[Attachment], Awaitable[None]]
+    save: Callable[[Checkpoint], Awaitable[None]]
     run: Callable[[], Run]
     seen: dict[str, str]
 
@@ -109,6 +111,29 @@ class Ensemble:
             await self._close_open(reason)
         return reason
 
+    async def resume(self, group: GroupRequest, past: Past, total: int, deadline: Deadline) -> StopReason | None:
+        """Go on where a lost process stopped, until there are `total` rollouts: what it finished is not done again.
+
+        Open rollouts start from their checkpoints, those without one all over; rollouts it did not start are new.
+        """
+        mine = range(self._numbered_from, self._numbered_from + total)
+        begun = {i: trajectory for i, trajectory in past.run.rollouts.items() if i in mine}
+        ended = [i for i, trajectory in sorted(begun.items()) if trajectory.stop_reason is not None]
+        self._started, self._took = dict.fromkeys(mine, _now()), dict.fromkeys(ended, 0.0)
+        self._wanted = total
+        for i in sorted(set(begun) - set(ended) - set(past.checkpoints)):
+            await self._sink.emit(RolloutResumed(rollout_id=i, from_turn=-1))
+        open_ids = [i for i in mine if i not in ended]
+        if not open_ids:
+            return None
+        fleet: _Fleet = Fleet()
+        async with fleet:
+            self._launch(fleet, replace(group, files=dict(past.files)), open_ids, past.checkpoints)
+            reason = await self._follow(fleet, group, deadline)
+        if reason is not None:
+            await self._close_open(reason)
+        return reason
+
     async def lead(self, group: GroupRequest, beside: Beside, deadline: Deadline) -> StopReason | None:
         """Start the first rollout at once, and others like `run` when the photo was rated and the rule lets them.
 
@@ -151,14 +176,20 @@ class Ensemble:
         return until if until is not None and until > _now() else None
 
     def _start(self, fleet: _Fleet, group: GroupRequest, added: int) -> None:
-        now, first = _now(), self._numbered_from + len(self._started)
+        first = self._numbered_from + len(self._started)
+        numbers = range(first, first + added)
+        self._started |= dict.fromkeys(numbers, _now())
+        self._launch(fleet, group, numbers, {})
+
+    def _launch(
+        self, fleet: _Fleet, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
+    ) -> None:
         context = group.context.model_copy(update={"described": dict(self._sink.seen)})
         group = replace(group, context=context)
-        for ids in split(added, self._rollouts.group_size(added)):
-            numbers = [first + i for i in ids]
-            self._started |= dict.fromkeys(numbers, now)
-            tasks = tuple(RolloutTask(rollout_id=i, seed=self._seed_for(i)) for i in numbers)
-            fleet.add(self._rollouts.run(replace(group, tasks=tasks, n_total=max(group.n_total, self._wanted))))
+        tasks = [RolloutTask(rollout_id=i, seed=self._seed_for(i), resume_from=saved.get(i)) for i in numbers]
+        for ids in split(len(tasks), self._rollouts.group_size(len(tasks))):
+            mine = tuple(tasks[i] for i in ids)
+            fleet.add(self._rollouts.run(replace(group, tasks=mine, n_total=max(group.n_total, self._wanted))))
 
     async def _follow(self, fleet: _Fleet, group: GroupRequest, deadline: Deadline) -> StopReason | None:
         while True:
@@ -195,7 +226,9 @@ class Ensemble:
                 elif isinstance(item, Routing):
                     joined = await self._beside.join(item) if self._beside is not None else None
                     self._planned = self._planned or joined
-                elif not isinstance(item, Checkpoint):
+                elif isinstance(item, Checkpoint):
+                    await self._sink.save(item)
+                else:
                     await self._sink.emit(item)
                     news = news or isinstance(item, RolloutFinished | Hypothesised)
                     if isinstance(item, RolloutFinished):

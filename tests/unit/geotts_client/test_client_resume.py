@@ -98,6 +98,41 @@ async def test_no_server_is_told_soon():
             await client.locate(PHOTO)
 
 
+async def test_the_next_address_of_a_service_is_asked_when_one_is_gone(served):
+    url, gateway = served
+    gone = f"http://127.0.0.1:{free_port()}"
+    async with Client(f"{gone}, {url}/") as client:
+        events = await collect(client.stream(PHOTO, OPTIONS))
+        assert fold(events).answer is not None
+        assert await collect(client.events(events[0].request_id)) == events
+    await idle(gateway)
+    async with Client(f"{gone},http://127.0.0.1:{free_port()}") as client:
+        with pytest.raises(ServerUnreachable):
+            await client.locate(PHOTO)
+
+
+async def test_a_stream_that_is_cut_goes_on_at_the_next_address(served):
+    url, _ = served
+    wire = CuttingTransport([url], cuts=3, seed=2, longest=600)
+    first, hosts = url.replace("127.0.0.1", "localhost"), []
+
+    class Watched(httpx.AsyncBaseTransport):
+        """The first address is lost after its first reply."""
+
+        async def handle_async_request(self, request):
+            hosts.append(request.headers["host"])
+            if len(hosts) > 1 and hosts[-1].startswith("localhost"):
+                raise httpx.ConnectError("gone")
+            return await wire.handle_async_request(request)
+
+    async with Client(f"{first},{url}", transport=Watched()) as client:
+        events = await collect(client.stream(PHOTO, OPTIONS))
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert events[-1].type == "done"
+    assert hosts[0].startswith("localhost")
+    assert hosts[-1].startswith("127.0.0.1")
+
+
 async def test_a_request_that_was_lost_on_the_way_is_sent_again_and_runs_once(served):
     url, gateway = served
     inner = httpx.AsyncHTTPTransport()
