@@ -9,14 +9,14 @@ import numpy as np
 
 from deployments.cli.console import config_option
 from deployments.wiring.parts import make_world
+from geotts_benchmarks.consensus_logs import LogFamily, compared, consensus_errors_km, cover_elsewhere
 from geotts_benchmarks.harness import DEFAULT_LOGS, Result, report, say
 from tts.config import AppArgs
-from tts.domain.geo import Floats, LatLon, distance_km
+from tts.domain.geo import Floats
 from tts.errors import DataError
-from tts.eval.calibrating import Case, held_out, judged, mean_of
+from tts.eval.calibrating import held_out, mean_of
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.sampling import best_of_n_km
-from tts.eval.panel import Panel, panels_from_logs
 from tts.eval.parsers import ParserName
 from tts.eval.synthetic.families import FAMILIES, HELD_OUT, generate
 from tts.eval.synthetic.score import consensus, majority_vote, score, without_ledger
@@ -25,44 +25,70 @@ from tts.verify.evidence.world import World
 
 @click.command()
 @click.option("--logs", type=click.Path(path_type=Path), default=DEFAULT_LOGS, help="A folder of published logs.")
+@click.option("--fit-on", type=click.Path(path_type=Path), help="Logs of another family, to fit the radii on.")
+@click.option(
+    "--sources",
+    type=click.Choice(["anonymous", "named"]),
+    default="anonymous",
+    show_default=True,
+    help="Whether `consensus` may know which answers share a model; both are reported.",
+)
 @click.option("--parser", type=click.Choice(["paper", "serving"]), default="paper", show_default=True)
 @click.option("--count", type=click.IntRange(min=1), default=200, show_default=True, help="Scenarios a family.")
 @click.option("--splits", type=click.IntRange(min=1), default=100, show_default=True, help="Random halves.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--quick", is_flag=True, help="20 scenarios a family, 5 splits.")
 @config_option
-def command(args: AppArgs, logs: Path, parser: ParserName, count: int, splits: int, seed: int, quick: bool) -> None:
+def command(
+    args: AppArgs,
+    logs: Path,
+    fit_on: Path | None,
+    sources: str,
+    parser: ParserName,
+    count: int,
+    splits: int,
+    seed: int,
+    quick: bool,
+) -> None:
     """The consensus on published logs, on synthetic trajectory sets, and its calibration on halves it has not seen."""
     if quick:
         count, splits = min(count, 20), min(splits, 5)
-    report("consensus", lambda: measure(args, logs, parser, count, splits, seed))
-
-
-def measure(args: AppArgs, logs: Path, parser: ParserName, count: int, splits: int, seed: int) -> Result:
-    """The figures on published logs and on synthetic sets. Raises click.BadParameter when the logs cannot be read."""
     world = make_world(args.data_dir)
-    return {**_on_logs(world, logs, parser, splits, seed), **_on_synthetic(world, count, seed)}
+    report(
+        "consensus",
+        lambda: {
+            **_on_logs(world, logs, fit_on, parser, splits, seed, sources),
+            **_on_synthetic(world, count, seed),
+        },
+    )
 
 
-def _on_logs(world: World, logs: Path, parser: ParserName, splits: int, seed: int) -> Result:
+def _on_logs(
+    world: World, logs: Path, fit_on: Path | None, parser: ParserName, splits: int, seed: int, sources: str
+) -> Result:
     try:
-        names, panels = panels_from_logs(logs, parser=parser, seed=seed)
+        family = LogFamily.read(logs, parser, seed)
+        other = LogFamily.read(fit_on, parser, seed) if fit_on is not None else None
     except DataError as error:
         raise click.BadParameter(error.detail, param_hint="--logs") from error
-    decide = consensus(world)
-    errors = _errors([decide(panel.trajectories, ()) for panel in panels], panels)
-    single = np.stack([_errors([panel.guesses[i] for panel in panels], panels) for i in range(len(names))], axis=1)
-    by_system = {name: _rounded(single[:, i]) for i, name in enumerate(names)}
-    say(f"{len(panels)} photos in {len(names)} logs: {_rounded(errors)}")
-    verdicts = judged((Case(panel.key, panel.truth, panel.trajectories) for panel in panels), world)
+    anonymous = _rounded(consensus_errors_km(family.panels, family.names, world, None))
+    by_system = {name: _rounded(family.single[:, i]) for i, name in enumerate(family.names)}
+    say(f"{len(family.panels)} photos in {len(family.names)} logs: {anonymous}")
+    by_sources = compared(family, world)
+    say(f"{by_sources}")
+    verdicts = family.judged(world)
     halves = mean_of([held_out(verdicts, seed=k) for k in range(splits)])
     say(f"calibration over {splits} halves: {halves.model_dump()}")
     return {
-        "photos": len(panels),
-        "consensus": _rounded(errors),
+        "kind_of_n": "mixture of models, no tools",
+        "photos": len(family.panels),
+        "sources": sources,
+        "consensus": anonymous if sources == "anonymous" else by_sources["named_labels"],
+        "anonymous": anonymous,
+        **by_sources,
         "best_single": max(by_system.values(), key=lambda acc: acc[-1]),
         "by_system": by_system,
-        "best_of_n": _rounded(best_of_n_km(single)),
+        "best_of_n": _rounded(best_of_n_km(family.single)),
         "splits": splits,
         "cover90": round(halves.cover90, 2),
         "cover50": round(halves.cover50, 2),
@@ -70,6 +96,7 @@ def _on_logs(world: World, logs: Path, parser: ParserName, splits: int, seed: in
         "brier_skill": round(halves.brier_skill, 4),
         "radius_saved": round(halves.radius_saved, 4),
         "radius90_mean_km": round(halves.radius90_mean_km, 1),
+        **({} if other is None else {"fitted_elsewhere": cover_elsewhere(family, other, world)}),
     }
 
 
@@ -97,11 +124,6 @@ def _on_synthetic(world: World, count: int, seed: int) -> Result:
         "injection_moved": max((row["moved"] for row in found.values() if "moved" in row), default=0.0),
         "by_family": found,
     }
-
-
-def _errors(points: list[LatLon | None], panels: list[Panel]) -> Floats:
-    pairs = zip(points, panels, strict=True)
-    return np.array([np.nan if p is None else distance_km(p, panel.truth) for p, panel in pairs], dtype=np.float64)
 
 
 def _rounded(errors_km: Floats) -> list[float]:

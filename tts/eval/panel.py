@@ -25,12 +25,14 @@ from tts.eval.score import place_of_answer
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One photo's true place and the rollouts about it. `guesses` holds the same answers in the order of the files."""
+    """One photo's true place and the rollouts about it. `guesses` holds the same answers in the order of the files,
+    `sources` the number of the file that each rollout comes from (only `--sources named` may look at it)."""
 
     key: str
     truth: LatLon
     trajectories: tuple[Trajectory, ...]
     guesses: tuple[LatLon | None, ...]
+    sources: tuple[int, ...]
 
 
 def panels_from_logs(folder: Path, *, parser: ParserName = "paper", seed: int = 0) -> tuple[list[str], list[Panel]]:
@@ -55,10 +57,11 @@ def _panel(index: str, rows: Sequence[Row], parser: ParserName, seed: int) -> Pa
     truth = truth_of(rows[0], f"photo {index}").point
     assert truth is not None  # truth_of refuses rows without a position
     guesses = [place_of_answer(answer_of(row, f"photo {index}"), parser) for row in rows]
-    shuffled = list(guesses)
-    random.Random(f"{seed}/{index}").shuffle(shuffled)
-    trajectories = tuple(_trajectory(number, place) for number, place in enumerate(shuffled))
-    return Panel(index, truth, trajectories, tuple(place.point if place is not None else None for place in guesses))
+    order = list(range(len(guesses)))
+    random.Random(f"{seed}/{index}").shuffle(order)
+    trajectories = tuple(_trajectory(number, guesses[source]) for number, source in enumerate(order))
+    points = tuple(place.point if place is not None else None for place in guesses)
+    return Panel(index, truth, trajectories, points, tuple(order))
 
 
 def _trajectory(number: int, place: StatedPlace | None) -> Trajectory:

@@ -78,9 +78,10 @@ def utility_of(lat: Floats, lon: Floats, votes: Sequence[Vote]) -> Floats:
     km = km.reshape(len(lat), n)
     weight, own_reach = np.array([vote.weight for vote in votes]), np.array([vote.reach_km for vote in votes])
     collected = np.zeros(len(lat))
-    for scale, share in SCALES:
+    for at, (scale, share) in enumerate(SCALES):
         reach = np.maximum(scale, own_reach)
-        collected += (weight * share * (scale / reach) / (1.0 + (km / reach) ** 2)).sum(axis=1)
+        trust = np.array([vote.trust[at] if vote.trust else 1.0 for vote in votes])
+        collected += (weight * trust * share * (scale / reach) / (1.0 + (km / reach) ** 2)).sum(axis=1)
     return collected
 
 

@@ -12,13 +12,12 @@ from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.value import Value
 from tts.geodata.gazetteer import Place
 from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.guesswork import people_log
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.world import World
 
 _FAR_KM = 1500.0
-_AROUND_KM = 60.0
-_TOWNS_COUNTED = 60
 _DIVISION_KM = 100.0
 _NO_DIVISION = (100_000, 150.0)
 
@@ -91,7 +90,7 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         smallest_town_log=min(towns),
         named_towns=sum(vote.town_offset_km is not None for vote in votes) / len(votes),
         town_offset_log_km=fmean(math.log1p(vote.town_offset_km or 2.0) for vote in votes),
-        people_log=_people_log(winner.centre, world),
+        people_log=people_log(winner.centre, world),
         division_people_log=math.log10(people + 1000),
         division_reach_log_km=math.log1p(reach_km),
         votes_log=math.log(len(votes)),
@@ -112,11 +111,6 @@ def _nearest_town(point: LatLon, world: World) -> Place | None:
 def _division_name(town: Place | None) -> str:
     """The first-order division a town is in; empty far from any town."""
     return f"{town.country_code}.{town.admin1}" if town is not None else ""
-
-
-def _people_log(point: LatLon, world: World) -> float:
-    """log10 of the people who live within 60 km."""
-    return math.log10(world.gazetteer.people_near(point, max_km=_AROUND_KM, towns=_TOWNS_COUNTED) + 1000)
 
 
 def _division_size(point: LatLon, town: Place | None, world: World) -> tuple[int, float]:

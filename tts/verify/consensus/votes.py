@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.gazetteer import Place
+from tts.verify.consensus.guesswork import guess_log_odds
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import About, Finding, RolloutLedger
 from tts.verify.evidence.page_dedup import alike
@@ -43,7 +44,6 @@ _TERM_OF = {(finding, about): i for i, (_, _, finding, abouts) in enumerate(_TER
 
 _CORROBORATED = _W["corroborated"]
 _REPEATED = _W["repeated"]
-_SPECIFIC = _W["specific"]
 _USUAL_TOWN = _W["usual_town"]
 _LEVEL_KM = {Level.POINT: 0.0, Level.CITY: 10.0, Level.REGION: 100.0, Level.COUNTRY: 500.0, Level.NONE: 3000.0}
 
@@ -53,7 +53,8 @@ class Vote:
     """One rollout's point with its weight and the radius in km over which it claims to hold.
 
     `town_log` is log10 of the people in the town it names there (4.3 when that is unknown), `town_offset_km` the
-    distance of its point from that town's centre.
+    distance of its point from that town's centre. `trust` has a factor for each scale of `clusters.SCALES`, from the
+    reliability of its source; empty where sources are not known.
     """
 
     point: LatLon
@@ -62,6 +63,7 @@ class Vote:
     town_log: float
     town_offset_km: float | None
     ledger: RolloutLedger
+    trust: tuple[float, ...] = ()
 
 
 def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
@@ -76,8 +78,8 @@ def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
         town = _town(ledger.hypothesis, point, world)
         town_log = _USUAL_TOWN if town is None else math.log10(town.population + 100)
         score = evidence_score(ledger) + _CORROBORATED * min(2, len(_other_sources(ledger, pointed)))
-        weight = math.exp(score - _SPECIFIC * (town_log - _USUAL_TOWN)) * share
         offset = None if town is None else distance_km(town.point, point)
+        weight = math.exp(score + guess_log_odds(point, offset, world)) * share
         votes.append(Vote(point, weight, _reach_km(ledger.hypothesis, world), town_log, offset, ledger))
     return votes
 

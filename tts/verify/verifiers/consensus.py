@@ -7,7 +7,7 @@ confidence at face value.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tts.clues.hints import hint_of
@@ -160,9 +160,11 @@ def judge(
     within: Area | None = None,
     hint: str | None = None,
     photos: int = 1,
+    trust: Mapping[int, tuple[float, ...]] | None = None,
 ) -> Judgement:
     """Weigh trajectories. Votes outside the area the caller named do not count; where the photo speaks against the
-    area, those inside do not either. `photos` counts those of the request."""
+    area, those inside do not either. `photos` counts those of the request. `trust` has the reliability of the source
+    of each rollout (`tts.verify.consensus.reliability`), where sources are known."""
     claimed = hint_of(hint, world.clues) if hint and world.clues is not None else None
     built = [build_ledger(trajectory, readings, world, hint) for trajectory in trajectories]
     ledgers = tuple(ledger for ledger in built if ledger is not None)
@@ -171,6 +173,7 @@ def judge(
     asked = within is not None or bool(hint)
     read = read_belief(trajectories, readings, world.clues) if asked and world.clues is not None else None
     votes = votes_from([ledger for ledger in ledgers if lies_inside(ledger, within, world)], world)
+    votes = [replace(vote, trust=(trust or {}).get(vote.ledger.rollout_id, ())) for vote in votes] if trust else votes
     outside: Outside | None = None
     if within is not None:
         others = [row for row in ledgers if lies_inside(row, None, world) and not lies_inside(row, within, world)]

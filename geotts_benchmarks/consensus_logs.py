@@ -1,0 +1,152 @@
+"""The consensus on published logs, anonymous and with named sources, against the plain medoid and the best source.
+
+Every figure is that of a mixture of models without tools (samples of one policy: `consensus_policies`). Differences are
+paired over photos, with 95 % bootstrap intervals. Calibration and reliability come from photos that are not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from geotts_benchmarks.harness import Result
+from tts.domain.geo import Floats, LatLon, distance_km, distance_matrix_km
+from tts.eval.calibrating import Case, Judged, judged, measured, thinned
+from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
+from tts.eval.metrics.intervals import paired_difference, share_interval
+from tts.eval.metrics.medoid import medoid_of
+from tts.eval.panel import Panel, panels_from_logs
+from tts.eval.parsers import ParserName
+from tts.verify.consensus.fitting import fit
+from tts.verify.consensus.reliability import Reliability, from_agreement, from_labels
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import judge
+
+_ORDERS = 5  # shuffles of the medoid's ties
+
+
+@dataclass(frozen=True, slots=True)
+class LogFamily:
+    """Panels of one folder with the errors in km of each source, (n photos, m sources)."""
+
+    names: list[str]
+    panels: list[Panel]
+    single: Floats
+
+    @classmethod
+    def read(cls, folder: Path, parser: ParserName, seed: int) -> LogFamily:
+        """Raises DataError when the folder holds no two logs of the same photos."""
+        names, panels = panels_from_logs(folder, parser=parser, seed=seed)
+        single = [errors_km([panel.guesses[i] for panel in panels], panels) for i in range(len(names))]
+        return cls(names, panels, np.stack(single, axis=1))
+
+    def judged(self, world: World) -> Judged:
+        """Verdicts of all photos."""
+        return judged(self._cases(), world)
+
+    def thinned(self, world: World) -> Judged:
+        """Verdicts to calibrate on: one photo in four with only some of its rollouts."""
+        return judged(thinned(self._cases()), world)
+
+    def _cases(self) -> list[Case]:
+        return [Case(panel.key, panel.truth, panel.trajectories) for panel in self.panels]
+
+
+def compared(family: LogFamily, world: World) -> Result:
+    """Anonymous consensus, medoid, and both kinds of reliability, each with its differences."""
+    anonymous = consensus_errors_km(family.panels, family.names, world, None)
+    best = family.single[:, int(np.argmax([accuracy_percent(row)[-1] for row in family.single.T]))]
+    medoids = [_medoid_errors_km(family.panels, order) for order in range(_ORDERS)]
+    labelled = _other_half(family, world)
+    agreed = consensus_errors_km(family.panels, family.names, world, _from_agreement(family))
+    return {
+        "medoid": np.round(np.mean([accuracy_percent(row) for row in medoids], axis=0), 2).tolist(),
+        "minus_medoid": _differences(np.mean([_hits(row) for row in medoids], axis=0), _hits(anonymous)),
+        "named_labels": [round(share, 2) for share in accuracy_percent(labelled)],
+        "named_labels_minus_best_single": _differences(_best_hits(family.single), _hits(labelled)),
+        "named_agreement": [round(share, 2) for share in accuracy_percent(agreed)],
+        "named_agreement_minus_best_source": _differences(_hits(best), _hits(agreed)),
+    }
+
+
+def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
+    """How radii that were fitted on another family hold here; Wilson 95 % interval of the cover."""
+    there, here = other.thinned(world), family.judged(world)
+    made = fit(there.spreads, there.errors_km, origin="another family")
+    held = measured(made, here.spreads, here.errors_km, target_km=25.0)
+    radii = np.array([made.radius(spread).p90 for spread in here.spreads])
+    interval = share_interval(here.errors_km <= radii)
+    return {
+        "cover90": round(held.cover90, 2),
+        "cover90_interval": [round(interval.low, 2), round(interval.high, 2)],
+        "radius90_mean_km": round(held.radius90_mean_km, 1),
+        "ece": round(held.ece, 4),
+    }
+
+
+def consensus_errors_km(
+    panels: Sequence[Panel], names: Sequence[str], world: World, reliability: Reliability | None
+) -> Floats:
+    """(n,) errors of the consensus; sources are looked at only where a reliability is given."""
+    found: list[LatLon | None] = []
+    for panel in panels:
+        trust = None
+        if reliability is not None:
+            trust = {number: reliability.of(names[source]) for number, source in enumerate(panel.sources)}
+        clusters = judge(panel.trajectories, (), world, trust=trust).clusters
+        found.append(clusters[0].centre if clusters else None)
+    return errors_km(found, panels)
+
+
+def errors_km(points: Sequence[LatLon | None], panels: Sequence[Panel]) -> Floats:
+    """(n,) errors in km, NaN for no point."""
+    pairs = zip(points, panels, strict=True)
+    return np.array([np.nan if p is None else distance_km(p, panel.truth) for p, panel in pairs], dtype=np.float64)
+
+
+def _other_half(family: LogFamily, world: World) -> Floats:
+    """Each photo is judged with a reliability from the labels of the half that it is not in."""
+    half = np.random.default_rng(0).permutation(len(family.panels)) % 2
+    found = np.full(len(half), np.nan)
+    for side in (0, 1):
+        known, asked = np.flatnonzero(half != side), np.flatnonzero(half == side)
+        made = from_labels({name: family.single[known, i] for i, name in enumerate(family.names)})
+        found[asked] = consensus_errors_km([family.panels[i] for i in asked], family.names, world, made)
+    return found
+
+
+def _from_agreement(family: LogFamily) -> Reliability:
+    km = np.full((len(family.panels), len(family.names), len(family.names)), np.nan)
+    for row, panel in zip(km, family.panels, strict=True):
+        at = [i for i, point in enumerate(panel.guesses) if point is not None]
+        row[np.ix_(at, at)] = distance_matrix_km([point for point in panel.guesses if point is not None])
+    return from_agreement(family.names, km)
+
+
+def _medoid_errors_km(panels: Sequence[Panel], order: int) -> Floats:
+    points: list[LatLon | None] = []
+    for panel in panels:
+        turned = np.random.default_rng([order, len(points)]).permutation(len(panel.guesses))
+        points.append(medoid_of([panel.guesses[i] for i in turned]))
+    return errors_km(points, panels)
+
+
+def _hits(errors: Floats) -> Floats:
+    """(n, thresholds) 100 for a hit, 0 for a miss."""
+    return np.stack([100.0 * hits(errors, km) for km in PAPER_KM], axis=1)
+
+
+def _best_hits(single: Floats) -> Floats:
+    """(n, thresholds) hits of the source that is best at each threshold."""
+    by_source = np.stack([_hits(row) for row in single.T])
+    best = by_source.mean(axis=1).argmax(axis=0)
+    return np.stack([by_source[source, :, at] for at, source in enumerate(best)], axis=1)
+
+
+def _differences(before: Floats, after: Floats) -> list[list[float]]:
+    """[difference, low, high] in points at each threshold."""
+    rows = [paired_difference(a, b) for a, b in zip(before.T, after.T, strict=True)]
+    return [[round(row.value, 2), round(row.low, 2), round(row.high, 2)] for row in rows]
