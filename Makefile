@@ -95,7 +95,7 @@ lock-image:      ## refresh the lock files of the image from pyproject.toml and 
 	for engine in cpu cuda; do \
 	  uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --generate-hashes --no-emit-package geotts-client \
 	    $$([ $$engine = cuda ] && echo --extra vllm --python-platform x86_64-manylinux_2_28 || echo -c requirements.lock) \
-	    --extra redis pyproject.toml image/build.in -o image/$$engine.lock || exit 1; done
+	    --extra blobs --extra redis pyproject.toml image/build.in -o image/$$engine.lock || exit 1; done
 
 clean:           ## remove .venv and caches, keep built data
 	rm -rf $(VENV) $(VENV)-vllm .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

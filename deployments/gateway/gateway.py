@@ -37,12 +37,13 @@ from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.errors import NotFound, RequestError, boundary
-from tts.ports import Ports, close_each
+from tts.ports import Attachment, Ports, close_each
 from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
 _STOP_PATIENCE_S = 3.0
 _END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
+_ATTACHING_S = 5.0  # photos go to the store beside the first turn
 _OPENING_S = 1.0  # from claiming a key to the log of its request, at most
 
 
@@ -79,7 +80,9 @@ class Gateway:
         self._ports = ports
         self.brokers = brokers
         self._observers = Observers(observers)
-        self.store: RunStore = store or open_store(args.gateway.run_store, args.gateway.retention_s)
+        self.store: RunStore = store or open_store(
+            args.gateway.run_store, args.gateway.retention_s, args.gateway.blob_store
+        )
         self.store_probe = StoreProbe(self.store)
         self._photo_process = photo_process
         self.admission = Admission(args.gateway, photo_process)
@@ -248,6 +251,15 @@ class Gateway:
         if meta is None or meta.tenant != caller.name:
             raise _not_found(request_id)
         return meta
+
+    async def file(self, meta: RunMeta, sha256: str) -> Attachment | None:
+        """A file of a request. One that asks for its photo as it begins waits until the photo is there."""
+        give_up = asyncio.get_running_loop().time() + _ATTACHING_S
+        while (found := await self.store.file(meta.request_id, sha256)) is None and sha256 in meta.photos:
+            if asyncio.get_running_loop().time() > give_up or not await self.store.is_open(meta.request_id):
+                return None
+            await asyncio.sleep(0.02)
+        return found
 
     def attended(self, request_id: str, grace_s: float, *, joins: bool = False) -> AbstractContextManager[None]:
         """While a reader is inside, the work goes on; when the last leaves early, it is cancelled after `grace_s`.

@@ -20,10 +20,10 @@ from deployments.gateway.takeover import TakenOver, load_request, save_checkpoin
 from deployments.observability.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
-from tts.aio import batches, cancel_and_wait, closing, spawn
+from tts.aio import batches, beside, cancel_and_wait, closing, spawn
 from tts.config import GatewayConfig
 from tts.domain.answer import StopReason
-from tts.domain.events import Done, Event, Failed, LeftMachine
+from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
@@ -175,9 +175,14 @@ class Runner:
         # the way to the engine, and from it to the reply, is free of the log when nobody follows it
         followed = job.request.followed
         batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
-        async with closing(batched) as recorded:
+        begun = asyncio.Event()
+        async with beside(self._attach_photos(job, begun)) as attached, closing(batched) as recorded:
             async for batch in recorded:
+                if any(isinstance(item, (Answered, Failed, Done)) for item in batch):
+                    begun.set()
+                    await attached()  # it may fail: then that is the end of the request
                 await self._record(job, batch)
+                begun.set()
         job.run = solution.so_far if self._coarsening is None else job.told
 
     @property
@@ -186,11 +191,7 @@ class Runner:
         return self._store.shared and self._coarsening is None
 
     async def _begun(self, job: _Job) -> Solution:
-        """Keep what readers, and another gateway, may need of the request."""
-        for photo in job.request.photos:
-            await self._store.attach(
-                job.request.id, Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
-            )
+        """Keep what another gateway may need of the request; its photos go to the store beside the first turn."""
         wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
         deadline_s = min(wanted_s, self._config.max_deadline_s)
         if self._is_continued_elsewhere:
@@ -200,6 +201,13 @@ class Runner:
     async def _continued(self, earlier: TakenOver, job: _Job) -> Solution:
         job.last_seq = earlier.past.run.last_seq
         return Solution(job.request, self._ports, earlier.remaining_s, job.egress, earlier.past)
+
+    async def _attach_photos(self, job: _Job, begun: asyncio.Event) -> None:
+        """Beside the first turn: no rollout waits until the store has the photos."""
+        await begun.wait()
+        for photo in () if job.earlier else job.request.photos:
+            file = Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
+            await self._store.attach(job.request.id, file)
 
     async def _record(self, job: _Job, batch: Sequence[Event | Attachment | Checkpoint]) -> None:
         events: list[Event] = []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deployments.runstore.blobs import open_blobs
 from deployments.runstore.case_record import CaseRecord
 from deployments.runstore.memory import MemoryRunStore
 from deployments.runstore.port import Claim, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable
 from deployments.runstore.sqlite import SQLiteRunStore
+from deployments.runstore.with_blobs import RunStoreWithBlobs
 from tts.errors import ConfigError
 
 __all__ = [
@@ -23,12 +25,19 @@ __all__ = [
 ]
 
 
-def open_store(url: str, retention_s: float) -> RunStore:
+def open_store(url: str, retention_s: float, blobs: str = "") -> RunStore:
     """`memory`, `sqlite:///path/to/file` or `redis://host:port/0`. Nothing is connected before the first use.
+
+    With `blobs` (a folder or a URL), the bytes of files are kept there.
 
     Raises:
         ConfigError: for any other URL, and when the package for it is not installed.
     """
+    store = _events(url, retention_s)
+    return RunStoreWithBlobs(store, open_blobs(blobs), retention_s) if blobs else store
+
+
+def _events(url: str, retention_s: float) -> RunStore:
     if url == "memory":
         return MemoryRunStore(retention_s)
     if url.startswith("sqlite:///"):

@@ -25,6 +25,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 
 from deployments.runstore.following import PAGE, Page, follow
+from deployments.runstore.packing import packed, unpacked
 from deployments.runstore.port import (
     PROBE_BYTES,
     STORE_VERSION,
@@ -42,7 +43,9 @@ from deployments.runstore.redis_scripts import (
     APPEND,
     ATTACH,
     CLOSE,
+    DUE,
     OPEN,
+    PACK,
     PROBE,
     RELEASE,
     SAVE,
@@ -61,6 +64,8 @@ _POLL_S = 1.0
 _SILENCE_S = 5.0
 _PATIENCE_S = 20.0  # work and readers outlast an outage of this length, as long as a failover takes; nothing new begins
 _RUNNING_EXTRA_S = 3600.0  # a running request may take this long on top of its retention
+_PACKED_AFTER_S = 300.0  # from its end: readers that were cut off have come back by then
+_PACKED_AT_ONCE = 100
 
 
 @contextmanager
@@ -104,7 +109,9 @@ class RedisRunStore(RedisCases):
 
     shared = True
 
-    def __init__(self, url: str, retention_s: float, *, prefix: str = "geotts") -> None:
+    def __init__(
+        self, url: str, retention_s: float, *, prefix: str = "geotts", packed_after_s: float = _PACKED_AFTER_S
+    ) -> None:
         # a connection that broke, or leads to what was the master before a failover, is made anew at once; silence is
         # not waited for twice
         anew = (RedisConnectionError, ReadOnlyError)
@@ -118,7 +125,7 @@ class RedisRunStore(RedisCases):
         )
         self._retention_s = max(1, round(retention_s))
         self._running_s = max(1, round(retention_s + _RUNNING_EXTRA_S))
-        self._prefix = f"{prefix}:v{STORE_VERSION}"
+        self._prefix, self._packed_after_s = f"{prefix}:v{STORE_VERSION}", round(packed_after_s)
         self._appending = self._redis.register_script(APPEND)
         self._owner = secrets.token_hex(8)
         self._channel = RedisChannel(self._redis, f"{self._prefix}:bells", silence_s=_SILENCE_S)
@@ -151,8 +158,8 @@ class RedisRunStore(RedisCases):
         """Give up the lease, let all keys expire after the retention, wake readers. Tried again for 20 s."""
         id_ = meta.request_id
         parts = (self._key(id_, part) for part in ("meta", "log", "files", "saved"))
-        keys = (self._leases(meta.tenant), self._all_leases, *parts)
-        closed = bool(await self._script(CLOSE, keys, (id_, self._retention_s, self._owner)))
+        keys = (self._leases(meta.tenant), self._all_leases, *parts, self._ended)
+        closed = bool(await self._script(CLOSE, keys, (id_, self._retention_s, self._owner, self._packed_after_s)))
         await self._ring(b"w", id_)
         return closed
 
@@ -213,7 +220,7 @@ class RedisRunStore(RedisCases):
         meta = await self.meta(request_id)
         if meta is None:
             return False
-        parts = ("meta", "log", "files", "saved", "attended", "cancel")
+        parts = ("meta", "log", "packed", "files", "saved", "attended", "cancel")
         with _reachable():
             for leases in (self._leases(meta.tenant), self._all_leases):
                 await self._redis.zrem(leases, request_id)
@@ -279,9 +286,11 @@ class RedisRunStore(RedisCases):
                 pipe.xrange(self._key(request_id, "log"), min=f"{max(position, 0) + 1}-0", count=PAGE)
                 pipe.exists(self._key(request_id, "log"))
                 closed, rows, there = await pipe.execute()
-            if closed is not None and not there:
+            if closed is None or there:
+                return Page([_entry(row) for row in rows], final=closed != b"0")
+            if (value := await self._redis.get(self._key(request_id, "packed"))) is None:
                 raise LogLost
-            return Page([_entry(row) for row in rows], final=closed != b"0")
+            return Page(unpacked(cast(bytes, value), after=position, most=PAGE), final=True)
 
         return follow(page, self._channel.bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
 
@@ -308,8 +317,17 @@ class RedisRunStore(RedisCases):
         await self._script(PROBE, (f"{self._prefix}:probe:{secrets.token_hex(8)}",), (bytes(PROBE_BYTES),))
 
     async def purge(self) -> None:
-        """Do nothing: every key has an expiry."""
-        return
+        """Pack the logs of requests that ended `packed_after_s` ago; whatever is past its time expires by itself."""
+        while due := await self._script(DUE, (self._ended,), (_PACKED_AT_ONCE,)):
+            for request_id in due:
+                await self._pack(request_id.decode())
+
+    async def _pack(self, request_id: str) -> None:
+        meta, log, value = (self._key(request_id, part) for part in ("meta", "log", "packed"))
+        with _reachable():
+            rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._redis.xrange(log, min="1-0"))
+        if rows:
+            await self._script(PACK, (meta, log, value), (packed(_entry(row) for row in rows),))
 
     async def aclose(self) -> None:
         """Stop listening, wake all readers and close the connections."""
@@ -335,6 +353,10 @@ class RedisRunStore(RedisCases):
     @property
     def _all_leases(self) -> str:
         return f"{self._prefix}:all-leases"
+
+    @property
+    def _ended(self) -> str:
+        return f"{self._prefix}:ended"
 
     def _key(self, request_id: str, part: str) -> str:
         return f"{self._prefix}:run:{request_id}:{part}"

@@ -25,7 +25,7 @@ for i = 5, #ARGV do
   local run = ARGV[i]
   if redis.call('EXISTS', run .. ':meta') == 1 then
     redis.call('HSET', run .. ':meta', 'keep', now + keep)
-    for _, part in ipairs({':meta', ':log', ':files'}) do
+    for _, part in ipairs({':meta', ':log', ':packed', ':files'}) do
       if redis.call('TTL', run .. part) < keep then redis.call('EXPIRE', run .. part, keep) end
     end
   end

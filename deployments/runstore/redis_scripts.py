@@ -42,7 +42,7 @@ redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[3])
 redis.call('EXPIRE', KEYS[2], ARGV[4])
 return 1
 """
-# KEYS: leases of the tenant, leases of all, meta, log, files, saved
+# KEYS: leases of the tenant, leases of all, meta, log, files, saved, those that have ended
 CLOSE = """
 local owner = redis.call('HGET', KEYS[3], 'owner')
 if owner and owner ~= ARGV[3] then return 0 end
@@ -53,6 +53,21 @@ if redis.call('EXISTS', KEYS[3]) == 0 then return 1 end
 redis.call('HSET', KEYS[3], 'closed', '1')
 local keep = tonumber(redis.call('HGET', KEYS[3], 'keep') or 0) - tonumber(redis.call('TIME')[1])
 for i = 3, 5 do redis.call('EXPIRE', KEYS[i], math.max(tonumber(ARGV[2]), keep)) end
+redis.call('ZADD', KEYS[7], redis.call('TIME')[1] + ARGV[4], ARGV[1])
+redis.call('EXPIRE', KEYS[7], ARGV[2])
+return 1
+"""
+DUE = """
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1], 'LIMIT', 0, ARGV[1])
+if #due > 0 then redis.call('ZREM', KEYS[1], unpack(due)) end
+return due
+"""
+# the log as it was read; erased or gone meanwhile: nothing is written
+PACK = """
+local left = redis.call('PTTL', KEYS[2])
+if redis.call('HGET', KEYS[1], 'closed') ~= '1' or left <= 0 then return 0 end
+redis.call('SET', KEYS[3], ARGV[1], 'PX', left)
+redis.call('DEL', KEYS[2])
 return 1
 """
 # KEYS: meta, saved

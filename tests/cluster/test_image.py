@@ -106,7 +106,7 @@ def service(root):
         [*command, *variables, *started], env={**os.environ, "root": str(place)}, stderr=subprocess.PIPE
     ) as process:
         try:
-            url, give_up = f"http://127.0.0.1:{port}", time.monotonic() + 120
+            url, give_up = f"http://127.0.0.1:{port}", time.monotonic() + 300
             while not _ready(url):
                 assert process.poll() is None, process.stderr.read().decode()[-2000:]
                 assert time.monotonic() < give_up

@@ -11,14 +11,16 @@ from support.basics import leftover_tasks
 from support.redis_server import running_redis
 
 from deployments.runstore import CaseRecord, Claim, LogEntry, MemoryRunStore, RunMeta, StoreUnavailable, open_store
+from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
+from deployments.runstore.with_blobs import RunStoreWithBlobs
 from geotts_benchmarks.harness import free_port
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.ports import Attachment
 
-KINDS = ("memory", "sqlite", "redis")
+KINDS = ("memory", "sqlite", "redis", "memory and a folder", "redis and a url")
 PICTURE = Attachment(sha256="ab" * 32, media_type="image/png", data=b"\x89PNG" + secrets.token_bytes(64))
 
 
@@ -32,6 +34,11 @@ def redis_url(tmp_path_factory):
 async def store(request, tmp_path):
     if request.param == "memory":
         made = MemoryRunStore(3600)
+    elif request.param == "memory and a folder":
+        made = RunStoreWithBlobs(MemoryRunStore(3600), open_blobs(str(tmp_path / "blobs")), 3600)
+    elif request.param == "redis and a url":
+        redis = RedisRunStore(request.getfixturevalue("redis_url"), 3600, prefix=secrets.token_hex(4))
+        made = RunStoreWithBlobs(redis, open_blobs(f"memory://{secrets.token_hex(4)}"), 3600)
     elif request.param == "sqlite":
         made = SQLiteRunStore(tmp_path / "runs.sqlite", 3600)
     else:

@@ -80,6 +80,11 @@ class GatewayConfig(Value):
         default=None,
         description="nothing finer leaves the gateway: points are centres of such units; no reasons, evidence or files",
     )
+    blob_store: str = Field(
+        default="",
+        description="where the bytes of photos, crops and maps lie: a folder that all gateways share, or any fsspec "
+        "URL such as s3://bucket/folder; in the run store when empty",
+    )
     lease_s: Seconds = Field(default=10.0, description="a gateway silent for this long has lost its requests")
     access: AccessConfig = AccessConfig()
     cors_origins: tuple[str, ...] = Field(default=(), description="web origins that may call, or one `*`")

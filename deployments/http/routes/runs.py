@@ -80,8 +80,8 @@ def add_runs(app: FastAPI, service: Service) -> None:
     @router.get("/files/{sha256}", openapi_extra=FILE, operation_id="file", response_class=Response)
     async def file(request: Request, request_id: RequestId, sha256: Sha256) -> Response:
         """A picture that an event names: the cleaned photo, or a map."""
-        await gateway.meta(request_id, service.caller(request))
-        found = await gateway.store.file(request_id, sha256)
+        meta = await gateway.meta(request_id, service.caller(request))
+        found = await gateway.file(meta, sha256)
         if found is None:
             raise NotFound("this request has no such file")
         return Response(found.data, media_type=found.media_type, headers=PICTURE_HEADERS)

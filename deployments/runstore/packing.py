@@ -1,0 +1,62 @@
+"""How the log of a request is kept when it has ended and nobody follows it any more: as one compressed value.
+
+Pieces of text that follow each other become one event with the `seq` of the last. Where each piece ended is kept beside
+it, so a reader that has some of the pieces gets the rest of the text and nothing twice.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from deployments.runstore.port import LogEntry
+
+_PIECES = frozenset({"text", "verifier_text"})
+
+
+def packed(entries: Iterable[LogEntry]) -> bytes:
+    """The log as one value. What stands between other events stays between them."""
+    lines = [orjson.dumps(line) for line in _merged(entries)]
+    return zlib.compress(b"\n".join(lines), 6)
+
+
+def unpacked(value: bytes, *, after: int = 0, most: int | None = None) -> list[LogEntry]:
+    """The entries with a `seq` above `after`, at most so many; the first may be the rest of a merged one."""
+    found: list[LogEntry] = []
+    for line in zlib.decompress(value).splitlines():
+        seq, kind, event, cuts = orjson.loads(line)
+        if seq <= after:
+            continue
+        if cuts and cuts[0][0] <= after:
+            start = max(end for cut, end in cuts if cut <= after)
+            event = {**event, "text": event["text"][start:]}
+        found.append(LogEntry(seq, kind, orjson.dumps(event)))
+        if most is not None and len(found) >= most:
+            break
+    return found
+
+
+def _merged(entries: Iterable[LogEntry]) -> Iterator[list[Any]]:
+    """[seq, kind, event, cuts] for each event that is left; a cut is [seq of a piece, characters up to its end].
+
+    Only pieces without anything between them are put together: whoever has an event has all that was before it.
+    """
+    waiting: list[Any] | None = None
+    for entry in entries:
+        event = orjson.loads(entry.payload)
+        if waiting is not None and entry.kind in _PIECES and _key(entry.kind, event) == _key(*waiting[1:3]):
+            text = waiting[2]["text"] + event["text"]
+            waiting = [entry.seq, entry.kind, {**event, "text": text}, [*waiting[3], [entry.seq, len(text)]]]
+            continue
+        if waiting is not None:
+            yield waiting
+        waiting = [entry.seq, entry.kind, event, [[entry.seq, len(event["text"])]] if entry.kind in _PIECES else []]
+    if waiting is not None:
+        yield waiting
+
+
+def _key(kind: str, event: dict[str, Any]) -> tuple[Any, ...]:
+    return kind, event.get("rollout_id"), event.get("turn")

@@ -1,0 +1,207 @@
+"""A run store that keeps the bytes of files in a blob store, and a reference to them in itself (ADR 0038).
+
+Invariants: what the run store does not know any more is not given out, whatever the blob store still has. Erasing a
+request removes its bytes first: when they cannot be removed, the request is still known and can be erased again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from deployments.runstore.blobs import BlobStore
+from deployments.runstore.case_record import CaseRecord
+from deployments.runstore.port import Claim, LogEntry, RunMeta, RunStore
+from tts.aio import to_its_end
+from tts.ports import Attachment
+
+_REFERENCE = b"blob:"
+_MINUTE = "%Y%m%dT%H%M"
+_MOST_KNOWN = 10_000
+
+
+class RunStoreWithBlobs:
+    """`store` and `blobs` as one run store. `wall` gives Unix seconds, for what is past its retention."""
+
+    def __init__(
+        self, store: RunStore, blobs: BlobStore, retention_s: float, *, wall: Callable[[], float] = time.time
+    ) -> None:
+        self._store, self._blobs, self._retention_s, self._wall = store, blobs, retention_s, wall
+        self.shared = store.shared
+        self._folders: dict[str, str] = {}
+
+    async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
+        """As the store does."""
+        opened = await self._store.open(meta, lease_s=lease_s, max_open=max_open)
+        if opened:
+            self._remember(meta)
+        return opened
+
+    async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
+        """As the store does."""
+        await self._store.append(request_id, entries)
+
+    async def attach(self, request_id: str, attachment: Attachment) -> None:
+        """Put the bytes away, then their reference into the store. Of a request erased meanwhile nothing stays."""
+        folder = await self._folder(request_id)
+        if folder is not None:  # to its end: what is written after an erasure would stay
+            await to_its_end(self._put(request_id, folder, attachment), name=f"attach to {request_id}")
+
+    async def close(self, meta: RunMeta) -> bool:
+        """As the store does."""
+        self._folders.pop(meta.request_id, None)
+        return await self._store.close(meta)
+
+    async def save(self, request_id: str, name: str, data: bytes) -> None:
+        """As the store does."""
+        await self._store.save(request_id, name, data)
+
+    async def saved(self, request_id: str) -> Mapping[str, bytes]:
+        """As the store does."""
+        return await self._store.saved(request_id)
+
+    async def take_over(self, meta: RunMeta, *, lease_s: float) -> bool:
+        """As the store does."""
+        return await self._store.take_over(meta, lease_s=lease_s)
+
+    async def abandoned(self, *, for_s: float) -> Sequence[str]:
+        """As the store does."""
+        return await self._store.abandoned(for_s=for_s)
+
+    async def meta(self, request_id: str) -> RunMeta | None:
+        """As the store does."""
+        return await self._store.meta(request_id)
+
+    def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
+        """As the store does."""
+        return self._store.read(request_id, after=after, idle_s=idle_s)
+
+    async def is_open(self, request_id: str) -> bool:
+        """As the store does."""
+        return await self._store.is_open(request_id)
+
+    async def file(self, request_id: str, sha256: str) -> Attachment | None:
+        """The file behind its reference; as it is where it was attached without a blob store."""
+        found = await self._store.file(request_id, sha256)
+        if found is None or not found.data.startswith(_REFERENCE):
+            return found
+        folder = found.data.removeprefix(_REFERENCE).decode()
+        data = await self._blobs.get(f"{folder}/{sha256}")
+        return None if data is None else found.model_copy(update={"data": data})
+
+    async def erase(self, request_id: str) -> bool:
+        """Remove the bytes, then all that the store knows."""
+        if (folder := await self._folder(request_id)) is not None:
+            await self._blobs.remove(folder)
+        self._folders.pop(request_id, None)
+        return await self._store.erase(request_id)
+
+    async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
+        """As the store does."""
+        return await self._store.renew(metas, lease_s=lease_s)
+
+    async def orphaned(self, request_id: str) -> int | None:
+        """As the store does."""
+        return await self._store.orphaned(request_id)
+
+    async def attend(self, request_id: str, seconds: float) -> None:
+        """As the store does."""
+        await self._store.attend(request_id, seconds)
+
+    async def attended_s(self, request_id: str) -> float:
+        """As the store does."""
+        return await self._store.attended_s(request_id)
+
+    async def ask_cancel(self, request_id: str) -> None:
+        """As the store does."""
+        await self._store.ask_cancel(request_id)
+
+    def cancels(self) -> AsyncIterator[str]:
+        """As the store does."""
+        return self._store.cancels()
+
+    async def claim(self, key: str, claim: Claim) -> Claim | None:
+        """As the store does."""
+        return await self._store.claim(key, claim)
+
+    async def release(self, key: str, request_id: str) -> None:
+        """As the store does."""
+        await self._store.release(key, request_id)
+
+    async def take(self, name: str, *, per_minute: float, burst: int) -> float:
+        """As the store does."""
+        return await self._store.take(name, per_minute=per_minute, burst=burst)
+
+    async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
+        """As the store does. The bytes of its requests stay, because the store still knows them."""
+        return await self._store.save_case(record, keep_s=keep_s)
+
+    async def case(self, case_id: str) -> CaseRecord | None:
+        """As the store does."""
+        return await self._store.case(case_id)
+
+    async def cases(self, tenant: str) -> Sequence[CaseRecord]:
+        """As the store does."""
+        return await self._store.cases(tenant)
+
+    async def erase_case(self, case_id: str) -> bool:
+        """As the store does."""
+        return await self._store.erase_case(case_id)
+
+    async def ping(self) -> None:
+        """Both must be well: a blob is written and removed, too."""
+        await self._store.ping()
+        probe = f"{self._minute(self._wall())}/probe"
+        await self._blobs.put(f"{probe}/0", bytes(4096))
+        await self._blobs.remove(probe)
+
+    async def purge(self) -> None:
+        """Purge the store, then remove the bytes of requests that it has forgotten and whose retention is over.
+
+        A request is not looked for before its retention is over, so that each is asked for about once.
+        """
+        await self._store.purge()
+        past = self._minute(self._wall() - self._retention_s)
+        for minute in sorted(await self._blobs.names()):
+            if minute >= past:
+                return
+            requests = await self._blobs.names(minute)
+            gone = [request_id for request_id in requests if await self._store.meta(request_id) is None]
+            for request_id in gone:
+                await self._blobs.remove(f"{minute}/{request_id}")
+            if len(gone) == len(requests):
+                await self._blobs.remove(minute)
+
+    async def aclose(self) -> None:
+        """As the store does."""
+        await self._store.aclose()
+
+    async def _put(self, request_id: str, folder: str, attachment: Attachment) -> None:
+        await self._blobs.put(f"{folder}/{attachment.sha256}", attachment.data)
+        reference = attachment.model_copy(update={"data": _REFERENCE + folder.encode()})
+        await self._store.attach(request_id, reference)
+        if await self._store.meta(request_id) is None:
+            await self._blobs.remove(folder)
+
+    async def _folder(self, request_id: str) -> str | None:
+        """Where the bytes of a request lie; None when the request is not known."""
+        if (known := self._folders.get(request_id)) is not None:
+            return known
+        meta = await self._store.meta(request_id)
+        return None if meta is None else self._remember(meta)
+
+    def _remember(self, meta: RunMeta) -> str:
+        try:
+            began = datetime.fromisoformat(meta.started_at).timestamp()
+        except ValueError:
+            began = 0.0
+        folder = f"{self._minute(began)}/{meta.request_id}"
+        if len(self._folders) >= _MOST_KNOWN:
+            self._folders.pop(next(iter(self._folders)))
+        self._folders[meta.request_id] = folder
+        return folder
+
+    @staticmethod
+    def _minute(at: float) -> str:
+        return datetime.fromtimestamp(at, UTC).strftime(_MINUTE)
