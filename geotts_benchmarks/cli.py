@@ -31,6 +31,7 @@ BENCHES = {
     "control": "milliseconds the service adds to its engine, and requests a second without one",
     "abuse": "slowloris, endless headers, silent names, slow bodies and failing stores, while others ask",
     "stored": "what a request takes in Redis and in a blob store, during and after",
+    "tokens": "chunks of text that a gateway core carries until its events are late",
     "conformance": "rows of the released systems' behaviour that the served code equals",
     "all": "every benchmark, one after the other; --write makes docs/benchmarks.md",
 }

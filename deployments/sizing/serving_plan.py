@@ -14,6 +14,10 @@ from tts.errors import ConfigError
 from tts.profiles import Profile
 
 _USUAL_CONTEXT = 32768
+_FOLLOWED_CHUNKS_PER_S = (
+    8500  # of a gateway core until events are 50 ms late: `geotts bench tokens`, docs/measurements.md
+)
+_SHORTEST_S = 0.005  # without coalescing, an engine sends a piece for every token
 
 
 def reserves_nothing(args: AppArgs) -> bool:
@@ -80,5 +84,18 @@ def plan_lines(args: AppArgs, plan: GpuPlan | None) -> Iterator[str]:
     yield f"dialect: {dialect.name}, {limits.max_turns} turns, {limits.max_tool_calls} tool calls a rollout"
     yield f"verifier: {verifier_name(args)}"
     yield f"tools: {', '.join(args.tools.providers)}"
+    yield f"gateways: {_gateway_line(args, plan)}"
     if line := money_line(args):
         yield f"money: {line}"
+
+
+def _gateway_line(args: AppArgs, plan: GpuPlan | None) -> str:
+    """How many rollouts the gateways can pass on, text as it comes, beside how many the engine can run."""
+    gateway = args.deployments.gateway
+    gateways = gateway.autoscale.max_replicas if gateway.autoscale else gateway.replicas
+    each = int(_FOLLOWED_CHUNKS_PER_S * max(args.coalesce_s, _SHORTEST_S))
+    line = f"{gateways}, for some {gateways * each} rollouts at once whose text is followed"
+    running = plan.replicas * plan.max_running if plan is not None else 0
+    if running > gateways * each:
+        line += f"; the engine runs {running}: {-(-running // each)} gateways and Redis would pass on all of them"
+    return line

@@ -12,7 +12,7 @@ from deployments.sizing.find_shape import shape_of
 from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import Gpus, plan_gpus
 from deployments.sizing.model_shape import ModelShape
-from deployments.sizing.serving_plan import reserves_nothing, with_gpus
+from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
 from tts.config import AppArgs, OpenAIEngine, VllmEngine, load_config
 from tts.errors import ConfigError
 from tts.profiles import load_profile
@@ -235,3 +235,16 @@ def test_the_shipped_configuration_is_the_plan_for_eight_gpus():
     served, _ = with_gpus(args, Gpus(count=8, memory_gb=80), profile=load_profile("thinking_with_map"))
     assert served.engine == args.engine
     assert served.deployments.rollout.model_copy(update={"drain_s": 180.0}) == args.deployments.rollout
+
+
+def test_the_plan_says_what_the_gateways_carry_and_how_many_the_engine_would_need():
+    args = AppArgs(engine=VllmEngine(model="Qwen/Qwen3-VL-4B-Instruct", max_model_len=2048))
+    served, made = with_gpus(args, Gpus(count=8, memory_gb=80))
+    (line,) = (line for line in plan_lines(served, made) if line.startswith("gateways: "))
+    running = made.replicas * made.max_running
+    assert running > 212
+    assert line == (
+        f"gateways: 1, for some 212 rollouts at once whose text is followed; the engine runs {running}: "
+        f"{-(-running // 212)} gateways and Redis would pass on all of them"
+    )
+    assert "gateways: 1, for some 212 rollouts at once whose text is followed" in plan_lines(AppArgs(), None)
