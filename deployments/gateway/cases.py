@@ -90,14 +90,14 @@ class Cases:
 
     async def add(self, case_id: str, run: AddedRun, caller: Caller) -> Case:
         """Keep a request of the caller in the case; nothing when it is there already."""
-        await self._gateway.meta(run.request_id, caller)
+        meta = await self._gateway.meta(run.request_id, caller)
 
         def with_run(case: Case) -> Case:
             if any(known.request_id == run.request_id for known in case.runs):
                 return case
             if len(case.runs) >= MOST_RUNS:
                 raise CaseFull(f"a case has at most {MOST_RUNS} requests")
-            return case.model_copy(update={"runs": (*case.runs, CaseRun(**dict(run)))})
+            return case.model_copy(update={"runs": (*case.runs, CaseRun(**dict(run), photos=meta.photos))})
 
         return await self._change(case_id, caller, with_run)
 

@@ -71,7 +71,8 @@ def create_app(
 
     maps = AnswerMaps(args.data_dir)
     uploads = Uploads(gateway.store, max_bytes=args.gateway.photo.max_bytes)
-    mcp = McpFace(service, uploads, AnswerPictures(maps, args.data_dir), toolbox)
+    pictures = AnswerPictures(maps, args.data_dir)
+    mcp = McpFace(service, uploads, pictures, toolbox)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -97,7 +98,7 @@ def create_app(
     add_locate(app, service)
     add_check(app, service)
     add_runs(app, service)
-    add_map(app, service, maps)
+    add_map(app, service, maps, pictures)
     mcp.add_to(app)
     add_tiles(app, MapTiles(maps.cartographer))
     if args.cases.retention_days > 0:

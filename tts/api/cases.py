@@ -53,8 +53,9 @@ class CaseOutcome(Value):
 
 
 class CaseRun(AddedRun):
-    """`outcome` is null while it runs. Photos, events, answer and map are under `/locate/{request_id}`."""
+    """`photos` are names of files; `outcome` is null while it runs. Everything else is under `/locate/{request_id}`."""
 
+    photos: tuple[str, ...] = ()
     outcome: CaseOutcome | None = None
 
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from deployments.http.answer_maps import MEDIA_TYPE, AnswerMaps, MapView
 from deployments.http.openapi import FILE, PROBLEMS
+from deployments.http.pictures import AnswerPictures
 from deployments.http.routes.runs import PICTURE_HEADERS, RequestId
 from deployments.http.service import Service
 from tts.errors import NotFound
@@ -18,8 +19,13 @@ _MAP: dict[str, Any] = {
 }
 
 
-def add_map(app: FastAPI, service: Service, maps: AnswerMaps) -> None:
-    """Add `GET /locate/{request_id}/map` to `app`; `maps` draws the pictures."""
+_REPORT: dict[str, Any] = {
+    "responses": {"200": {"description": "The report", "content": {"text/html": {"schema": {"type": "string"}}}}}
+}
+
+
+def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPictures) -> None:
+    """Add `map` and `report` under `/locate/{request_id}` to `app`; `maps` and `pictures` draw them."""
     router = APIRouter(prefix="/locate/{request_id}", tags=["runs"], responses=PROBLEMS)
     gateway = service.gateway
 
@@ -37,5 +43,18 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps) -> None:
         if picture is None:
             return Response(status_code=204, headers=PICTURE_HEADERS)
         return Response(picture, media_type=MEDIA_TYPE, headers=PICTURE_HEADERS)
+
+    @router.get("/report", openapi_extra=_REPORT, operation_id="report", response_class=Response)
+    async def report(request: Request, request_id: RequestId) -> Response:
+        """The answer as one HTML file to keep or to send: maps, photo, evidence, and how it was found. 404 until there
+        is an answer."""
+        meta = await gateway.meta(request_id, service.caller(request))
+        run = await gateway.so_far(request_id)
+        if run.answer is None:
+            raise NotFound("there is no report: no answer yet")
+        photo = await gateway.store.file(request_id, meta.photos[0]) if meta.photos else None
+        page = await pictures.report(run, photo.data if photo is not None else None)
+        named = {"Content-Disposition": f'attachment; filename="{request_id}.html"'}
+        return Response(page, media_type="text/html", headers={**PICTURE_HEADERS, **named})
 
     app.include_router(router)

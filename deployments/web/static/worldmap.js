@@ -123,7 +123,8 @@ export class WorldMap {
       made.getElement().dataset.link = link;
       made.getElement().setAttribute("aria-label", clean(words));
     });
-    made.on("click", () => {
+    made.on("click keypress", (event) => {
+      if (event.type === "keypress" && event.originalEvent.key !== "Enter") return;
       const other = counterpart(made.getElement(), byId("map"));
       (other?.matches("[tabindex], button, a, summary") ? other : other?.querySelector("[tabindex], button, a, summary"))?.focus();
       other?.scrollIntoView({ block: "center" });

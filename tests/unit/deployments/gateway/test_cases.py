@@ -48,6 +48,7 @@ async def test_a_case_says_what_came_of_its_photos(http):
     (run,) = case["runs"]
     assert (run["request_id"], run["title"], run["outcome"]["status"]) == (request_id, "Photo 1", "done")
     assert "France" in run["outcome"]["place"]
+    assert (await http.get(f"/locate/{request_id}/files/{run['photos'][0]}")).status_code == 200
     assert (case["title"], case["notes"], case["tags"]) == (DRAFT["title"], DRAFT["notes"], DRAFT["tags"])
     assert case["claims"] == [{"text": "filmed in Bellinzona", "standing": "open"}]
     again = (await http.get(where)).json()

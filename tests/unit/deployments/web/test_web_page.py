@@ -190,6 +190,16 @@ async def test_the_map_of_an_answer(http):
     assert (await http.get(f"{NOBODY}/map")).status_code == 404
 
 
+async def test_the_report_of_an_answer_is_a_file_that_runs_nothing(http):
+    request_id = (await http.post("/locate", **FORM)).json()["request_id"]
+    reply = await http.get(f"/locate/{request_id}/report")
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert reply.headers["content-security-policy"] == "default-src 'none'"
+    assert f'filename="{request_id}.html"' in reply.headers["content-disposition"]
+    assert "Paris" in reply.text
+    assert (await http.get(f"{NOBODY}/report")).status_code == 404
+
+
 async def test_without_a_point_there_is_no_map(data_store, tmp_path):
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"text": "{\\"lat\\": null, \\"lon\\": null, \\"country\\": \\"\\"}"}\n')
