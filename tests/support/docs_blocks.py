@@ -5,6 +5,7 @@ docstrings of examples. Each is run as it is written, or says why it is not:
     geotts serve …   # shown only: needs a GPU      behind one command
 
 `<!-- before: mkdir prompts -->` above a block is run first: what a reader has and a test has not.
+`<!-- beside: geotts serve … -->` serves while the block runs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ REASONS = (
 )
 RUN = ("bash", "console", "python", "yaml", "json")
 _FENCE = re.compile(r"^(\s*)```(.*)$")
-_COMMENT = re.compile(r"^<!-- (shown only|before): (.*?) -->$", re.DOTALL)
+_COMMENT = re.compile(r"^<!-- (shown only|before|beside): (.*?) -->$", re.DOTALL)
 _LINE_MARK = re.compile(r"#.*\bshown only: (.+)$")
 _HEADER_COMMAND = re.compile(r"^# {3,}(\S.*)$")
 _USAGE = re.compile(r"^python examples/\S.*$", re.MULTILINE)
@@ -49,6 +50,7 @@ class Block:
     text: str
     shown_only: str = ""
     before: str = ""
+    beside: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -100,7 +102,7 @@ def _of_markdown(file: str, text: str) -> Iterator[Block]:
         elif fence := _FENCE.match(line):
             end = next(i for i in range(number + 1, len(lines)) if lines[i].strip() == "```")
             body = "\n".join(part.removeprefix(fence[1]) for part in lines[number + 1 : end])
-            marks = {"shown_only": comments.get("shown only", ""), "before": comments.get("before", "")}
+            marks = {name.replace(" ", "_"): said for name, said in comments.items()}
             yield Block(file, number + 1, fence[2].strip(), body, **marks)
             comments, number = {}, end + 1
         else:

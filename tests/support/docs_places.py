@@ -20,14 +20,16 @@ from support.docs_runner import SERVICE, Place, Reader
 from support.namespaces import machines, why_not
 
 _BLOCKS = [block for path in documents() for block in blocks_of(path) if not block.shown_only]
-_SERVING = {block.file for block in _BLOCKS if "geotts serve" in block.text}
+_STARTING = {block.file for block in _BLOCKS if "geotts serve" in block.text}
 _ASKING = {
     block.file for block in _BLOCKS if block.language == "json" or SERVICE in block.text or block.file.endswith(".py")
-} - _SERVING
+} - _STARTING
 CONFIGURATIONS = [block for block in _BLOCKS if block.language == "yaml"]
 _COMMANDS = sorted((block for block in _BLOCKS if block.language != "yaml"), key=lambda block: (block.file, block.line))
+# what serves while documents ask is itself a command of the documentation
+(SERVING,) = [block for block in _COMMANDS if block.text == "geotts serve --config ray_configs/local.yaml"]
 ASKING = [block for block in _COMMANDS if block.file in _ASKING]
-OTHERS = [block for block in _COMMANDS if block.file not in _ASKING]
+OTHERS = [block for block in _COMMANDS if block.file not in _ASKING and block is not SERVING]
 
 
 class Here:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -50,6 +51,8 @@ class Reader:
 
     def __init__(self, place: Place, folder: Path, fixtures: Path) -> None:
         self.place, self.folder = place, folder
+        self._served: set[str] = set()
+        self._played: set[str] = set()  # ports
         for name in ("examples", "ray_configs", "scripts", "tts"):
             (folder / name).symlink_to(ROOT / name)
         (folder / ".venv").mkdir()
@@ -71,7 +74,17 @@ class Reader:
         if block.before:
             self._shell(block.before)
         how = {"bash": self._bash, "console": self._console, "python": self._python, "json": self._json}
-        how[block.language](block)
+        with self._beside(block.beside):
+            how[block.language](block)
+
+    @contextmanager
+    def _beside(self, command: str) -> Iterator[None]:
+        """While a command serves, where the block wants one."""
+        if not command:
+            yield
+            return
+        with self.endpoints(command), self.serving(command):
+            yield
 
     def _bash(self, block: Block) -> None:
         for command in block.commands():
@@ -114,9 +127,14 @@ class Reader:
         return done.stdout + done.stderr
 
     def _serve(self, command: str) -> None:
+        """Once for each command: documents repeat some, with another comment behind them."""
+        words = " ".join(shlex.split(command, comments=True))
+        if words in self._served:
+            return
         with self.serving(command):
             if "upstream" not in command:
                 self.locate()
+        self._served.add(words)
 
     def locate(self) -> None:
         """A photo through the service: the command succeeds."""
@@ -152,7 +170,8 @@ class Reader:
     @contextmanager
     def endpoints(self, text: str) -> Iterator[None]:
         """What answers at the addresses of engines that a text names, as long as the block runs."""
-        ports = sorted(set(_ENDPOINT.findall(text)) - {"8000"})
+        ports = sorted(set(_ENDPOINT.findall(text)) - {"8000"} - self._played)
+        self._played.update(ports)
         profile = _PROFILE.search(text)
         started = [
             self.place.start(
@@ -167,6 +186,7 @@ class Reader:
                 assert process.stdout.readline() == b"ready\n"
             yield
         finally:
+            self._played.difference_update(ports)
             for process in started:
                 stop_family(process)
                 if process.stdout is not None:

@@ -72,6 +72,14 @@ def test_code_imports_names_that_exist(block):
             assert not missing, f"{block}: {node.module} has no {missing}"
 
 
+def test_what_serves_beside_a_block_is_read_from_its_comment(tmp_path):
+    path = tmp_path / "x.md"
+    path.write_text("<!-- before: ls -->\n<!-- beside: geotts serve -->\n```bash\nls\n```\n\n```bash\nls\n```\n")
+    marked, bare = blocks_of(path, root=tmp_path)
+    assert (marked.before, marked.beside) == ("ls", "geotts serve")
+    assert (bare.before, bare.beside) == ("", "")
+
+
 def inline_commands():
     for path in documents():
         for found in _INLINE.finditer(path.read_text()):
