@@ -55,7 +55,7 @@ async def test_the_embedded_engine_checks_a_claim_with_odds(url):
 
 
 async def test_a_check_never_changes_the_answer(url):
-    options = LocateOptions(seed=1, n_parallel=2)
+    options = LocateOptions(seed=1, n_parallel=2, depth="deep", stop="none")
     async with Client(url) as client:
         plain = (await client.locate(SIGN, options)).answer
         told = (await client.check(SIGN, "Kharkiv", options)).answer
@@ -167,9 +167,9 @@ async def test_claims_of_the_file_stand_beside_an_answer_that_they_do_not_change
     out, exif = io.BytesIO(), Image.Exif()
     exif.get_ifd(0x8825).update({1: "N", 2: (49.0, 58.0, 0.0), 3: "E", 4: (36.0, 15.0, 0.0)})
     Image.open(io.BytesIO(BLANK)).save(out, "JPEG", exif=exif)
-    sent = {"files": {"image": out.getvalue()}}
-    plain = (await scripted.post("/locate", data={"seed": "1"}, **sent)).json()["answer"]
-    asked = (await scripted.post("/locate", data={"seed": "1", "claims": "true"}, **sent)).json()["answer"]
+    sent, alone = {"files": {"image": out.getvalue()}}, {"seed": "1", "n_parallel": "1"}
+    plain = (await scripted.post("/locate", data=alone, **sent)).json()["answer"]
+    asked = (await scripted.post("/locate", data={**alone, "claims": "true"}, **sent)).json()["answer"]
     assert plain["file_checks"] == plain["file_claims"] == []
     assert [check["about"] for check in asked["file_checks"]] == ["position"]
     assert asked["file_claims"][0]["point"]["lat"] == pytest.approx(49.9667, abs=0.001)
