@@ -31,6 +31,7 @@ from tts.config import (
     ScriptedEngine,
     ToolsConfig,
 )
+from tts.config.cases import CasesConfig
 from tts.domain.geo import Countries
 from tts.geodata.maps.palette import PALETTES
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
@@ -332,7 +333,8 @@ async def test_after_cancelling_with_the_keyboard_one_can_go_on_with_it(data_sto
 
 
 async def test_leaving_the_page_stops_the_work(data_store, tab):
-    async with serving(an_app(SLOW)) as (url, gateway):
+    without_cases = an_app(SLOW).model_copy(update={"cases": CasesConfig(retention_days=0)})
+    async with serving(without_cases) as (url, gateway):  # with cases it goes on for 15 s, for a reload
         await start(tab, url)
         await tab.until("document.querySelectorAll('.lane').length == 2")
         await tab.open("about:blank")

@@ -30,11 +30,14 @@ _FAREWELL_S = 15.0
 
 
 class Tab:
-    """One page. `complaints` are what its console, its policy and its scripts complained about."""
+    """One page: the addresses that it asked, and what its console, its policy and its scripts complained about."""
 
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser, self._session = browser, session
         self.complaints: list[str] = []
+        self.requests: list[str] = []  # with Network.enable
+        self.received_bytes = 0
+        self._loads = 0
 
     async def ask(self, method: str, **params: Any) -> dict[str, Any]:
         return await self._browser.ask(method, self._session, **params)
@@ -61,6 +64,14 @@ class Tab:
         await self.ask("Page.navigate", url=url)
         await self.until("document.readyState === 'complete'")
 
+    async def reload(self) -> None:
+        """Load the page again, and wait until that is done."""
+        before = self._loads
+        await self.ask("Page.reload")
+        async with asyncio.timeout(_PATIENCE_S):
+            while self._loads == before:  # noqa: ASYNC110  the next load event is all there is to wait for
+                await asyncio.sleep(0.02)
+
     async def look(self, *, dark: bool = False, width: int = 1280, height: int = 900) -> None:
         """Light or dark, and how wide."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -78,10 +89,18 @@ class Tab:
         """Put the pointer somewhere."""
         await self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
-    async def press(self, key: str, code: int, text: str = "") -> None:
+    async def press(self, key: str, code: int, text: str = "", modifiers: int = 0) -> None:
         for kind in ("keyDown", "keyUp"):
             typed = {"text": text} if text and kind == "keyDown" else {}
-            await self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **typed)
+            await self.ask(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=code,
+                modifiers=modifiers,
+                **typed,
+            )
 
     async def picture(self, *, whole: bool = False) -> bytes:
         """A PNG of what is shown, or of the whole page."""
@@ -89,7 +108,13 @@ class Tab:
         return base64.b64decode(told["data"])
 
     def heard(self, method: str, params: dict[str, Any]) -> None:
-        if method == "Runtime.exceptionThrown":
+        if method == "Page.loadEventFired":
+            self._loads += 1
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(params["request"]["url"])
+        elif method == "Network.loadingFinished":
+            self.received_bytes += int(params["encodedDataLength"])
+        elif method == "Runtime.exceptionThrown":
             self.complaints.append(str(params["exceptionDetails"]))
         elif method == "Log.entryAdded":
             self.complaints.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")

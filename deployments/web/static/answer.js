@@ -229,8 +229,13 @@ function actions(answer, id, client, section) {
   return el("div", { class: "actions" },
     button("Answer as JSON", () => download(`${id}.json`, whole, "application/json")),
     button("GeoJSON", async () => download(`${id}.geojson`, await client.geojson(id), "application/geo+json")),
+    button("KML", async () => download(`${id}.kml`, await client.exported(id, "application/vnd.google-earth.kml+xml"), "application/vnd.google-earth.kml+xml")),
+    button("CSV", async () => download(`${id}.csv`, await client.exported(id, "text/csv"), "text/csv")),
+    button("Report", async () => download(`${id}.html`, await client.report(id), "text/html")),
+    button("Print", async () => print()),
     button("Erase from the service", async () => {
       await client.cancel(id, { erase: true });
+      document.dispatchEvent(new Event("geotts-erased"));
       fill(section.querySelector(".actions"),
         el("p", { role: "status" }, "Erased: the service has deleted the photo, the answer and everything in between."));
     }),

@@ -1,18 +1,22 @@
-// The form and the life of one request: idle → running → answered, failed or cancelled.
+// The page as a whole: the form, the queue of photos, the case they belong to, and which request is looked at.
 
 import { showAnswer } from "./answer.js";
+import { CaseFile } from "./casefile.js";
+import { CaseView, listCases } from "./caseview.js";
 import { Client, GRACE_S } from "./client.js";
 import { byId, el, fill } from "./dom.js";
+import { engineWords } from "./engine.js";
+import { Feed } from "./feed.js";
+import { startLinking } from "./links.js";
 import { Live } from "./live.js";
 import { Photos } from "./photos.js";
 import { Problem, unreachable } from "./problems.js";
-import { engineWords } from "./engine.js";
-import { startLinking } from "./links.js";
 import { forgetConsent, offerRegionSearch } from "./regions.js";
 import { Viewer } from "./viewer.js";
 import { WorldMap } from "./worldmap.js";
 
 const KEY = "geotts-key";
+const CONTINENT_KM = 2500;
 const DEPTHS = {
   auto: "as much work as the photo needs",
   direct: "one look, no tools: fast",
@@ -24,8 +28,11 @@ const client = new Client(() => byId("key").value.trim());
 const photos = new Photos(complain);
 const viewer = new Viewer();
 const map = new WorldMap();
-let running = null; // { abort, id, cancelled, live }
-let last = null; // the live view of the request before
+const caseView = new CaseView(client, { select: (id) => look(id), eraseRun, eraseCase });
+let keepsCases = false;
+let queue = []; // feeds that are at work or wait
+let running = null; // the feed at work
+let shown = null; // { feed, live }
 
 function complain(words) {
   byId("complaint").textContent = words;
@@ -46,7 +53,8 @@ function busy(on) {
   else if (stopping) byId("go").focus({ preventScroll: true }); // a hidden button would drop the focus
 }
 
-function checked() {
+/** One form for each place: all photos together, or each alone. Null when something is missing or wrong. */
+function formsChecked() {
   complain("");
   if (!photos.files.length) {
     complain("Choose a photo first.");
@@ -60,61 +68,105 @@ function checked() {
     wrong.focus();
     return null;
   }
-  const form = new FormData();
-  for (const file of photos.files) form.append("image", file, "photo");
-  for (const [name, value] of new FormData(byId("form"))) {
-    if (value.trim()) form.append(name, value.trim());
-  }
-  form.append("resume_grace_s", String(GRACE_S));
-  return form;
+  return photos.places().map(({ files, title, thumb }) => {
+    const form = new FormData();
+    for (const file of files) form.append("image", file, "photo");
+    for (const [name, value] of new FormData(byId("form"))) {
+      if (value.trim()) form.append(name, value.trim());
+    }
+    form.append("resume_grace_s", String(GRACE_S));
+    return Object.assign(new Feed(client, { form, title }), { thumb });
+  });
 }
 
-async function locate(form) {
-  last?.forget();
-  for (const id of ["welcome", "problem", "answer"]) byId(id).hidden = true;
-  const live = new Live(client, map, viewer);
-  const request = { abort: new AbortController(), id: null, cancelled: false, live };
-  running = request;
-  last = live;
-  const clock = startClock();
+async function locateAll(feeds) {
+  queue = feeds;
   busy(true);
-  byId("results").scrollIntoView({ block: "start" });
   try {
-    const ended = await follow(request);
-    if (ended.answer) await answered(ended.answer, live);
-    else if (ended.failure) failed(new Problem({ ...ended.failure, type: `urn:geotts:problem:${ended.failure.code}`, title: undefined }), live);
-    else live.close("Cancelled.");
+    if (keepsCases && !caseView.file) await openNewCase();
   } catch (error) {
-    if (request.cancelled) live.close("Cancelled.");
-    else failed(error instanceof Problem ? error : unreachable(String(error.message ?? error)), live);
+    busy(false);
+    queue = [];
+    return failed(error instanceof Problem ? error : unreachable(String(error.message ?? error)), null);
+  }
+  byId("results").scrollIntoView({ block: "start" });
+  running = null;
+  for (const feed of feeds) {
+    if (feed.cancelled) continue;
+    const first = !running;
+    if (first || shown?.feed === running) attach(feed); // whoever looks at another photo goes on looking
+    running = feed;
+    if (first) byId("stop").focus();
+    showCase();
+    await follow(feed, async (id) => {
+      if (caseView.file) await caseView.file.add(id, feed.title);
+      showCase();
+      if (shown?.feed === feed) address(id);
+    });
+    queue = queue.filter((other) => other !== feed && !other.cancelled);
+    if (!queue.length) free();
+    if (caseView.file) await caseView.file.refresh().catch(() => {});
+    showCase();
+  }
+  if (feeds.includes(running)) free(); // of what follows was all cancelled
+}
+
+/** The next request may begin. */
+function free() {
+  if (!running) return;
+  busy(false);
+  running = null;
+}
+
+/** Show a feed from its beginning, instead of what was shown. */
+function attach(feed) {
+  shown?.feed.watch(null);
+  shown?.live.forget();
+  for (const id of ["welcome", "problem", "answer", "cases"]) byId(id).hidden = true;
+  shown = { feed, live: new Live(client, map, viewer), begun: performance.now() };
+  feed.watch(shown.live);
+}
+
+/** Follow a feed to its end, and show that where it is looked at. */
+async function follow(feed, onAccepted) {
+  const clock = startClock();
+  let error = null;
+  try {
+    await feed.run(onAccepted);
+  } catch (raised) {
+    error = raised;
   } finally {
     clearInterval(clock);
-    busy(false);
-    running = null;
   }
+  feed.problem = error;
+  if (shown?.feed === feed) await showEnd(feed, shown.live);
+}
 
-  async function follow(current) {
-    const ended = { answer: null, failure: null };
-    const events = client.run(form, {
-      signal: current.abort.signal,
-      onCut: () => live.say("The connection was lost. Connecting again …"),
-      onBack: () => live.say("Connected again."),
-    });
-    for await (const event of events) {
-      live.take(event);
-      if (event.type === "accepted") current.id = event.request_id;
-      if (event.type === "answer") ended.answer = event.answer;
-      if (event.type === "error") ended.failure = event;
-    }
-    return ended;
-  }
+async function showEnd(feed, live) {
+  if (feed.cancelled && !feed.answer) live.close("Cancelled.");
+  else if (feed.problem) failed(feed.problem instanceof Problem ? feed.problem : unreachable(String(feed.problem.message ?? feed.problem)), live);
+  else if (feed.answer) await answered(feed.answer, live);
+  else if (feed.failure) failed(new Problem({ ...feed.failure, type: `urn:geotts:problem:${feed.failure.code}`, title: undefined }), live);
+  else live.close("Cancelled.");
+}
+
+/** Look at a request of the case; what is at work goes on. */
+async function look(id) {
+  if (shown?.feed.id === id) return;
+  const feed = running?.id === id ? running : new Feed(client, { id });
+  attach(feed);
+  address(id);
+  showCase();
+  if (feed !== running) await follow(feed);
+  else if (feed.ended) await showEnd(feed, shown.live);
 }
 
 async function answered(answer, live) {
   live.close(`Answered after ${answer.timing.total_s.toFixed(1)} s.`);
   const urls = await Promise.all(live.photos.map((photo) => live.pictures.url(photo.sha256).catch(() => null)));
-  const shown = live.photos.map((photo, number) => ({ ...photo, url: urls[number], lines: live.linesOf(number) })).filter((photo) => photo.url);
-  showAnswer(answer, live, client, shown);
+  if (shown?.live !== live) return;
+  const seen = live.photos.map((photo, number) => ({ ...photo, url: urls[number], lines: live.linesOf(number) })).filter((photo) => photo.url);
+  showAnswer(answer, live, client, seen);
   showOnMap(answer, live).catch(() => live.withoutMap());
 }
 
@@ -126,20 +178,21 @@ async function showOnMap(answer, live) {
     byId("map").hidden = true;
     return;
   }
-  const drawn = answer.abstained || answer.radius_km.p90 > 2500 ? [] : JSON.parse(await client.geojson(live.pictures.request)).features;
+  const drawn = answer.abstained || answer.radius_km.p90 > CONTINENT_KM ? [] : JSON.parse(await client.geojson(live.pictures.request)).features;
   const regions = drawn.filter((feature) => feature.geometry && /^(region|radius)_(50|90)$/.test(feature.properties.role));
   const finer = regions.filter((feature) => feature.properties.role.startsWith("region"));
-  await map.answer(answer, finer.length ? finer : regions, places);
+  if (shown?.live === live) await map.answer(answer, finer.length ? finer : regions, places);
 }
 
 function failed(problem, live) {
-  live.close("The request ended without an answer.");
-  if (live.lanes.size === 0) byId("run").hidden = true;
+  live?.close("The request ended without an answer.");
+  if (!live?.lanes.size) byId("run").hidden = true;
   if (problem.status === 401) {
     askForKey();
     byId("key").focus();
   }
   const box = byId("problem");
+  byId("welcome").hidden = true;
   fill(box, el("h2", {}, problem.title), el("p", { dir: "auto" }, problem.message),
     problem.fields.length ? el("ul", {}, problem.fields.map(({ field, problem: what }) => el("li", {}, el("code", {}, field), `: ${what}`))) : "",
     el("p", {}, el("b", {}, "What to do: "), problem.advice),
@@ -150,27 +203,105 @@ function failed(problem, live) {
 
 async function cancel() {
   if (!running) return;
-  const request = running;
-  request.cancelled = true;
-  request.stoppedByFocus = document.activeElement === byId("stop"); // disabling the button may drop it
+  const feed = running;
+  for (const other of queue) other.cancelled = true;
+  feed.stoppedByFocus = document.activeElement === byId("stop"); // disabling the button may drop it
   byId("stop").disabled = true;
-  request.live.say("Stopping …");
-  setTimeout(() => request.abort.abort(), 8000); // the stream should have ended by itself
-  try {
-    if (request.id) await client.cancel(request.id);
-    else request.abort.abort();
-  } catch {
-    request.abort.abort();
-  }
+  if (shown?.feed === feed) shown.live.say("Stopping …");
+  await feed.cancel();
 }
 
 function startClock() {
-  const start = performance.now();
   const show = () => {
-    byId("clock").textContent = `${((performance.now() - start) / 1000).toFixed(1)} s`;
+    if (shown && !shown.feed.ended) byId("clock").textContent = `${((performance.now() - shown.begun) / 1000).toFixed(1)} s`;
   };
   show();
   return setInterval(show, 200);
+}
+
+// ── cases ──
+
+const waiting = () => queue.filter((feed) => !feed.id);
+
+const showCase = () => caseView.show(caseView.file, waiting(), shown?.feed.id ?? null);
+
+/** The address says which case and which request is looked at; it leaves this browser only when a person copies it. */
+function address(id = null) {
+  if (caseView.file) history.replaceState(null, "", `#${caseView.file.id}${id ? `/${id}` : ""}`);
+}
+
+async function openNewCase() {
+  caseView.forget();
+  caseView.show(await CaseFile.create(client));
+  history.pushState(null, "", `#${caseView.file.id}`);
+}
+
+function leaveCase() {
+  caseView.save();
+  caseView.forget();
+  caseView.show(null);
+  shown?.live.forget();
+  shown = null;
+  map.clear();
+  for (const id of ["problem", "answer", "run", "cases"]) byId(id).hidden = true;
+}
+
+/** Show what the address names: a case, the list of cases, or the empty page. */
+async function goTo(hash) {
+  const [, caseId, requestId] = /^#(case_[0-9a-f]{20})(?:\/(loc_[0-9a-f]{20}))?$/.exec(hash) ?? [];
+  if (running && caseId !== caseView.file?.id) {
+    complain("Photos are at work: wait for them, or cancel, before you leave this case.");
+    return address(running.id);
+  }
+  if (caseId && caseId === caseView.file?.id) return requestId ? look(requestId) : undefined;
+  leaveCase();
+  complain("");
+  byId("welcome").hidden = Boolean(caseId) || hash === "#cases";
+  try {
+    if (hash === "#cases") {
+      await listCases(client);
+      byId("cases").hidden = false;
+      byId("cases-title").focus();
+    } else if (caseId) {
+      caseView.show(await CaseFile.open(client, caseId));
+      const there = caseView.file.value.runs.filter((run) => run.outcome?.status !== "erased");
+      const wanted = there.find((run) => run.request_id === requestId) ?? there.at(-1);
+      if (wanted) await look(wanted.request_id);
+    }
+  } catch (error) {
+    failed(error instanceof Problem ? error : unreachable(String(error.message ?? error)), null);
+  }
+}
+
+async function eraseRun(id) {
+  try {
+    await caseView.file.eraseRun(id);
+    if (shown?.feed.id === id) {
+      map.clear();
+      for (const part of ["problem", "answer", "run"]) byId(part).hidden = true;
+      shown.live.forget();
+      shown = null;
+      address();
+    }
+    byId("case-told").textContent = "Erased: the photo, its answer and everything in between.";
+    byId("case-title").focus();
+  } catch (error) {
+    byId("case-told").textContent = error.advice ?? "not erased";
+  }
+  showCase();
+}
+
+async function eraseCase() {
+  const { file } = caseView;
+  try {
+    for (const feed of queue) feed.cancelled = true;
+    await file.erase();
+    leaveCase();
+    history.replaceState(null, "", "#cases");
+    await goTo("#cases");
+  } catch (error) {
+    byId("case-told").textContent = error.advice ?? "not erased";
+  }
 }
 
 function tellDepth() {
@@ -179,7 +310,7 @@ function tellDepth() {
 
 async function introduce() {
   const index = await client.index();
-  photos.limits = index.limits;
+  photos.limits = { ...photos.limits, ...index.limits };
   byId("rollouts").max = index.limits.rollouts;
   if (index.access === "keys") askForKey();
   offerRegionSearch(index.region_search);
@@ -187,39 +318,64 @@ async function introduce() {
   byId("engine").textContent = engineWords(index.engine);
   const hours = index.retention_s / 3600;
   const kept = hours >= 1 ? `${Math.round(hours)} h` : `${Math.round(index.retention_s)} s`;
-  byId("foot").textContent = `GeoTTS ${index.version} · photos and answers are deleted after ${kept}, or at once when you erase them`;
+  keepsCases = Boolean(index.cases);
+  caseView.survives = index.cases?.survive_restart ?? false;
+  byId("cases-link").hidden = !keepsCases;
+  byId("foot").textContent = keepsCases
+    ? `GeoTTS ${index.version} · a case is kept for ${index.cases.retention_days} days after its last change, or until you erase it`
+    : `GeoTTS ${index.version} · photos and answers are deleted after ${kept}, or at once when you erase them`;
+  if (location.hash) await goTo(location.hash);
 }
 
 function onKey(event) {
   const typing = event.target.matches("input:not([type=checkbox], [type=radio], [type=file]), textarea, select");
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("form").requestSubmit();
-  else if (event.key === "Escape" && running && !document.querySelector("dialog[open]")) cancel();
-  else if (event.key === "?" && !typing && !document.querySelector("dialog[open]")) byId("keys").showModal();
+  const window = document.querySelector("dialog[open]");
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !window) byId("form").requestSubmit();
+  else if (event.key === "Escape" && running && !window) cancel();
+  else if (event.key === "?" && !typing && !window) byId("keys").showModal();
   else return;
   event.preventDefault();
 }
 
 startLinking();
 addEventListener("keydown", onKey);
+document.addEventListener("geotts-erased", async () => {
+  if (!caseView.file) return;
+  await caseView.file.refresh().catch(() => {});
+  showCase();
+});
+addEventListener("hashchange", () => goTo(location.hash));
 byId("help").addEventListener("click", () => byId("keys").showModal());
+byId("new-case").addEventListener("click", () => {
+  location.hash = "";
+  byId("photos").focus();
+});
+byId("cases-words").addEventListener("input", () => listCases(client).catch(() => {}));
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (running) return;
-  const form = checked();
-  if (!form) return;
+  if (running || queue.length) return;
+  const feeds = formsChecked();
+  if (!feeds) return;
   forgetConsent();
-  locate(form);
+  locateAll(feeds);
 });
 byId("stop").addEventListener("click", cancel);
 byId("depth").addEventListener("change", tellDepth);
 byId("key").value = sessionStorage.getItem(KEY) ?? "";
 byId("key").addEventListener("change", () => sessionStorage.setItem(KEY, byId("key").value.trim()));
+addEventListener("beforeunload", (event) => {
+  if (waiting().length) event.preventDefault(); // photos that were not sent yet would be lost
+});
 addEventListener("pagehide", () => {
-  if (!running) return;
+  caseView.save();
+  if (!running || keepsCases) return; // of a case the service goes on for GRACE_S, so that a reload finds it at work
   running.cancelled = true;
   if (running.id) client.cancel(running.id, { leaving: true }).catch(() => {});
   running.abort.abort();
 });
 tellDepth();
 if (byId("key").value) askForKey();
-introduce().catch(() => complain("The service does not answer. Is it still running?"));
+introduce().catch((error) => {
+  if (error instanceof TypeError) complain("The service does not answer. Is it still running?");
+  else throw error;
+});

@@ -5,7 +5,7 @@
 
 import { Problem, problemOf, unreachable } from "./problems.js";
 
-export const GRACE_S = 30;
+export const GRACE_S = 15;
 const TRIES = 6;
 const SILENCE_MS = 45_000; // the service says something at least every 10 s
 const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
@@ -29,15 +29,30 @@ export class Client {
     return (await this.#fetched(`locate/${id}/files/${encodeURIComponent(sha256)}`)).blob();
   }
 
+  /** JSON from the service; a `body` is sent as JSON. */
+  async json(path, { method = "GET", body } = {}) {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+    return (await this.#fetched(path, { method, ...sent })).json();
+  }
+
+  /** The answer in another form, by its media type. */
+  async exported(id, mediaType) {
+    return (await this.#fetched(`locate/${id}`, { headers: { Accept: mediaType } })).blob();
+  }
+
+  async report(id) {
+    return (await this.#fetched(`locate/${id}/report`)).blob();
+  }
+
   /** Stop the work. `leaving`: the page goes away and cannot wait for a reply. */
   async cancel(id, { erase = false, leaving = false } = {}) {
     await this.#fetched(`locate/${id}${erase ? "?erase=true" : ""}`, { method: "DELETE", keepalive: leaving });
   }
 
-  /** Every event of a new request, in order and once, up to `done`. Throws Problem; `onCut` hears of interruptions. */
-  async *run(form, { signal, onCut, onBack }) {
+  /** Every event of a new request, or of one that is `known`, in order and once, up to `done`. Throws Problem; `onCut` hears of interruptions. */
+  async *run(form, { signal, onCut, onBack }, known = null) {
     const idempotency = randomKey();
-    let id = null;
+    let id = known;
     let last = 0;
     let tries = 0;
     for (;;) {

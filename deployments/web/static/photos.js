@@ -1,8 +1,9 @@
-// The photos that were chosen, dropped or pasted: bounded, shown small, removable.
+// The photos that were chosen, dropped or pasted: bounded, shown small, removable; of one place or each of its own.
 
 import { byId, count, el, release } from "./dom.js";
 
 const megabytes = (bytes) => (bytes < 2 ** 19 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 2 ** 20).toFixed(1)} MB`);
+const MOST = 200; // what a case holds
 
 export class Photos {
   /** `complain` tells what was refused. */
@@ -29,14 +30,30 @@ export class Photos {
     const refused = [];
     for (const file of files) {
       if (file.size > this.limits.photo_bytes) refused.push(`${file.name} has ${megabytes(file.size)}; at most ${megabytes(this.limits.photo_bytes)} are accepted.`);
-      else if (this.files.length >= this.limits.photos) refused.push(`At most ${this.limits.photos} photos of one place are accepted.`);
+      else if (this.files.length >= MOST) refused.push(`At most ${MOST} photos are accepted at once.`);
       else this.files.push(file);
-    }
-    while (this.files.reduce((sum, file) => sum + file.size, 0) > this.limits.body_bytes * 0.98) {
-      refused.push(`${this.files.pop().name} was left out: all photos together may have at most ${megabytes(this.limits.body_bytes)}.`);
     }
     this.complain([...new Set(refused)].join(" "));
     this.#show();
+  }
+
+  /** What is asked: `files` of one place each, what to call them, and a picture of the first. */
+  places() {
+    const thumbs = [...byId("thumbs").querySelectorAll("li")].map((item) => item.querySelector("img")?.src ?? null);
+    if (this.files.length > 1 && this.#apart()) return this.files.map((file, index) => ({ files: [file], title: `Photo ${index + 1}`, thumb: thumbs[index] }));
+    const title = this.files.length > 1 ? `${this.files.length} photos of one place` : "Photo";
+    return [{ files: this.files, title, thumb: thumbs[0] }];
+  }
+
+  /** Why the photos cannot be looked at together; empty where they can. */
+  #tooMany() {
+    if (this.files.length > this.limits.photos) return `at most ${this.limits.photos} photos can be of one place`;
+    const all = this.files.reduce((sum, file) => sum + file.size, 0);
+    return all > this.limits.body_bytes * 0.98 ? `together they may have at most ${megabytes(this.limits.body_bytes)}` : "";
+  }
+
+  #apart() {
+    return byId("apart").checked || Boolean(this.#tooMany());
   }
 
   #show() {
@@ -50,8 +67,18 @@ export class Photos {
         el("button", { type: "button", class: "small-button", "aria-label": `Remove ${file.name}`, onclick: () => this.#remove(index) }, "Remove"));
     }));
     list.hidden = this.files.length === 0;
+    list.classList.toggle("many", this.files.length > 4);
     byId("drop").classList.toggle("filled", this.files.length > 0);
-    byId("drop-note").textContent = this.files.length ? `${count(this.files.length, "photo")} chosen; add more of the same place` : "or several of one place";
+    byId("drop-note").textContent = this.files.length ? `${count(this.files.length, "photo")} chosen; add more` : "or several";
+    this.#mode();
+  }
+
+  #mode() {
+    byId("mode").hidden = this.files.length < 2;
+    const why = this.#tooMany();
+    byId("together").disabled = Boolean(why);
+    byId("together-note").textContent = why ? `not possible: ${why}` : "all are looked at together: one answer";
+    if (why) byId("apart").checked = true;
   }
 
   #remove(index) {

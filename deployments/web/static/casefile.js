@@ -1,0 +1,57 @@
+// A case as the service has it: read, changed and written again, with what several windows write kept apart.
+
+const DRAFT = ["title", "notes", "tags", "claims"];
+
+export class CaseFile {
+  constructor(client, value) {
+    [this.client, this.value] = [client, value];
+    this.writing = Promise.resolve();
+  }
+
+  static async create(client, draft = {}) {
+    return new CaseFile(client, await client.json("cases", { method: "POST", body: draft }));
+  }
+
+  static async open(client, id) {
+    return new CaseFile(client, await client.json(`cases/${id}`));
+  }
+
+  get id() {
+    return this.value.case_id;
+  }
+
+  async refresh() {
+    this.value = await this.client.json(`cases/${this.id}`);
+  }
+
+  /** Change what a person writes; one after the other. When another window wrote meanwhile, only these fields win. */
+  change(fields) {
+    this.writing = this.writing.catch(() => {}).then(() => this.#write(fields));
+    return this.writing;
+  }
+
+  async #write(fields) {
+    for (let tries = 0; ; tries += 1) {
+      const draft = Object.fromEntries(DRAFT.map((name) => [name, fields[name] ?? this.value[name]]));
+      try {
+        this.value = await this.client.json(`cases/${this.id}`, { method: "PUT", body: { ...draft, version: this.value.version } });
+        return;
+      } catch (error) {
+        if (error.code !== "case-changed" || tries > 4) throw error;
+        await this.refresh();
+      }
+    }
+  }
+
+  async add(requestId, title) {
+    this.value = await this.client.json(`cases/${this.id}/runs`, { method: "POST", body: { request_id: requestId, title } });
+  }
+
+  async eraseRun(requestId) {
+    this.value = await this.client.json(`cases/${this.id}/runs/${requestId}`, { method: "DELETE" });
+  }
+
+  async erase() {
+    return this.client.json(`cases/${this.id}`, { method: "DELETE" });
+  }
+}

@@ -1,0 +1,172 @@
+// The case on the page: its title, photos and answers, statements, notes and tags; and the list of all cases.
+
+import { byId, copy, count, el, fill, release } from "./dom.js";
+
+const STANDINGS = { open: "open", holds: "holds", fails: "does not hold" };
+const ENDS = { abstained: "not known", failed: "failed", cancelled: "cancelled", erased: "erased" };
+const PAUSE_MS = 700;
+
+/** What came of a photo, in words. */
+export function outcomeWords(outcome) {
+  if (!outcome) return "working …";
+  return outcome.status === "done" ? outcome.place || "an unnamed place" : ENDS[outcome.status];
+}
+
+export class CaseView {
+  /** `act` has what the person can ask for: select(entry), eraseRun(id), eraseCase(), complain(words). */
+  constructor(client, act) {
+    [this.client, this.act] = [client, act];
+    this.file = null;
+    this.thumbs = new Map();
+    byId("case-title").addEventListener("input", () => this.#later({ title: () => byId("case-title").value.trim() }));
+    byId("case-notes").addEventListener("input", () => this.#later({ notes: () => byId("case-notes").value }));
+    byId("case-tags").addEventListener("input", () => this.#later({ tags: tagsWritten }));
+    byId("claim-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = byId("claim-text").value.trim();
+      if (!text) return;
+      byId("claim-text").value = "";
+      this.#claims([...this.file.value.claims, { text, standing: "open" }]);
+    });
+    byId("case-erase").addEventListener("click", () => this.#sure());
+    byId("case-link").addEventListener("click", async () => {
+      byId("case-told").textContent = (await copy(location.href)) ? "address copied" : location.href;
+    });
+    byId("case-runs").addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+      const buttons = [...byId("case-runs").querySelectorAll(".entry")];
+      const at = buttons.indexOf(document.activeElement);
+      if (!step || at < 0) return;
+      event.preventDefault();
+      buttons[(at + step + buttons.length) % buttons.length].focus();
+    });
+  }
+
+  /** Show a case; `waiting` are photos that were not sent yet, `current` is the request that is looked at. */
+  show(file, waiting = [], current = null) {
+    const opened = this.file !== file;
+    this.file = file;
+    byId("case").hidden = !file;
+    if (!file) return;
+    const { value } = file;
+    if (opened) {
+      byId("case-title").value = value.title;
+      byId("case-notes").value = value.notes;
+      byId("case-tags").value = value.tags.join(", ");
+      byId("case-told").textContent = "";
+      this.#showClaims();
+      this.#asked(false);
+    }
+    const until = value.kept_until.slice(0, 10);
+    byId("case-kept").textContent = `Kept until ${until}${this.survives ? "" : ", or until the service is restarted"}.`;
+    fill(byId("case-runs"), value.runs.map((run, number) => this.#entry(run, number, current)),
+      waiting.map((feed) => el("li", {}, el("span", { class: "entry waiting-entry" }, this.#thumb(feed.thumb), el("span", {}, feed.title, el("small", { class: "soft" }, feed.id ? "sending …" : "waiting"))))));
+    byId("case-count").textContent = value.runs.length + waiting.length > 1 ? `${value.runs.length + waiting.length} entries` : "";
+  }
+
+  #entry(run, number, current) {
+    const { outcome } = run;
+    const words = outcomeWords(outcome);
+    const title = run.title || `Photo ${number + 1}`;
+    const button = el("button", { type: "button", class: `entry ${outcome ? outcome.status : "busy"}`, "aria-current": run.request_id === current ? "true" : false, disabled: outcome?.status === "erased",
+      onclick: () => this.act.select(run.request_id) }, this.#thumbOf(run), el("span", {}, title, el("small", { dir: "auto" }, words)));
+    const erase = el("button", { type: "button", class: "small-button", "aria-label": `Erase ${title}`, onclick: () => this.act.eraseRun(run.request_id) }, "Erase");
+    return el("li", {}, button, erase);
+  }
+
+  #thumb(url) {
+    return url ? el("img", { src: url, alt: "", width: 44, height: 44 }) : el("span", { class: "no-thumb", "aria-hidden": "true" });
+  }
+
+  #thumbOf(run) {
+    const image = this.#thumb(null);
+    const sha = run.photos?.[0];
+    if (!sha || run.outcome?.status === "erased") return image;
+    if (!this.thumbs.has(run.request_id)) this.thumbs.set(run.request_id, this.client.file(run.request_id, sha).then(smaller));
+    this.thumbs.get(run.request_id).then((url) => url && image.replaceWith(this.#thumb(url)), () => {});
+    return image;
+  }
+
+  /** Free the pictures of a case that is left. */
+  forget() {
+    for (const made of this.thumbs.values()) made.then((url) => url && release(url), () => {});
+    this.thumbs.clear();
+  }
+
+  #later(fields) {
+    clearTimeout(this.timer);
+    this.pending = { ...this.pending, ...fields };
+    byId("case-told").textContent = "…";
+    this.timer = setTimeout(() => this.save(), PAUSE_MS);
+  }
+
+  /** Write what was changed. */
+  async save() {
+    clearTimeout(this.timer);
+    const fields = Object.fromEntries(Object.entries(this.pending ?? {}).map(([name, read]) => [name, read()]));
+    this.pending = {};
+    if (!this.file || !Object.keys(fields).length) return;
+    try {
+      await this.file.change(fields);
+      byId("case-told").textContent = "saved";
+    } catch (error) {
+      byId("case-told").textContent = `not saved: ${error.message}`;
+    }
+  }
+
+  async #claims(claims) {
+    try {
+      await this.file.change({ claims });
+      byId("case-told").textContent = "saved";
+    } catch (error) {
+      byId("case-told").textContent = `not saved: ${error.message}`;
+    }
+    this.#showClaims();
+  }
+
+  #showClaims() {
+    const { claims } = this.file.value;
+    fill(byId("case-claims"), claims.map((claim, index) => {
+      const choice = el("select", { "aria-label": `What you think of: ${claim.text}`, onchange: () => this.#claims(claims.with(index, { ...claim, standing: choice.value })) },
+        Object.entries(STANDINGS).map(([name, words]) => el("option", { value: name, selected: name === claim.standing }, words)));
+      return el("li", { class: `claim ${claim.standing}` }, el("span", { dir: "auto" }, claim.text), choice,
+        el("button", { type: "button", class: "small-button", "aria-label": `Remove: ${claim.text}`, onclick: () => this.#claims(claims.toSpliced(index, 1)) }, "Remove"));
+    }));
+  }
+
+  #asked(on) {
+    byId("case-sure").hidden = !on;
+    byId("case-erase").hidden = on;
+  }
+
+  #sure() {
+    this.#asked(true);
+    fill(byId("case-sure"), `Erase this case with ${count(this.file.value.runs.length, "answer")} and all its photos, everywhere in the service? `,
+      el("button", { type: "button", class: "small-button", onclick: () => this.act.eraseCase() }, "Erase"), " ",
+      el("button", { type: "button", class: "small-button", onclick: () => { this.#asked(false); byId("case-erase").focus(); } }, "Keep"));
+    byId("case-sure").querySelector("button").focus();
+  }
+}
+
+const tagsWritten = () => [...new Set(byId("case-tags").value.split(",").map((tag) => tag.trim().slice(0, 40)).filter(Boolean))].slice(0, 20);
+
+/** The photo at the size of a thumbnail, so that fifty of them cost little. */
+async function smaller(blob) {
+  const bitmap = await createImageBitmap(blob, { resizeHeight: 88, resizeQuality: "medium" });
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+  canvas.getContext("2d").drawImage(bitmap, 0, 0);
+  bitmap.close();
+  return URL.createObjectURL(await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 }));
+}
+
+/** The list of cases, filtered. */
+export async function listCases(client) {
+  const words = byId("cases-words").value.trim();
+  const { cases } = await client.json(`cases?${new URLSearchParams({ q: words })}`);
+  fill(byId("cases-list"), cases.map((one) => el("li", {}, el("a", { href: `#${one.case_id}` }, one.title || "Untitled case"),
+    el("span", { class: "soft small" }, ` ${one.changed_at.slice(0, 16).replace("T", " ")} UTC · ${count(one.runs, "answer")}${one.running ? `, ${one.running} at work` : ""}`),
+    one.tags.map((tag) => [" ", el("button", { type: "button", class: "tag", onclick: () => { byId("cases-words").value = tag; listCases(client); } }, tag)]),
+    one.places.length ? el("p", { class: "small", dir: "auto" }, one.places.join(" · ")) : "")));
+  byId("cases-none").hidden = cases.length > 0;
+  byId("cases-none").textContent = words ? "No case has these words." : "There are no cases yet: locate a photo, and one begins.";
+}

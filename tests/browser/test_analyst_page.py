@@ -1,0 +1,289 @@
+"""What an analyst does on the page, in a real Chromium: the map, the queue, the case, the keyboard; and who may use it.
+
+One service and one browser for the whole file.
+"""
+
+import asyncio
+import json
+import subprocess
+import tarfile
+
+import pytest
+import pytest_asyncio
+from support.chromium import CHROMIUM, MISSING, chromium
+from support.service import an_app, serving
+
+from deployments.runstore.sqlite import SQLiteRunStore
+from tts.config import AppArgs, ScriptedEngine
+from tts.shipped import SAMPLES
+
+pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=MISSING), pytest.mark.asyncio(loop_scope="module")]
+TOWN, KOREAN, GEORGIAN = (
+    SAMPLES / f"{name}.jpg" for name in ("town-sign-latin", "pharmacy-korean", "station-georgian")
+)
+ANSWERED = "!document.getElementById('answer').hidden"
+LOOKS = [(width, height, dark) for width, height in ((1280, 900), (390, 844)) for dark in (False, True)]
+CONTROL = 2
+FIRST_LOAD_BYTES = 400_000
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def service(data_store):
+    async with serving(AppArgs()) as (url, gateway):
+        yield url, gateway
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tab(tmp_path_factory):
+    async with chromium(tmp_path_factory.mktemp("browser") / "profile") as browser:
+        tab = await browser.tab()
+        await tab.ask("Network.enable")
+        yield tab
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(service, tab):
+    """The page as it opens, at 1280 × 900 in light; its console stays empty and it asks nobody else."""
+    url, _ = service
+    await tab.look()
+    await tab.open("about:blank")
+    tab.complaints.clear()
+    tab.requests.clear()
+    await tab.open(url)
+    await tab.until("document.getElementById('foot').textContent")
+    yield tab
+    assert tab.complaints == []
+    assert [one for one in tab.requests if not one.startswith((url, "blob:", "data:", "about:"))] == []
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    """The source of axe-core, from npm."""
+    folder = tmp_path_factory.mktemp("axe")
+    try:
+        command = ["npm", "pack", "--silent", "axe-core@4"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"axe-core cannot be had from npm here: {type(error).__name__}")
+    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+        return archive.extractfile("package/axe.min.js").read().decode()
+
+
+async def choose(tab, *files):
+    await tab.choose("#photos", *files)
+    await tab.until(f"document.querySelectorAll('#thumbs li').length >= {len(files)}")
+
+
+async def locate(tab, *files, depth="standard"):
+    await choose(tab, *files)
+    await tab.js(f"document.getElementById('depth').value = '{depth}'; document.getElementById('go').click()")
+    await tab.until(ANSWERED)
+
+
+async def text_of(tab, selector):
+    return await tab.js(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+
+
+async def entries(tab):
+    return await tab.js("[...document.querySelectorAll('#case-runs li')].map((one) => one.innerText)")
+
+
+_RUN_AXE = """axe.run(document, {resultTypes: ['violations']}).then((done) => {
+    const where = (node) => node.html.slice(0, 160) + node.failureSummary.slice(0, 200);
+    return JSON.stringify(done.violations.map((one) => [one.id, ...one.nodes.slice(0, 3).map(where)]));
+})"""
+
+
+async def violations(tab, axe):
+    """What axe-core finds, in every size and scheme."""
+    await tab.js(f"{axe}; 0")
+    found = set()
+    for width, height, dark in LOOKS:
+        await tab.look(width=width, height=height, dark=dark)
+        await asyncio.sleep(0.4)  # colours change in a moment
+        found |= {(width, dark, *finding) for finding in json.loads(await tab.js(_RUN_AXE))}
+    await tab.look()
+    return found
+
+
+async def test_little_is_loaded_before_the_first_photo(service, page):
+    assert 10_000 < page.received_bytes < FIRST_LOAD_BYTES
+    assert not [one for one in page.requests if "leaflet" in one or "/tiles/" in one]
+    assert "reads text in the photo" in await text_of(page, "#engine")
+
+
+async def test_the_answer_is_on_a_map_that_is_used_with_pointer_and_keyboard(page):
+    await locate(page, TOWN)
+    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    assert await text_of(page, ".answer-label") == "Bellinzona"
+    assert await page.js("document.querySelectorAll('#map .region').length") == 2
+    assert await text_of(page, ".leaflet-control-scale-line")
+    assert "geo:46.19" in await page.js("document.querySelector('.notations').textContent")
+    await page.js("document.querySelector('.lane').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))")
+    linked = await page.js("[...document.querySelectorAll('.linked')].map((one) => one.dataset.link)")
+    assert len([link for link in linked if "rollout-0" in link]) > 1  # the lane, its marker, its evidence
+    await page.js("document.querySelector('#map [data-link~=\"rollout-0\"]').focus()")
+    assert await page.js("document.activeElement.getAttribute('aria-label')") == (
+        "Rollout 0: Bellinzona, Ticino, Switzerland"
+    )
+    await page.press("Enter", 13, "\r")
+    assert await page.js("!document.getElementById('map').contains(document.activeElement)")
+    await page.js("document.querySelector('.candidate .as-link').click()")
+    await page.until("Boolean(document.activeElement.closest('#map'))")
+
+
+async def test_several_photos_are_one_place_or_a_queue_as_the_person_says(page):
+    await choose(page, TOWN)
+    assert await page.js("document.getElementById('mode').hidden")
+    await choose(page, KOREAN, GEORGIAN)
+    assert not await page.js("document.getElementById('mode').hidden")
+    await page.js("document.getElementById('apart').click(); document.getElementById('depth').value = 'direct'")
+    await page.js("document.getElementById('go').click()")
+    await page.until("document.querySelectorAll('#case-runs .entry.done, #case-runs .entry.abstained').length == 3")
+    shown = await entries(page)
+    for entry, place in zip(shown, ("Bellinzona", "Korea", "Georgia"), strict=True):
+        assert place in entry
+    await page.until("!document.getElementById('go').disabled")
+    await page.js("document.querySelector('#case-runs .entry').click()")
+    await page.until(ANSWERED + " && document.getElementById('answer-title').innerText.includes('Bellinzona')")
+
+
+async def test_a_case_survives_a_reload_with_everything_that_was_written(page):
+    await locate(page, TOWN)
+    await page.until("!document.getElementById('go').disabled")
+    await page.js("document.querySelector('#case details').open = true")
+    for field, text in (("case-title", "Castles"), ("case-notes", "from the archive"), ("case-tags", "ticino, march")):
+        await page.js(f"document.getElementById('{field}').focus()")
+        await page.ask("Input.insertText", text=text)
+    await page.js("document.getElementById('claim-text').focus()")
+    await page.ask("Input.insertText", text="taken in Lugano")
+    await page.press("Enter", 13, "\r")
+    await page.until(
+        "document.querySelector('#case-claims li') && document.getElementById('case-told').textContent == 'saved'"
+    )
+    await page.js("document.querySelector('#case-claims select').value = 'fails';"
+                  "document.querySelector('#case-claims select').dispatchEvent(new Event('change'))")  # fmt: skip
+    await page.until(
+        "document.querySelector('.claim.fails') && document.getElementById('case-told').textContent == 'saved'"
+    )
+    await page.reload()
+    await page.until(ANSWERED)
+    assert "Bellinzona" in await text_of(page, "#answer-title")
+    values = await page.js("['case-title', 'case-notes', 'case-tags'].map((id) => document.getElementById(id).value)")
+    assert values == ["Castles", "from the archive", "ticino, march"]
+    assert await page.js("document.querySelector('.claim.fails span').textContent") == "taken in Lugano"
+    await page.js("location.hash = '#cases'")
+    await page.until("document.querySelectorAll('#cases-list li').length")
+    await page.js("document.getElementById('cases-words').focus()")
+    await page.ask("Input.insertText", text="castles march")
+    await page.until("document.querySelectorAll('#cases-list li').length == 1")
+    assert "Bellinzona" in await text_of(page, "#cases-list")
+
+
+async def test_an_erased_case_is_gone_with_its_photos(service, page):
+    _, gateway = service
+    await locate(page, TOWN)
+    await page.until("!document.getElementById('go').disabled")
+    case_id, request_id = (await page.js("location.hash")).removeprefix("#").split("/")
+    assert await gateway.store.meta(request_id) is not None
+    await page.js("document.getElementById('case-erase').click()")
+    assert "everywhere in the service" in await text_of(page, "#case-sure")
+    await page.js("document.querySelector('#case-sure button').click()")
+    await page.until("location.hash == '#cases' && document.getElementById('case').hidden")
+    assert await gateway.store.meta(request_id) is None
+    assert await gateway.store.case(case_id) is None
+
+
+async def test_the_photo_is_looked_at_closely(page):
+    await locate(page, TOWN)
+    await page.js("document.querySelector('.photo-strip button').click()")
+    await page.until("document.getElementById('viewer').open")
+    wide = "document.querySelector('#viewer-sheet img').getBoundingClientRect().width"
+    before = await page.js(wide)
+    await page.press("+", 187, "+")
+    assert await page.js(wide) == pytest.approx(1.5 * before, rel=0.01)
+    await page.press("r", 82, "r")
+    assert "rotate(90deg)" in await page.js("document.querySelector('#viewer-sheet img').style.transform")
+    assert await page.js("document.querySelectorAll('.read-box').length") >= 1
+    assert "Bellinzona" in await text_of(page, "#viewer-list")
+    await page.press("Escape", 27)
+    await page.until("!document.getElementById('viewer').open")
+
+
+async def test_keys_start_help_and_cancel(data_store, tab):
+    slow = an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=30.0))
+    async with serving(slow) as (url, _):
+        await tab.look()
+        await tab.open(url)
+        await tab.until("document.getElementById('foot').textContent")
+        await tab.press("?", 191, "?")
+        assert await tab.js("document.getElementById('keys').open")
+        await tab.press("Escape", 27)
+        await tab.until("!document.getElementById('keys').open")
+        await choose(tab, TOWN)
+        await tab.press("Enter", 13, "\r", modifiers=CONTROL)
+        await tab.until("document.querySelectorAll('.lane').length")
+        await tab.press("Escape", 27)
+        await tab.until("document.getElementById('status').textContent == 'Cancelled.'")
+        await tab.open("about:blank")
+
+
+async def test_a_case_is_there_after_a_restart_of_the_service(data_store, tab, tmp_path):
+    args = an_app()
+    await tab.look()
+    async with serving(args, SQLiteRunStore(tmp_path / "runs.sqlite", 60)) as (url, _):
+        await tab.open(url)
+        await tab.until("document.getElementById('foot').textContent")
+        await locate(tab, TOWN)
+        await tab.until("!document.getElementById('go').disabled")
+        address = await tab.js("location.hash")
+        await tab.open("about:blank")
+    async with serving(args, SQLiteRunStore(tmp_path / "runs.sqlite", 60)) as (url, _):
+        await tab.open(url + "/" + address)
+        await tab.until(ANSWERED)
+        assert "Paris" in await text_of(tab, "#answer-title")
+        await tab.open("about:blank")
+
+
+async def test_a_reload_finds_the_work_that_goes_on(data_store, tab):
+    async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=1.0))) as (url, gateway):
+        await tab.look()
+        await tab.open(url)
+        await tab.until("document.getElementById('foot').textContent")
+        await choose(tab, TOWN)
+        await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
+        await tab.until("document.querySelectorAll('.lane').length && location.hash.includes('/loc_')")
+        await tab.reload()
+        await tab.until(ANSWERED)
+        assert "Paris" in await text_of(tab, "#answer-title")
+        assert gateway.in_flight == 0
+        await tab.open("about:blank")
+
+
+async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
+    found = await violations(page, axe)  # nothing chosen yet
+    await choose(page, TOWN, KOREAN)
+    found |= await violations(page, axe)
+    await page.js("document.querySelector('#thumbs li:last-child button').click()")
+    await page.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
+    await page.until(ANSWERED)
+    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    await page.js("for (const one of document.querySelectorAll('details')) one.open = true")
+    found |= await violations(page, axe)
+    await page.js("document.querySelector('.photo-strip button').click()")
+    found |= await violations(page, axe)
+    await page.js("document.getElementById('viewer').close(); document.getElementById('help').click()")
+    found |= await violations(page, axe)
+    await page.js("document.getElementById('keys').close(); location.hash = '#cases'")
+    await page.until("document.querySelectorAll('#cases-list li').length")
+    found |= await violations(page, axe)
+    await page.js("location.hash = ''")
+    broken = tmp_path / "broken.jpg"
+    broken.write_bytes(b"this is no photo" * 20)
+    await page.js("document.querySelector('#thumbs li button').click()")
+    await choose(page, broken)
+    await page.js("document.getElementById('go').click()")
+    await page.until("!document.getElementById('problem').hidden")
+    found |= await violations(page, axe)
+    page.complaints.clear()  # a refused photo is an error in the console
+    assert found == set()
