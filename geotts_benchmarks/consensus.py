@@ -10,6 +10,7 @@ import numpy as np
 from deployments.cli.console import config_option
 from deployments.wiring.parts import make_world
 from geotts_benchmarks.consensus_logs import LogFamily, compared, consensus_errors_km, cover_elsewhere
+from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.harness import DEFAULT_LOGS, Result, report, say
 from tts.config import AppArgs
 from tts.domain.geo import Floats
@@ -36,6 +37,13 @@ from tts.verify.evidence.world import World
 @click.option("--parser", type=click.Choice(["paper", "serving"]), default="paper", show_default=True)
 @click.option("--count", type=click.IntRange(min=1), default=200, show_default=True, help="Scenarios a family.")
 @click.option("--splits", type=click.IntRange(min=1), default=100, show_default=True, help="Random halves.")
+@click.option(
+    "--policies",
+    type=click.IntRange(min=0),
+    default=80,
+    show_default=True,
+    help="Photos for each correlation of samples of one policy; 0 leaves them out.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--quick", is_flag=True, help="20 scenarios a family, 5 splits.")
 @config_option
@@ -47,6 +55,7 @@ def command(
     parser: ParserName,
     count: int,
     splits: int,
+    policies: int,
     seed: int,
     quick: bool,
 ) -> None:
@@ -59,6 +68,7 @@ def command(
         lambda: {
             **_on_logs(world, logs, fit_on, parser, splits, seed, sources),
             **_on_synthetic(world, count, seed),
+            **on_policies(world, 20 if quick and policies else policies, seed),
         },
     )
 

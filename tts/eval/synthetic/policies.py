@@ -1,0 +1,69 @@
+"""Samples of one policy with a known posterior, and a knob for how much their errors are shared.
+
+A photo has six candidate towns, four of them in one country, with random probabilities; the true town is drawn from
+them, so the policy is calibrated. Every rollout looks something up and takes a town from that. With probability √ρ it
+takes the one draw that the request shares (same look-up, same town), else a draw of its own: two rollouts share their
+draw with probability ρ. One in four states no look-up at all, so that shared draws are not always to be seen.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+
+from tts.domain.tooling import PlaceFact
+from tts.domain.trajectory import Trajectory
+from tts.eval.calibrating import Case
+from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.authors import follower, guesser
+from tts.geodata.gazetteer import Place
+
+RHOS = (0.0, 0.3, 0.6, 0.9)
+_SHARPNESS = 0.4  # of the Dirichlet distribution that the posterior is drawn from
+_SILENT_ONE_IN = 4
+
+
+def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int) -> Iterator[Case]:
+    """`count` photos with `n` samples each. Photo k is the same for every ρ; the samples are not."""
+    for number in range(count):
+        key = f"{seed}/{number}"
+        photo = random.Random(key)
+        towns = _candidates(atlas, photo)
+        weights = [photo.gammavariate(_SHARPNESS, 1.0) + 1e-6 for _ in towns]
+        truth = photo.choices(towns, weights)[0]
+        rng = random.Random(f"{key}/{rho}")
+        shared = rng.choices(towns, weights)[0]
+        samples = [_sample(atlas, rng, i, shared, towns, weights, rho) for i in range(n)]
+        yield Case(f"{rho}/{key}", truth.point, tuple(samples))
+
+
+def _sample(
+    atlas: Atlas, rng: random.Random, number: int, shared: Place, towns: list[Place], weights: list[float], rho: float
+) -> Trajectory:
+    copies = rng.random() < math.sqrt(rho)
+    town = shared if copies else rng.choices(towns, weights)[0]
+    silent = rng.randrange(_SILENT_ONE_IN) == 0
+    name = "shared" if copies else f"{number}"
+    run = guesser(atlas, rng, town) if silent else follower(atlas, rng, town, f"Hotel {name}", [_found(town, name)])
+    return run.model_copy(update={"rollout_id": number})
+
+
+def _found(town: Place, name: str) -> PlaceFact:
+    return PlaceFact(
+        id=f"made-up:{town.id}:{name}",
+        name=f"Hotel {name}, {town.name}",
+        place_kind="poi",
+        point=town.point,
+        country_code=town.country_code,
+        admin1=town.admin1,
+        address=town.name,
+        score=0.8,
+        source="made up",
+    )
+
+
+def _candidates(atlas: Atlas, rng: random.Random) -> list[Place]:
+    home = rng.choice([code for code, towns in atlas.towns.items() if len(towns) >= 4])
+    near = rng.sample(atlas.towns[home], 4)
+    return [*near, *(atlas.town(rng, away_from=near[0]) for _ in range(2))]
