@@ -61,7 +61,7 @@ export class CaseView {
     byId("case-kept").textContent = `Kept until ${until}${this.survives ? "" : ", or until the service is restarted"}.`;
     fill(byId("case-runs"), value.runs.map((run, number) => this.#entry(run, number, current)),
       waiting.map((feed) => el("li", {}, el("span", { class: "entry waiting-entry" }, this.#thumb(feed.thumb), el("span", {}, feed.title, el("small", { class: "soft" }, feed.id ? "sending …" : "waiting"))))));
-    byId("case-count").textContent = value.runs.length + waiting.length > 1 ? `${value.runs.length + waiting.length} entries` : "";
+    byId("case-count").textContent = value.runs.length + waiting.length > 1 ? `${value.runs.length + waiting.length} entries.` : "";
   }
 
   #entry(run, number, current) {
