@@ -1,7 +1,7 @@
 """The requests this gateway works on: one task each, from the first event to the closed log.
 
 Whatever happens to a request, its log ends with `done` and is closed: here when it answers, fails or is cancelled,
-and by whichever gateway looks next when this one dies: that one goes on with the work where it can (`_adopt`,
+and by whichever gateway looks next when this one dies: that one goes on with the work where it can (`Orphans`,
 ADR 0045), and ends the log otherwise.
 """
 
@@ -15,8 +15,9 @@ from contextvars import Context
 from dataclasses import dataclass, field
 
 from deployments.gateway.admission import Admission
+from deployments.gateway.orphans import Orphans
 from deployments.gateway.precision.coarsening import Coarsening
-from deployments.gateway.takeover import TakenOver, load_request, save_checkpoint, save_request
+from deployments.gateway.takeover import TakenOver, save_checkpoint, save_request
 from deployments.observability.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
@@ -75,7 +76,7 @@ class Runner:
         self._jobs: dict[str, _Job] = {}
         self._duties: list[asyncio.Task[None]] = []
         self._broken: dict[str, StoreUnavailable] = {}  # ended here, and the store could not be told
-        self._suspects: dict[str, asyncio.Task[None]] = {}
+        self._orphans = Orphans(config, store, self)
 
     def start_duties(self) -> None:
         """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
@@ -211,22 +212,22 @@ class Runner:
 
     async def _record(self, job: _Job, batch: Sequence[Event | Attachment | Checkpoint]) -> None:
         events: list[Event] = []
-        checkpoints: dict[int, Checkpoint] = {}
+        checkpoints: list[Checkpoint] = []
         for item in batch:
             if isinstance(item, Checkpoint):
-                checkpoints[item.rollout_id] = item
+                checkpoints.append(item)
             elif not isinstance(item, Attachment):
                 events.append(item)
             elif self._coarsening is None:
                 await self._store.attach(job.request.id, item)
+        if self._is_continued_elsewhere:
+            for checkpoint in checkpoints:  # before the end of its turn is logged: so that turn is never done again
+                await save_checkpoint(self._store, job.request.id, checkpoint)
         if events:
             job.last_seq = events[-1].seq
             if self._coarsening is not None:
                 job.told = fold(self._coarsening.events(events), job.told)
             await self._write(job.meta, events)
-        if self._is_continued_elsewhere:
-            for checkpoint in checkpoints.values():  # after the events of its turn, which it stands for
-                await save_checkpoint(self._store, job.request.id, checkpoint)
 
     async def _write(self, meta: RunMeta, events: Sequence[Event]) -> None:
         told = events if self._coarsening is None else self._coarsening.events(events)
@@ -266,62 +267,20 @@ class Runner:
             await self._store.release(meta.claim, meta.request_id)
 
     async def end_orphan(self, request_id: str, *, at_once: bool = False) -> None:
-        """Go on with a request whose gateway was lost, or end it; nothing for any other.
+        """See `Orphans.end`."""
+        await self._orphans.end(request_id, at_once=at_once)
 
-        A gateway that lives may be late with its lease, after an outage of the store for one: unless `at_once`, it gets
-        the time in which it would renew it twice. `at_once`: somebody wants it stopped, so it is ended.
-        """
-        if request_id in self._jobs or await self._store.orphaned(request_id) is None:
-            return
-        if at_once or not self._store.shared or request_id in self._broken:
-            await self._end_lost(request_id)
-        elif request_id not in self._suspects:  # `_adopt_abandoned` comes to it too, by the leases of this release
-            suspect = spawn(self._end_suspect(request_id), name=f"suspect {request_id}", context=Context())
-            self._suspects[request_id] = suspect
-            suspect.add_done_callback(lambda _: self._suspects.pop(request_id, None))
-
-    async def _end_suspect(self, request_id: str) -> None:
-        await asyncio.sleep(self._config.lease_s / 2)
-        try:
-            await self._adopt(request_id)
-        except StoreUnavailable as error:
-            _log.warning("a request whose gateway was lost was not ended: %s", error.detail)
-
-    async def _adopt(self, request_id: str) -> None:
-        """Take a request over and go on with it; end it where that cannot be done. One gateway only gets it."""
-        meta = await self._store.meta(request_id)
-        if request_id in self._jobs or meta is None:
-            return
-        if not await self._store.take_over(meta, lease_s=self._config.lease_s):
-            return
-        earlier = await load_request(self._store, meta)
-        if earlier is None or earlier.past.run.stop_reason is not None:
-            await self._end_log(meta)
-            return
-        _log.warning("going on with a request of a lost gateway", extra={"request_id": request_id})
-        egress = EgressLog(self._ports, request_id, meta.fetched, complete=False)
+    def go_on(self, earlier: TakenOver, meta: RunMeta) -> None:
+        """Start to work on a request that was taken over."""
+        self._broken.pop(meta.request_id, None)
+        egress = EgressLog(self._ports, meta.request_id, meta.fetched, complete=False)
         self._start(_Job(earlier.request, meta, egress, earlier=earlier))
 
-    async def _end_lost(self, request_id: str) -> None:
-        """End the log of a lost gateway without going on with the work."""
-        meta = await self._store.meta(request_id)
-        if meta is not None and await self._store.take_over(meta, lease_s=self._config.lease_s):
-            await self._end_log(meta)
-
-    async def _end_log(self, meta: RunMeta) -> None:
-        last: LogEntry | None = None
-        async with closing(self._store.read(meta.request_id, idle_s=0.0)) as entries:
-            async for entry in entries:
-                if entry is None:
-                    break
-                last = entry
-        if last is not None and last.kind == "done":
-            await self._store.close(meta)
-            return
+    async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
+        """Close the log of a request that was taken over to be ended."""
         lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
         egress = EgressLog(self._ports, meta.request_id, meta.fetched, complete=False)
-        ends: list[Event] = [lost, Done(stop_reason=StopReason.FAILED)]
-        await self._write_closing_events(meta, egress, ends, 0 if last is None else last.seq)
+        await self._write_closing_events(meta, egress, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
         self._broken.pop(meta.request_id, None)
 
     async def stop_unattended(self, request_id: str) -> None:
@@ -359,7 +318,7 @@ class Runner:
                 task.cancel()
             duties = [self._hear_cancels(), self._renew_leases(), self._purge()]
             if self._store.shared:
-                duties.append(self._adopt_abandoned())
+                duties.append(self._orphans.adopt())
             self._duties = [spawn(duty, name="gateway duty") for duty in duties]
 
     async def _hear_cancels(self) -> None:
@@ -384,23 +343,6 @@ class Runner:
             else:
                 late = False
 
-    async def _adopt_abandoned(self) -> None:
-        """Look for requests of gateways that were lost, as often as leases are renewed.
-
-        One whose lease has just ended may still have its gateway, which could not reach the store.
-        """
-        pause_s, failing = self._config.lease_s / 4, False
-        while True:
-            await asyncio.sleep(pause_s)
-            try:
-                for request_id in await self._store.abandoned(for_s=pause_s):
-                    await self._adopt(request_id)
-                failing = False
-            except GeoTTSError as error:
-                if not failing:
-                    _log.warning("requests of a lost gateway cannot be taken over: %s", error.detail)
-                failing = True
-
     async def _purge(self) -> None:
         while True:
             for purge in (self._store.purge, *((self._brokers.purge,) if self._brokers is not None else ())):
@@ -414,5 +356,6 @@ class Runner:
         """Stop everything."""
         for request_id in list(self._jobs):
             await self.cancel_and_wait(request_id)
-        for duty in (*self._duties, *self._suspects.values()):
+        for duty in self._duties:
             await cancel_and_wait(duty)
+        await self._orphans.aclose()

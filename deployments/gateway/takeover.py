@@ -1,7 +1,7 @@
 """What a gateway keeps of a request so that another one can go on with it (ADR 0045), and how that one reads it.
 
-Kept while the request is open, in a run store that gateways share: the request itself, and the last checkpoint of each
-rollout. The photos, the pictures of tools and the events are there already.
+Kept while the request is open, in a run store that gateways share: the request itself, and the last two checkpoints
+of each rollout. The photos, the pictures of tools and the events are there already.
 """
 
 from __future__ import annotations
@@ -66,8 +66,13 @@ async def save_request(store: RunStore, request: LocateRequest, *, attended: boo
 
 
 async def save_checkpoint(store: RunStore, request_id: str, checkpoint: Checkpoint) -> None:
-    """Keep the checkpoint in place of the one before it. Raises StoreUnavailable."""
-    await store.save(request_id, f"{_CHECKPOINT}{checkpoint.rollout_id}", checkpoint.model_dump_json().encode())
+    """Keep the checkpoint beside the one before it, which counts until the log has the end of this turn.
+
+    Raises:
+        StoreUnavailable: the store does not answer.
+    """
+    name = f"{_CHECKPOINT}{checkpoint.rollout_id}/{checkpoint.turn % 2}"
+    await store.save(request_id, name, checkpoint.model_dump_json().encode())
 
 
 async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:

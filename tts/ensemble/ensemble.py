@@ -219,6 +219,11 @@ class Ensemble:
         news = False
         for batch in batches:
             for item in batch:
+                if isinstance(
+                    item, Checkpoint
+                ):  # first: it must be safe before anybody learns that its turn is finished
+                    await self._sink.save(item)
+            for item in batch:
                 if isinstance(item, Attachment):
                     await self._sink.attach(item)
                 elif isinstance(item, Description):
@@ -226,9 +231,7 @@ class Ensemble:
                 elif isinstance(item, Routing):
                     joined = await self._beside.join(item) if self._beside is not None else None
                     self._planned = self._planned or joined
-                elif isinstance(item, Checkpoint):
-                    await self._sink.save(item)
-                else:
+                elif not isinstance(item, Checkpoint):
                     await self._sink.emit(item)
                     news = news or isinstance(item, RolloutFinished | Hypothesised)
                     if isinstance(item, RolloutFinished):

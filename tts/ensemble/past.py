@@ -24,10 +24,11 @@ class Past:
 
     @classmethod
     def of(cls, events: Iterable[Event], checkpoints: Iterable[Checkpoint], files: Mapping[str, bytes]) -> Past:
-        """From a log in order. A checkpoint counts whose turn the log has as finished, of a rollout that is open."""
+        """From a log in order. Of each open rollout the latest checkpoint counts whose turn the log has as finished."""
         logged = tuple(events)
         run = fold(logged)
-        usable = {saved.rollout_id: saved for saved in checkpoints if _is_usable(saved, run)}
+        in_order = sorted(checkpoints, key=lambda saved: saved.turn)
+        usable = {saved.rollout_id: saved for saved in in_order if _is_usable(saved, run)}
         return cls(run, logged[-1].t_s if logged else 0.0, usable, files)
 
     @property

@@ -1,0 +1,116 @@
+"""Requests whose gateway was lost: found, taken over, and then gone on with or ended (ADR 0045)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextvars import Context
+from typing import Protocol
+
+from deployments.gateway.takeover import TakenOver, load_request
+from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
+from tts.aio import cancel_and_wait, closing, spawn
+from tts.config import GatewayConfig
+from tts.errors import GeoTTSError
+
+_log = logging.getLogger("geotts.gateway")
+
+
+class Adopter(Protocol):
+    """The gateway that takes requests over."""
+
+    def is_running(self, request_id: str) -> bool:
+        """Whether it works on the request."""
+        ...
+
+    def is_broken(self, request_id: str) -> bool:
+        """Whether it ended the request and could not tell the run store."""
+        ...
+
+    def go_on(self, earlier: TakenOver, meta: RunMeta) -> None:
+        """Start to work on a request that is its own now."""
+        ...
+
+    async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
+        """Write the end of a log that is its own now, after `last_seq`."""
+        ...
+
+
+class Orphans:
+    """Open logs in the run store that no gateway has a valid lease on."""
+
+    def __init__(self, config: GatewayConfig, store: RunStore, adopter: Adopter) -> None:
+        self._lease_s, self._store, self._adopter = config.lease_s, store, adopter
+        self._suspects: dict[str, asyncio.Task[None]] = {}
+
+    async def adopt(self) -> None:
+        """Look for requests of gateways that were lost, as often as leases are renewed, until this is cancelled.
+
+        One whose lease has just ended may still have its gateway, which could not reach the store.
+        """
+        pause_s, failing = self._lease_s / 4, False
+        while True:
+            await asyncio.sleep(pause_s)
+            try:
+                for request_id in await self._store.abandoned(for_s=pause_s):
+                    await self._go_on(request_id)
+                failing = False
+            except GeoTTSError as error:
+                if not failing:
+                    _log.warning("requests of a lost gateway cannot be taken over: %s", error.detail)
+                failing = True
+
+    async def end(self, request_id: str, *, at_once: bool = False) -> None:
+        """Go on with a request whose gateway was lost, or end it; nothing for any other.
+
+        A gateway that lives may be late with its lease, after an outage of the store for one: unless `at_once`, it gets
+        the time in which it would renew it twice. `at_once`: somebody wants it stopped, so it is ended.
+        """
+        if self._adopter.is_running(request_id) or await self._store.orphaned(request_id) is None:
+            return
+        if at_once or not self._store.shared or self._adopter.is_broken(request_id):
+            meta = await self._store.meta(request_id)
+            if meta is not None and await self._store.take_over(meta, lease_s=self._lease_s):
+                await self._end(meta)
+        elif request_id not in self._suspects:  # for one that an earlier release began: `adopt` does not find it
+            suspect = spawn(self._go_on_later(request_id), name=f"suspect {request_id}", context=Context())
+            self._suspects[request_id] = suspect
+            suspect.add_done_callback(lambda _: self._suspects.pop(request_id, None))
+
+    async def aclose(self) -> None:
+        """Stop what is waited for."""
+        for suspect in tuple(self._suspects.values()):
+            await cancel_and_wait(suspect)
+
+    async def _go_on_later(self, request_id: str) -> None:
+        await asyncio.sleep(self._lease_s / 2)
+        try:
+            await self._go_on(request_id)
+        except StoreUnavailable as error:
+            _log.warning("a request whose gateway was lost was not ended: %s", error.detail)
+
+    async def _go_on(self, request_id: str) -> None:
+        """Take a request over and go on with it; end it where that cannot be done. One gateway only gets it."""
+        meta = await self._store.meta(request_id)
+        if self._adopter.is_running(request_id) or meta is None:
+            return
+        if not await self._store.take_over(meta, lease_s=self._lease_s):
+            return
+        earlier = await load_request(self._store, meta)
+        if earlier is None or earlier.past.run.stop_reason is not None:
+            await self._end(meta)
+            return
+        _log.warning("going on with a request of a lost gateway", extra={"request_id": request_id})
+        self._adopter.go_on(earlier, meta)
+
+    async def _end(self, meta: RunMeta) -> None:
+        last: LogEntry | None = None
+        async with closing(self._store.read(meta.request_id, idle_s=0.0)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    break
+                last = entry
+        if last is not None and last.kind == "done":
+            await self._store.close(meta)
+        else:
+            await self._adopter.end_lost(meta, 0 if last is None else last.seq)
