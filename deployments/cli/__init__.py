@@ -20,6 +20,7 @@ from tts.wrong_fields import in_words
 # none is named, the command is the entry point of that name in the group `geotts.commands`.
 _COMMANDS = {
     "locate": ("deployments.cli.locate", "Where were these photos taken?"),
+    "bundle": ("deployments.cli.bundle", "Put the evidence of an answer into one file; check such a file."),
     "export": ("deployments.cli.export", "Write answers as GeoJSON, KML, CSV, GeoParquet, geo: URIs, XMP or ATIF."),
     "check": ("deployments.cli.check", "Were these photos taken where somebody says?"),
     "demo": ("deployments.cli.demo", "Build, serve, locate sample photos, stop: the tour."),

@@ -170,6 +170,7 @@ class Gateway:
             claim=f"{caller.name}\n{key}" if key else "",  # no name and no key has a line break
             started_at=now_rfc3339(),
             attended=attended,
+            options=options.model_dump_json(),
             fetched=arrival.sent(),
         )
         settled = False

@@ -23,6 +23,7 @@ from deployments.http.middleware.head import HeadAsGet
 from deployments.http.openapi import install_openapi
 from deployments.http.pictures import AnswerPictures
 from deployments.http.problems import install_errors, unexpected
+from deployments.http.routes.bundle import add_bundle
 from deployments.http.routes.cases import add_cases
 from deployments.http.routes.check import add_check
 from deployments.http.routes.endpoints import add_endpoints
@@ -99,6 +100,8 @@ def create_app(
     add_check(app, service)
     add_runs(app, service)
     add_map(app, service, maps, pictures)
+    add_map(app, service, maps)
+    add_bundle(app, service, pictures)
     mcp.add_to(app)
     add_tiles(app, MapTiles(maps.cartographer))
     if args.cases.retention_days > 0:

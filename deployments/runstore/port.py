@@ -40,8 +40,8 @@ class LogEntry:
 
 class RunMeta(Value):
     """What must be known about a request besides its events. `tenant` is the name of the key that started it, `fetched`
-    what went out to get its photos, `attended` whether it ends with its readers. What a newer release adds is passed
-    over.
+    what went out to get its photos, `attended` whether it ends with its readers, `options` its options as JSON. What a
+    newer release adds is passed over.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -54,6 +54,7 @@ class RunMeta(Value):
     claim: str = ""
     started_at: str = ""
     attended: bool = True
+    options: str = ""
     fetched: tuple[Outgoing, ...] = ()
 
 

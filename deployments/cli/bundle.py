@@ -1,0 +1,111 @@
+"""`geotts bundle`: fetch the evidence of an answer, sign it, and check it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+
+from deployments.cli.built_data import ensure_data
+from deployments.cli.console import config_option
+from deployments.wiring.replaying import replayed
+from tts.bundle.archive import pack
+from tts.bundle.check import checked_entries
+from tts.bundle.contents import root_hash
+from tts.bundle.signature import signed, signer_of
+from tts.config import AppArgs
+from tts.errors import DataError, RequestError
+
+EXIT_FAULTS = 3
+_PATIENCE_S = 60.0
+_ID = re.compile(r"loc_[0-9a-f]{20}")
+
+
+class _Bundle(click.Group):
+    """`geotts bundle ID` is `geotts bundle fetch ID`."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        return super().resolve_command(ctx, ["fetch", *args] if args and _ID.fullmatch(args[0]) else args)
+
+
+@click.group(cls=_Bundle)
+def command() -> None:
+    """The evidence of an answer in one file: `geotts bundle loc_… -o case.zip`, `geotts bundle verify case.zip`."""
+
+
+@command.command()
+@click.argument("request_id")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The file to write."
+)
+@click.option(
+    "--sign-with", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="An ed25519 private key in PEM."
+)
+@click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True, help="The service.")
+@click.option("--api-key", envvar="GEOTTS_API_KEY", help="Its key; better set GEOTTS_API_KEY.")
+def fetch(request_id: str, output: Path, sign_with: Path | None, url: str, api_key: str | None) -> None:
+    """Fetch the bundle of REQUEST_ID from a service, check it, sign it if there is a key, and write it."""
+    data = _fetched(request_id, url, api_key)
+    entries = checked_entries(data)
+    if sign_with is not None:
+        data = pack(signed(entries, sign_with.read_bytes()))
+    output.write_bytes(data)
+    click.echo(f"{output}: root hash {root_hash(entries)}")
+
+
+def _fetched(request_id: str, url: str, api_key: str | None) -> bytes:
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    address = f"{url.rstrip('/')}/locate/{request_id}/bundle"
+    try:
+        reply = httpx.get(address, headers=headers, timeout=_PATIENCE_S, trust_env=False)
+    except httpx.HTTPError as error:
+        raise RequestError(f"{url} did not answer: {error or type(error).__name__}") from error
+    if reply.is_error:
+        kind = reply.headers.get("content-type", "")
+        detail = reply.json().get("detail", "") if kind.startswith("application/problem") else reply.text[:200]
+        raise RequestError(f"{url} said {reply.status_code}: {detail}")
+    return reply.content
+
+
+@command.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--root", help="The root hash that the bundle had when it was made.")
+@click.option("--signer", help="The public key (hex) that must have signed it.")
+@click.option("--no-replay", is_flag=True, help="Check hashes only.")
+@config_option
+def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, args: AppArgs) -> int:
+    """Check every hash, rebuild FILE and compare it, then compute the answer again without network.
+
+    Ends with 3 when something was changed, or another answer comes out.
+    """
+    try:
+        entries = checked_entries(file.read_bytes())
+        _check_identity(entries, root, signer)
+    except DataError as error:
+        click.echo(f"NOT GOOD: {error.detail}")
+        return EXIT_FAULTS
+    if no_replay:
+        return 0
+    ensure_data(args)
+    found = asyncio.run(replayed(entries, args))
+    for line in found.differing:
+        click.echo(f"another version: {line}")
+    if found.answer is None:
+        click.echo("not replayed: its verifier is a model, whose words are no computation")
+        return 0
+    click.echo("replayed: the same answer, to the byte" if found.equal else "REPLAYED: another answer came out")
+    return 0 if found.equal else EXIT_FAULTS
+
+
+def _check_identity(entries: dict[str, bytes], root: str | None, signer: str | None) -> None:
+    click.echo(f"good: {len(entries)} files, root hash {root_hash(entries)}")
+    if root is not None and root_hash(entries) != root.strip().lower():
+        raise DataError("its root hash is another one: somebody made this bundle anew")
+    key = signer_of(entries)
+    if signer is not None and key != signer.strip().lower():
+        raise DataError("it is not signed with this key")
+    click.echo(f"signed by {key}" if key else "not signed: only the root hash shows that nobody made it anew")

@@ -1,0 +1,128 @@
+"""The answer of a bundle computed again: the recorded trajectories go to the same verifier, without network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from deployments.wiring.parts import make_identity, make_world
+from tts.assembly import answer_from
+from tts.bundle.check import replay_of
+from tts.bundle.contents import Replay, answer_of, events_in
+from tts.config import AppArgs
+from tts.domain.answer import Answer, Verdict
+from tts.domain.calibration import CalibrationState
+from tts.domain.identity import Identity
+from tts.domain.photo import Photo
+from tts.domain.photo_cleaning import load_photo
+from tts.domain.reading import Reading
+from tts.domain.request import LocateOptions, RequestContext
+from tts.domain.trajectory import Run, fold
+from tts.errors import DataError
+from tts.perception.local import LocalPerception
+from tts.ports import VerifyRequest
+from tts.routing.locatability import CuesLocator
+from tts.verify.consensus.calibration import Calibration
+from tts.verify.consensus.calibration_in_use import calibration_in_use
+from tts.verify.verifiers.consensus import ConsensusVerifier
+from tts.verify.verifiers.stating import StatingVerifier
+
+CONSENSUS = "consensus"
+_PATIENCE_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """`answer` is None where the verifier cannot be replayed. `differing` names data of another version here."""
+
+    recorded: Answer
+    answer: Answer | None
+    differing: tuple[str, ...]
+
+    @property
+    def equal(self) -> bool:
+        """Whether the same answer came out, to the byte."""
+        return self.answer is not None and self.answer.json_bytes() == self.recorded.json_bytes()
+
+
+async def replayed(entries: Mapping[str, bytes], args: AppArgs) -> Replayed:
+    """Fold the events up to the answer, judge them, and make the answer. Raises DataError for a damaged bundle."""
+    replay, log = replay_of(entries), events_in(entries)
+    recorded = answer_of(log)
+    differing = _differing(recorded, make_identity(args))
+    if replay.verifier != CONSENSUS:
+        return Replayed(recorded, None, differing)
+    run = fold(event for event in log[: next(i for i, one in enumerate(log) if one.type == "answer")])
+    options = LocateOptions.model_validate(replay.options)
+    photos = tuple(_photo(entries, one.sha256) for one in run.accepted.photos) if run.accepted is not None else ()
+    verdict = await _verdict(replay, options, photos, run, args)
+    return Replayed(recorded, _assembled(verdict, run, recorded, replay), differing)
+
+
+async def _verdict(
+    replay: Replay, options: LocateOptions, photos: tuple[Photo, ...], run: Run, args: AppArgs
+) -> Verdict:
+    context = RequestContext(id="replay", remaining_s=_PATIENCE_S)
+    readings: tuple[Reading, ...] = ()
+    if replay.method != "fixed":
+        readings = (await CuesLocator(LocalPerception(), None).rate(photos, context)).readings
+    consensus = ConsensusVerifier(make_world(args.data_dir), Calibration.model_validate(replay.calibration))
+    verifier = StatingVerifier(consensus, CalibrationState.model_validate(replay.state), replay.dialect)
+    request = VerifyRequest(context, photos, options, run.trajectories, readings)
+    found = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]
+    return found[-1]
+
+
+def _assembled(verdict: Verdict, run: Run, recorded: Answer, replay: Replay) -> Answer:
+    """The answer around a verdict. What clock and meter said is taken from the record."""
+    made = recorded.provenance
+    identity = Identity(
+        version=made.version, engine=made.engine, model=made.model, dialect=made.dialect, verifier=made.verifier,
+        prompt_sha256=made.prompt_sha256, providers=made.providers, data_versions=made.data_versions,
+        notes=replay.notes,
+    )  # fmt: skip
+    claims = tuple(one.model_copy(update={"distance_km": None}) for one in recorded.file_claims)
+    marks = {name: value for name, value in recorded.timing if value is not None}
+    answer = answer_from(
+        verdict, run, identity=identity, stop_reason=recorded.stop_reason, marks=marks, file_claims=claims
+    )
+    provenance = answer.provenance.model_copy(update={"answered_at": made.answered_at})
+    return answer.model_copy(update={"usage": recorded.usage, "provenance": provenance})
+
+
+def _photo(entries: Mapping[str, bytes], sha256: str) -> Photo:
+    """The clean photo as it was: loading it again would encode it again."""
+    data = entries[f"photos/{sha256}.jpg"]
+    loaded = load_photo(data)
+    return Photo(
+        data=data, sha256=sha256, source_sha256=sha256, width=loaded.width, height=loaded.height,
+        media_type=loaded.media_type,
+    )  # fmt: skip
+
+
+def _differing(recorded: Answer, here: Identity) -> tuple[str, ...]:
+    then, now = recorded.provenance.data_versions, here.data_versions
+    changed = [
+        f"{name}: {then.get(name, 'none')} then, {now.get(name, 'none')} here"
+        for name in sorted(then.keys() | now.keys())
+        if then.get(name) != now.get(name)
+    ]
+    version = recorded.provenance.version
+    return (*([f"geotts: {version} then, {here.version} here"] if version != here.version else []), *changed)
+
+
+def replay_settings(args: AppArgs, identity: Identity, options: str) -> Replay:
+    """What a replay of an answer of this service needs. Raises DataError for a request of an older release."""
+    if not options:
+        raise DataError("this request was made by a release that kept no options: it cannot be bundled")
+    in_use = calibration_in_use(args)
+    consensus = args.verifier.kind == "consensus" and args.verifier.consistency is None
+    return Replay(
+        verifier=CONSENSUS if consensus else identity.verifier,
+        method=args.routing_method,
+        dialect=args.dialect,
+        options=LocateOptions.model_validate_json(options).jsonable(),
+        calibration=in_use.calibration.jsonable(),
+        state=in_use.state.jsonable(),
+        notes=identity.notes,
+    )

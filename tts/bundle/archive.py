@@ -1,0 +1,60 @@
+"""A canonical zip: the same contents give the same bytes, so a changed byte anywhere is a different archive.
+
+Entries are stored (not compressed), sorted by name, of the date 1980-01-01, with the mode 0644 and nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+
+from tts.errors import DataError
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*(/[a-z0-9][a-z0-9_.-]*)?")
+_DAMAGED = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, RuntimeError, OSError)
+_MOST_ENTRIES = 2000
+_MOST_BYTES = 512 * 2**20
+
+
+def pack(entries: Mapping[str, bytes]) -> bytes:
+    """The archive of these files by name. Raises DataError for a name that is not plain."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED, strict_timestamps=True) as archive:
+        for name in sorted(entries):
+            if not _NAME.fullmatch(name):
+                raise DataError(f"{name[:80]!r} is no name in a bundle")
+            entry = zipfile.ZipInfo(name)
+            entry.create_system, entry.external_attr = 3, 0o100644 << 16
+            archive.writestr(entry, entries[name])
+    return out.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, bytes]:
+    """The files of a bundle. What the archive is otherwise, `pack` of them shows.
+
+    Raises:
+        DataError: it is no zip, is too large, or names a file twice or badly.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+            if len(entries) > _MOST_ENTRIES or sum(one.file_size for one in entries) > _MOST_BYTES:
+                raise DataError("the bundle is too large")
+            if any(one.compress_type != zipfile.ZIP_STORED for one in entries):
+                raise DataError("the bundle has compressed entries: it is not canonical")
+            found = {one.filename: archive.read(one) for one in entries}
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        NotImplementedError,
+        EOFError,
+        RuntimeError,
+        OSError,
+        UnicodeError,
+    ) as error:
+        raise DataError(f"this is no bundle, or it is damaged: {error}") from error
+    if len(found) != len(entries):
+        raise DataError("the bundle names a file twice")
+    return found
