@@ -48,6 +48,8 @@ from tts.ensemble.past import TESTS_CLAIM, Past
 from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, Routing, VerifyRequest
+from tts.gen_ai import tell_verdict
+from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
 from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
@@ -340,6 +342,7 @@ class Solution:
                         async for piece in pieces:
                             if isinstance(piece, Verdict):
                                 verdict = piece
+                                tell_verdict(piece)
                             elif isinstance(piece, Usage):
                                 self._beside += piece
                             else:

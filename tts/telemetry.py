@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 
 from opentelemetry import context as otel_context
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter
@@ -24,6 +25,18 @@ from tts.request_traces import RequestTraces
 
 _W3C = TraceContextTextMapPropagator()
 _tracer = trace.get_tracer("geotts")
+_TRACES_PATH, _METRICS_PATH = "/v1/traces", "/v1/metrics"
+
+
+@dataclass(slots=True)
+class GenAiSettings:
+    """Whether spans have the names of generative AI, and whether they tell what was said."""
+
+    on: bool = False
+    content: bool = False
+
+
+GEN_AI = GenAiSettings()  # of this process; `configure_telemetry` sets it
 _NO_SPAN = nullcontext(trace.INVALID_SPAN)
 
 
@@ -40,6 +53,20 @@ def configure_telemetry(config: TelemetryConfig, service: str, exporter: SpanExp
     provider.add_span_processor(traces)
     provider.add_span_processor(BatchSpanProcessor(exporter or _exporter(config)))
     trace.set_tracer_provider(provider)
+    GEN_AI.on, GEN_AI.content = config.gen_ai, config.gen_ai and config.content
+    if config.gen_ai and config.traces == "otlp":
+        _export_metrics(config, provider.resource)
+
+
+def _export_metrics(config: TelemetryConfig, resource: Resource) -> None:
+    """Token counts go to the endpoint of the traces, to its path for metrics."""
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter  # noqa: PLC0415  slow, too
+    from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415  as above
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415  as above
+
+    endpoint = config.endpoint and config.endpoint.replace(_TRACES_PATH, _METRICS_PATH)
+    exporter = OTLPMetricExporter(endpoint=endpoint) if endpoint else OTLPMetricExporter()
+    metrics.set_meter_provider(MeterProvider([PeriodicExportingMetricReader(exporter)], resource=resource))
 
 
 def _exporter(config: TelemetryConfig) -> SpanExporter:
@@ -48,6 +75,11 @@ def _exporter(config: TelemetryConfig) -> SpanExporter:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415  150 ms
 
     return OTLPSpanExporter(endpoint=config.endpoint) if config.endpoint else OTLPSpanExporter()
+
+
+def tracer() -> trace.Tracer:
+    """The tracer of the project."""
+    return _tracer
 
 
 def span(name: str, parent: str | None = None, **attributes: AttributeValue) -> AbstractContextManager[trace.Span]:

@@ -33,6 +33,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, ModelError, MoneySpent, boundary
+from tts.gen_ai import rollout_span, traced_generation
 from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
 from tts.ports import (
     Checkpoint,
@@ -83,7 +84,8 @@ class _Rollout:
     async def run(self, send: Send[RolloutOutput]) -> None:
         await self._open(send)
         failure: RolloutFailure | None = None
-        with span("rollout", parent=self._group.context.traceparent, rollout_id=self._id):
+        context = self._group.context
+        with rollout_span(context.traceparent, context.id, self._id, self._agent.model):
             try:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
@@ -250,7 +252,7 @@ class _Rollout:
         whole = False
         try:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
-                async with closing(self._agent.model.generate(request)) as deltas:
+                async with closing(traced_generation(self._agent.model, request)) as deltas:
                     async for delta in deltas:
                         for description in delta.described:
                             await send(description)

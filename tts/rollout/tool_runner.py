@@ -10,10 +10,10 @@ from tts.domain.messages import Message
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
+from tts.gen_ai import tell_result, tool_span
 from tts.ports import GroupRequest, Toolbox, ToolContext, ToolOutcome
 from tts.rollout.agent import Brief
 from tts.rollout.tally import calls_made
-from tts.telemetry import span
 from tts.toolkit.execute import no_consent
 from tts.toolkit.toolbox import failed
 
@@ -53,7 +53,7 @@ class ToolRunner:
 
     async def run(self, call: ToolCall, context: Callable[[], RequestContext]) -> ToolOutcome:
         """One call under the project's own names, refused where the request does not allow the tool."""
-        with span("tool", tool=call.name, rollout_id=self._rollout_id):
+        with tool_span(call, self._rollout_id) as current:
             group = self._group
             if (allowed := group.options.tools) is not None and ability_of(call.name) not in allowed:
                 refusal = ToolError(f"{call.name} is not allowed in this request", kind=ToolErrorKind.NOT_ALLOWED)
@@ -65,7 +65,9 @@ class ToolRunner:
                 hide_photo_hosts=group.options.hide_photo_hosts,
                 allow_region_search=group.options.allow_region_search,
             )
-            return await self._toolbox.call(call, tool_context)
+            outcome = await self._toolbox.call(call, tool_context)
+            tell_result(current, outcome.result)
+            return outcome
 
     async def _run_named(
         self, call: ToolCall, messages: Sequence[Message], context: Callable[[], RequestContext]
