@@ -95,7 +95,7 @@ def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, ar
     for line in found.differing:
         click.echo(f"another version: {line}")
     if found.answer is None:
-        click.echo("not replayed: its verifier is a model, whose words are no computation")
+        click.echo("not replayed: a model decided it, or tested a claim: words of models are no computation")
         return 0
     click.echo("replayed: the same answer, to the byte" if found.equal else "REPLAYED: another answer came out")
     return 0 if found.equal else EXIT_FAULTS

@@ -23,6 +23,7 @@ from deployments.gateway.photos.process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
+from deployments.gateway.webhooks import WebhookSender
 from deployments.observability.observer import Observer, Observers
 from deployments.runstore import Claim, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
 from deployments.runstore.reading import event_of
@@ -79,7 +80,8 @@ class Gateway:
         self._data_dir = args.data_dir
         self._ports = ports
         self.brokers = brokers
-        self._observers = Observers(observers)
+        self.webhooks = WebhookSender(args.gateway.webhooks, brokers)
+        self._observers = Observers([*observers, self.webhooks])
         self.store: RunStore = store or open_store(
             args.gateway.run_store, args.gateway.retention_s, args.gateway.blob_store
         )
@@ -131,11 +133,12 @@ class Gateway:
         attended: bool = True,
         followed: bool = True,
         traceparent: str | None = None,
+        webhook: str = "",
     ) -> Started:
         """Check and clean the photos, start the work. Unless `attended`, it goes on without readers.
 
         `arrival`: whose request it is, and what went out for it already.
-        `followed`: its events will be read as they come, not only when it has ended.
+        `followed`: its events will be read as they come, not only when it has ended. `webhook`: a checked address.
 
         Raises:
             PhotoError: for bytes that are not an acceptable photo.
@@ -171,6 +174,7 @@ class Gateway:
             started_at=now_rfc3339(),
             attended=attended,
             options=options.model_dump_json(),
+            webhook=webhook,
             fetched=arrival.sent(),
         )
         settled = False
@@ -342,6 +346,7 @@ class Gateway:
     async def aclose(self) -> None:
         """Cancel what runs and let go of the store."""
         await self._runner.aclose()
+        await self.webhooks.aclose()
         await close_each(self._ports.rollouts, self._ports.verifier)
         await self.store.aclose()
         if self._photo_process is not None:

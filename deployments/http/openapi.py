@@ -101,6 +101,7 @@ _EXPORTS: Json = {
 LOCATE: Json = {
     "parameters": [
         IDEMPOTENCY_KEY,
+        _header("Webhook-Url", "where the end of the request is reported; the operator allows the host"),
         _header("Prefer", "`respond-async`: 202 at once, the work goes on without you"),
         TRACEPARENT,
     ],

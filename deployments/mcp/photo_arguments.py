@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from tts.domain.request import MAX_PARALLEL, LocateOptions
 from tts.errors import RequestError
@@ -65,6 +65,22 @@ class RemotePhotoArguments(PhotoArguments):
     upload: Short | None = Field(
         default=None, description="The `upload_id` that `POST /uploads` gave for the photo (image bytes as the body)."
     )
+
+
+Place = Annotated[str, Field(min_length=1, max_length=400)]
+
+
+def claim_arguments(photo: type[PhotoArguments]) -> type[PhotoArguments]:
+    """The arguments of `check_claim`, with the photo named as in `photo`."""
+    about = "The place that somebody says the photo shows: a name, `lat,lon,km`, `UA`, or `bbox:…`."
+    return create_model("ClaimArguments", __base__=photo, claim=(Place, Field(description=about)))
+
+
+def places_arguments(photo: type[PhotoArguments]) -> type[PhotoArguments]:
+    """The arguments of `compare_places`."""
+    several = Annotated[tuple[Place, ...], Field(min_length=2, max_length=8)]
+    about = "2 to 8 places to compare, each as in check_claim."
+    return create_model("PlacesArguments", __base__=photo, places=(several, Field(description=about)))
 
 
 class AllowedRoots:

@@ -13,9 +13,11 @@ from pydantic import ValidationError
 from deployments.gateway.arrival import PhotoSource
 from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
+from deployments.mcp.checked_claim import CheckedClaim, checked_claim
 from deployments.mcp.located_place import LocatedPlace, located_place
 from deployments.mcp.photo_arguments import PhotoArguments
 from deployments.runstore.reading import event_of
+from geotts_client.check_options import checking
 from tts.aio import closing
 from tts.domain.answer import Answer
 from tts.domain.events import Event
@@ -79,7 +81,28 @@ class McpWork:
     async def locate(self, given: dict[str, Any], caller: Caller, report: Report) -> LocatedPlace:
         """Locate the photo that `given` names. Leaving early cancels the request. Raises GeoTTSError."""
         asked = _checked(self.arguments, given)
+        request_id, answer = await self._answered(asked, await _options(asked), caller, report)
+        return located_place(request_id, answer)
+
+    async def check(
+        self, model: type[PhotoArguments], given: dict[str, Any], caller: Caller, report: Report
+    ) -> CheckedClaim:
+        """Check the claim, or compare the places, of a `model` of arguments. As `locate` otherwise."""
+        asked = _checked(model, given)
         options = await _options(asked)
+        claim: Any = getattr(asked, "claim", None) or getattr(asked, "places", ())
+        try:
+            options = checking(claim, options)
+        except ValidationError as error:
+            raise RequestError(in_short(error)) from error
+        request_id, answer = await self._answered(asked, options, caller, report)
+        if answer.check is None:
+            raise RequestError("the claim could not be checked in time")
+        return checked_claim(request_id, answer.check)
+
+    async def _answered(
+        self, asked: PhotoArguments, options: LocateOptions, caller: Caller, report: Report
+    ) -> tuple[str, Answer]:
         async with self.gateway.arriving(caller) as arrival:
             photo = await self._photo(asked, caller, arrival.fetching(self.fetch))
             started = await self.gateway.start([photo], options, arrival=arrival)
@@ -87,7 +110,7 @@ class McpWork:
             run = await self._follow(started.request_id, report)
         if run.answer is None:
             raise RequestError(run.failure.detail if run.failure is not None else "the request was cancelled")
-        return located_place(started.request_id, run.answer)
+        return started.request_id, run.answer
 
     async def _follow(self, request_id: str, report: Report) -> Run:
         run = Run()

@@ -40,8 +40,8 @@ class LogEntry:
 
 class RunMeta(Value):
     """What must be known about a request besides its events. `tenant` is the name of the key that started it, `fetched`
-    what went out to get its photos, `attended` whether it ends with its readers, `options` its options as JSON. What a
-    newer release adds is passed over.
+    what went out to get its photos, `attended` whether it ends with its readers, `options` its options as JSON,
+    `webhook` where its end is reported. What a newer release adds is passed over.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -55,6 +55,7 @@ class RunMeta(Value):
     started_at: str = ""
     attended: bool = True
     options: str = ""
+    webhook: str = ""
     fetched: tuple[Outgoing, ...] = ()
 
 

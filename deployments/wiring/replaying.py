@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import orjson
+
 from deployments.wiring.parts import make_identity, make_world
 from tts.assembly import answer_from
 from tts.bundle.check import replay_of
@@ -115,13 +117,13 @@ def replay_settings(args: AppArgs, identity: Identity, options: str) -> Replay:
     """What a replay of an answer of this service needs. Raises DataError for a request of an older release."""
     if not options:
         raise DataError("this request was made by a release that kept no options: it cannot be bundled")
-    in_use = calibration_in_use(args)
-    consensus = args.verifier.kind == "consensus" and args.verifier.consistency is None
+    in_use, asked = calibration_in_use(args), orjson.loads(options)
+    replayable = not asked.get("claim") and args.verifier.kind == "consensus" and args.verifier.consistency is None
     return Replay(
-        verifier=CONSENSUS if consensus else identity.verifier,
+        verifier=CONSENSUS if replayable else f"{identity.verifier}, not replayable",
         method=args.routing_method,
         dialect=args.dialect,
-        options=LocateOptions.model_validate_json(options).jsonable(),
+        options=asked,
         calibration=in_use.calibration.jsonable(),
         state=in_use.state.jsonable(),
         notes=identity.notes,

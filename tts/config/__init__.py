@@ -18,6 +18,7 @@ from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
 from tts.config.tools import ProviderName, ProviderSettings, TapeConfig, ToolsConfig
 from tts.config.verifier import ConsistencyConfig, VerifierConfig
+from tts.config.webhooks import WebhookConfig
 
 __all__ = [
     "AccessConfig",
@@ -46,6 +47,7 @@ __all__ = [
     "ToolsConfig",
     "VerifierConfig",
     "VllmEngine",
+    "WebhookConfig",
     "checked",
     "load_config",
 ]

@@ -9,6 +9,7 @@ from pydantic import Field
 from tts.config.connections import ConnectionLimits
 from tts.config.map_tiles import TileSource
 from tts.config.units import Seconds
+from tts.config.webhooks import WebhookConfig
 from tts.domain.photo import PhotoLimits
 from tts.domain.value import Value
 
@@ -92,6 +93,7 @@ class GatewayConfig(Value):
     map_tiles: tuple[TileSource, ...] = Field(
         default=(), description="further maps for the page; it asks their servers only when somebody chooses one"
     )
+    webhooks: WebhookConfig = WebhookConfig()
     audit_log: str | None = Field(
         default=None, description="JSON lines: who asked, what left this machine, what was erased"
     )

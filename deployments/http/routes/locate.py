@@ -6,6 +6,7 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from deployments.gateway.webhooks import HEADER
 from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency import idempotency_key
@@ -50,6 +51,7 @@ async def answered(request: Request, service: Service, model: type[LocateOptions
     gateway = service.gateway
     caller = await service.worker(request)
     key = idempotency_key(request)
+    webhook = gateway.webhooks.checked(request.headers.get(HEADER))
     media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))
     alone = "respond-async" in preferences(request)
     async with gateway.arriving(caller) as arrival:
@@ -63,6 +65,7 @@ async def answered(request: Request, service: Service, model: type[LocateOptions
             attended=not alone,
             followed=alone or media_type in STREAMS or options.resume_grace_s > 0,
             traceparent=request.headers.get("traceparent"),
+            webhook=webhook,
         )
     id_ = started.request_id
     headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}

@@ -26,10 +26,10 @@ from tts.toolkit.tape.file import read_tape
 pytestmark = pytest.mark.slow
 
 
-async def bundled(args, photo, tools=None, **options):
+async def bundled(args, photo, tools=None, path="/locate", **options):
     async with serving(args, tools=tools) as (url, _), httpx.AsyncClient(base_url=url, timeout=120) as http:
         body = {"image": {"base64": base64.b64encode(photo).decode()}, "seed": 3, **options}
-        id_ = (await http.post("/locate", json=body)).json()["request_id"]
+        id_ = (await http.post(path, json=body)).json()["request_id"]
         reply = await http.get(f"/locate/{id_}/bundle")
         assert (reply.status_code, reply.headers["content-type"]) == (200, "application/zip")
         assert (await http.get(f"/locate/{id_}/bundle")).content == reply.content
@@ -155,6 +155,12 @@ async def test_a_real_request_with_tools_is_replayed_to_the_byte(data_store):
     assert found.recorded.city == "Bellinzona"
     assert found.equal
     assert entries["tape.jsonl"].count(b"\n") > 2
+
+
+async def test_a_check_of_a_claim_is_bundled_and_not_replayed(data_store):
+    entries = checked_entries(await bundled(an_app(), PHOTO, path="/check", claim="Paris", n_parallel=1))
+    assert json.loads(entries["answer.json"])["check"]["verdict"]
+    assert (await replayed(entries, an_app())).answer is None
 
 
 async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):

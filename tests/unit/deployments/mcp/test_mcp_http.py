@@ -104,6 +104,21 @@ async def test_tools_have_schemas_that_their_results_keep_to(service, mode):
         assert "invalid_arguments" in wrong.content[0].text
 
 
+@BOTH
+async def test_a_claim_is_checked_and_places_are_compared(service, mode):
+    async with a_client(service, mode) as client:
+        photo = {"upload": await uploaded(service), "n_parallel": 1, "seed": 3}
+        checked = (await client.call_tool("check_claim", {**photo, "claim": "Paris"})).structured_content
+        assert checked["verdict"] in ("supported", "contradicted", "not_decidable")
+        assert len(checked["places"]) == 1
+        both = {**photo, "places": ["Paris", "Kharkiv"]}
+        compared = (await client.call_tool("compare_places", both)).structured_content
+        assert len(compared["places"]) == 2
+        for wrong in ({"claim": "Xyzzyplugh"}, {}):
+            assert (await client.call_tool("check_claim", {**photo, **wrong})).is_error
+        assert (await client.call_tool("compare_places", {**photo, "places": ["Paris"]})).is_error
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

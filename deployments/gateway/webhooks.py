@@ -1,0 +1,161 @@
+"""Webhooks for ended requests, as Standard Webhooks (https://www.standardwebhooks.com, 1.0.0) describes them.
+
+A message says that a request has ended and how, and nothing about the photo or the place: the receiver asks for those
+with its key. It goes through the safe client to hosts that the operator allows, and follows no redirect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
+import logging
+import os
+import time
+from contextvars import Context
+from urllib.parse import urlsplit
+
+import orjson
+
+from deployments.runstore import RunMeta
+from deployments.wiring.brokers import Brokers
+from tts.aio import cancel_and_wait, spawn
+from tts.config import WebhookConfig
+from tts.domain.events import Event
+from tts.domain.outgoing import Outgoing
+from tts.domain.usage import Usage
+from tts.egress_log import write_down
+from tts.errors import ConfigError, FetchError, RequestError
+from tts.net.client import SafeClient
+from tts.net.policy import FetchPolicy
+from tts.toolkit.toolbox import now_rfc3339
+
+HEADER = "webhook-url"
+_VARIABLE = "GEOTTS_WEBHOOK_SECRET"
+_PREFIX = "whsec_"
+_GONE = 410
+_NOTHING = Usage()
+_log = logging.getLogger("geotts.webhooks")
+
+
+class WebhookRefused(RequestError):
+    """Nothing is reported to this address."""
+
+    code = "webhook-refused"
+    status = 422
+
+
+class WebhookSender:
+    """An observer of requests. What is not delivered when this process ends is not delivered: ask for the status."""
+
+    def __init__(self, config: WebhookConfig, brokers: Brokers | None = None) -> None:
+        """Raises ConfigError when there are hosts and no secret."""
+        self._config, self._brokers = config, brokers
+        self._secret = _secret() if config.hosts else b""
+        self._states: dict[str, str] = {}
+        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._client: SafeClient | None = None
+
+    def checked(self, url: str | None) -> str:
+        """The address that a caller names, empty for none. Raises WebhookRefused for one that is not allowed."""
+        if not url:
+            return ""
+        try:
+            parts = urlsplit(url)
+            host, port = (parts.hostname or "").lower(), parts.port
+        except ValueError:
+            raise WebhookRefused("Webhook-Url is no URL") from None
+        named = f"{host}:{port}" in self._config.hosts
+        if not (named or (parts.scheme == "https" and port in (None, 443) and host in self._config.hosts)):
+            raise WebhookRefused("Webhook-Url: nothing is reported to this host; gateway.webhooks.hosts names those")
+        self._policy().check(url)
+        return url
+
+    def accepted(self, meta: RunMeta) -> None:
+        """Nothing yet."""
+
+    def saw(self, meta: RunMeta, event: Event) -> None:
+        """Remember how the request ends, and report it."""
+        if not meta.webhook:
+            return
+        if event.type in ("answer", "error"):
+            self._states[meta.request_id] = "done" if event.type == "answer" else "failed"
+        elif event.type == "done":
+            state = self._states.pop(meta.request_id, "cancelled")
+            work = self._deliver(meta, state, event.stop_reason.value)
+            task = spawn(work, name=f"webhook {meta.request_id}", context=Context())
+            self._sending[meta.request_id] = task
+            task.add_done_callback(lambda _: self._sending.pop(meta.request_id, None))
+
+    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+        """The end was seen in the log already."""
+
+    def erased(self, meta: RunMeta) -> None:
+        """Of an erased request nothing more is said."""
+        if (task := self._sending.get(meta.request_id)) is not None:
+            task.cancel()
+
+    async def aclose(self) -> None:
+        """Stop sending."""
+        for task in list(self._sending.values()):
+            await cancel_and_wait(task)
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _deliver(self, meta: RunMeta, state: str, stop_reason: str) -> None:
+        data = {"request_id": meta.request_id, "status": state, "stop_reason": stop_reason}
+        body = orjson.dumps({"type": "request.ended", "timestamp": now_rfc3339(), "data": data})
+        message_id = f"msg_{meta.request_id.removeprefix('loc_')}"
+        for pause_s in (0.0, *self._config.retry_after_s):
+            await asyncio.sleep(pause_s)
+            if await self._sent(meta, message_id, body):
+                return
+        _log.warning("a webhook was not delivered", extra={"request_id": meta.request_id})
+
+    async def _sent(self, meta: RunMeta, message_id: str, body: bytes) -> bool:
+        """Whether the receiver has it, or wants none."""
+        stamp = str(int(time.time()))
+        headers = {
+            "Content-Type": "application/json",
+            "webhook-id": message_id,
+            "webhook-timestamp": stamp,
+            "webhook-signature": signature(self._secret, message_id, stamp, body),
+        }
+        outgoing: list[Outgoing] = []
+        self._client = self._client or SafeClient(self._policy())
+        try:
+            reply = await self._client.fetch(
+                meta.webhook, method="POST", headers=headers, content=body, any_status=True,
+                request_id=meta.request_id, record=outgoing.append,
+            )  # fmt: skip
+        except FetchError as error:
+            _log.info("a webhook failed: %s", error.detail, extra={"request_id": meta.request_id})
+            return False
+        finally:
+            await write_down(self._brokers, tuple(one.without_query() for one in outgoing))
+        return reply.status // 100 == 2 or reply.status == _GONE
+
+    def _policy(self) -> FetchPolicy:
+        private = frozenset(host for host in self._config.hosts if ":" in host)
+        return FetchPolicy(
+            ports=frozenset({443}), allow_hosts=private, max_redirects=0, max_bytes=64 * 1024,
+            timeout_s=self._config.timeout_s,
+        )  # fmt: skip
+
+
+def signature(secret: bytes, message_id: str, stamp: str, body: bytes) -> str:
+    """`v1,` and the HMAC-SHA-256 of id, time and body, in base64."""
+    signed = b".".join((message_id.encode(), stamp.encode(), body))
+    return "v1," + base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()
+
+
+def _secret() -> bytes:
+    try:
+        secret = base64.b64decode(os.environ.get(_VARIABLE, "").removeprefix(_PREFIX), validate=True)
+    except binascii.Error as error:
+        raise ConfigError(f"{_VARIABLE} is not base64 (after {_PREFIX})") from error
+    if len(secret) < 24:
+        raise ConfigError(f"gateway.webhooks needs a secret of 24 bytes or more in {_VARIABLE}: {_PREFIX} and base64")
+    return secret

@@ -1,0 +1,42 @@
+"""What `check_claim` and `compare_places` return: the verdict on each claimed place, and the evidence both ways."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from deployments.mcp.located_place import report_uri
+from tts.domain.claim import CheckedPlace, ClaimCheck
+from tts.domain.value import Value
+
+_SHOWN = 8
+
+
+class CheckedClaim(Value):
+    """The claim is never evidence for itself: agents that do not know it look at the photo first."""
+
+    request_id: str
+    verdict: str = Field(description="supported, contradicted or not_decidable")
+    kind: str | None = Field(description="why it is not decidable: indeterminate, inconclusive or not_feasible")
+    text: str = Field(description="the verdict in a few sentences")
+    odds: float | None = Field(description="of the claim against all other places; null without a calibration")
+    places: tuple[CheckedPlace, ...] = Field(description="each claimed place with its own verdict")
+    likeliest: int | None = Field(description="which of several places is likeliest, counted from 0")
+    evidence_for: tuple[str, ...] = ()
+    evidence_against: tuple[str, ...] = ()
+    report: str = Field(description="resource: the whole report with its evidence")
+
+
+def checked_claim(request_id: str, check: ClaimCheck) -> CheckedClaim:
+    """The fields that a check fills."""
+    return CheckedClaim(
+        request_id=request_id,
+        verdict=check.verdict,
+        kind=check.kind,
+        text=check.text,
+        odds=check.odds,
+        places=check.places,
+        likeliest=check.likeliest,
+        evidence_for=tuple(one.claim for one in check.evidence_for[:_SHOWN]),
+        evidence_against=tuple(one.claim for one in check.evidence_against[:_SHOWN]),
+        report=report_uri(request_id),
+    )

@@ -1,0 +1,23 @@
+"""Where the service may report the end of a request, and how often it tries."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tts.config.units import Seconds
+from tts.domain.value import Value
+
+
+class WebhookConfig(Value):
+    """Off without hosts. The secret that signs messages is in GEOTTS_WEBHOOK_SECRET (`whsec_` and base64)."""
+
+    hosts: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+(:\d{1,5})?$")], ...] = Field(
+        default=(),
+        description="hosts that callers may name in `Webhook-Url`; host:port for http or for one in a private network",
+    )
+    timeout_s: Seconds = 15.0
+    retry_after_s: tuple[Annotated[float, Field(gt=0)], ...] = Field(
+        default=(5.0, 60.0, 600.0, 3600.0), description="pauses between the attempts to deliver a message"
+    )
