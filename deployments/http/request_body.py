@@ -18,6 +18,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from deployments.gateway.arrival import Fetch
+from tools.external.names import EXTERNAL_NAME
 from tools.registry import tool_names
 from tts.config import GatewayConfig
 from tts.dialects import DIALECTS
@@ -282,7 +283,7 @@ def _unknown(options: LocateOptions) -> Iterator[tuple[str, str]]:
     if options.dialect is not None and options.dialect not in DIALECTS:
         yield "dialect", f"there is none of this name; there are: {', '.join(sorted(DIALECTS))}"
     names = tool_names()
-    if strange := [tool for tool in options.tools or () if tool not in names]:
+    if strange := [tool for tool in options.tools or () if tool not in names and not EXTERNAL_NAME.fullmatch(tool)]:
         there = f"there are, as far as they are configured here: {', '.join(names)}"
         yield "tools", f"there is no tool {', '.join(map(repr, strange[:5]))}; {there}"
     if isinstance(options.within, geo.Countries):

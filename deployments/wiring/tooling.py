@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deployments.wiring.released import released_system_of, released_texts
+from tools.external.catalog import external_tools
 from tools.provider_catalog import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
@@ -68,6 +69,8 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
         texts=released_texts(args),
         public_url=args.gateway.public_url,
     )
+    if not tools.replays:
+        catalog.tools += external_tools(tools.mcp, log, environment=os.environ if environment is None else environment)
     broker = Broker(
         catalog.tools,
         store,

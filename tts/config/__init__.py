@@ -13,6 +13,7 @@ from tts.config.engines import CluesEngine, Engine, OpenAIEngine, ScriptedEngine
 from tts.config.gallery import GalleryConfig
 from tts.config.gateway import AccessConfig, GatewayConfig
 from tts.config.loading import checked, load_config
+from tts.config.mcp import McpServerConfig
 from tts.config.region_search import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload
 from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
@@ -34,6 +35,7 @@ __all__ = [
     "GalleryConfig",
     "GatewayConfig",
     "GatewayUpload",
+    "McpServerConfig",
     "OpenAIEngine",
     "ProviderName",
     "ProviderSettings",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tts.config.mcp import McpServerConfig
 from tts.config.region_search import BY_URL, REGION_PROVIDERS, RegionSearchConfig
 from tts.config.units import Seconds
 from tts.domain.value import Value
@@ -76,6 +77,9 @@ class ToolsConfig(Value):
         default=None, description="JSONL file of what left the machine, to whom, when; kept for gateway.retention_s"
     )
     region_search: RegionSearchConfig = RegionSearchConfig()
+    mcp: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,15}$")], McpServerConfig] = Field(
+        default={}, description="MCP servers by name: their tools are offered as NAME__TOOL"
+    )
     tape: TapeConfig | None = None
 
     @property
@@ -98,4 +102,5 @@ class ToolsConfig(Value):
     @property
     def needs_network(self) -> bool:
         """Whether a tool may ask another machine: there is such a provider, and no tape answers in its place."""
-        return not self.replays and any(name not in ("offline", "tape") for name in self.providers)
+        asks = bool(self.mcp) or any(name not in ("offline", "tape") for name in self.providers)
+        return asks and not self.replays

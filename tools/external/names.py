@@ -1,0 +1,8 @@
+"""What external tools are called: the name of their server in the configuration, two underscores, their own name."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+EXTERNAL_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,15}__[A-Za-z0-9_-]{1,46}")

@@ -1,0 +1,78 @@
+"""The argument schema of an external tool, in the part of JSON Schema that a model needs and that cannot do harm.
+
+Patterns and references are left out: a pattern of a stranger can keep a regular expression busy for hours, and a
+reference can name another machine.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import jsonschema
+from pydantic import ConfigDict, JsonValue, model_validator
+
+from tts.toolkit.spec import Arguments
+
+_KEPT = ("type", "description", "enum", "minimum", "maximum", "default")
+_DEEPEST, _MOST_FIELDS, _LONGEST = 5, 32, 300
+_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
+
+
+class ExternalArguments(Arguments):
+    """Checked against `SCHEMA`. Fields that are not in it are passed on: the server decides about them."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    SCHEMA: ClassVar[dict[str, JsonValue]] = {"type": "object"}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fits(cls, given: Any) -> Any:
+        found = next(iter(jsonschema.Draft202012Validator(cls.SCHEMA).iter_errors(given)), None)
+        if found is not None:
+            raise ValueError(f"{'/'.join(map(str, found.path)) or 'arguments'}: {found.message[:200]}")
+        return given
+
+    @classmethod
+    def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
+        """The schema that a model sees."""
+        return dict(cls.SCHEMA)
+
+
+def arguments_of(name: str, stated: Any) -> type[ExternalArguments]:
+    """The arguments of one tool. What is no schema of an object becomes one that takes any field."""
+    kept = _kept(stated, 0)
+    schema = kept if isinstance(kept, dict) and kept.get("type") == "object" else {"type": "object", "properties": {}}
+    return type(f"Arguments of {name}", (ExternalArguments,), {"SCHEMA": schema, "__annotations__": {}})
+
+
+def _kept(node: Any, depth: int) -> dict[str, JsonValue]:
+    if not isinstance(node, dict) or depth > _DEEPEST:
+        return {}
+    made: dict[str, Any] = {}
+    for key in _KEPT:
+        if (value := _value(key, node.get(key))) is not None:
+            made[key] = value
+    if isinstance(fields := node.get("properties"), dict):
+        named = [(name[:64], one) for name, one in fields.items() if isinstance(name, str)][:_MOST_FIELDS]
+        made["properties"] = {name: _kept(one, depth + 1) for name, one in named}
+        required = node.get("required")
+        made["required"] = (
+            [name for name in required if name in made["properties"]] if isinstance(required, list) else []
+        )
+    if isinstance(node.get("items"), dict):
+        made["items"] = _kept(node["items"], depth + 1)
+    return made
+
+
+def _value(key: str, value: Any) -> Any:
+    """The value of a keyword when it is one that this keyword may have; None for any other."""
+    if key == "type":
+        return value if isinstance(value, str) and value in _TYPES else None
+    if key == "description":
+        return value[:_LONGEST] if isinstance(value, str) else None
+    if key in ("minimum", "maximum"):
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if key == "enum":
+        plain = [one for one in value if isinstance(one, str | int | float)] if isinstance(value, list) else []
+        return plain[:64] or None
+    return value if isinstance(value, str | int | float | bool) else None

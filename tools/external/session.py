@@ -1,0 +1,113 @@
+"""One conversation with an external MCP server: open it, list or call, close it. Nothing outlives a call.
+
+So a server that hangs, dies or says too much costs the call that met it. Needs the extra `mcp`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+import mcp_types as types
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from tts.config import McpServerConfig
+from tts.errors import ToolError, ToolErrorKind, boundary
+
+T = TypeVar("T")
+_RELAY = Path(__file__).with_name("relay.py")
+_MOST_PAGES = 10
+
+
+async def listed(config: McpServerConfig, environment: Mapping[str, str]) -> list[types.Tool]:
+    """The tools of a server. Raises ToolError when it does not answer well within its time."""
+
+    async def every(client: Client) -> list[types.Tool]:
+        tools: list[types.Tool] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            tools += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return tools
+
+    return await _conversation(config, environment, every)
+
+
+async def called(
+    config: McpServerConfig, environment: Mapping[str, str], name: str, arguments: dict[str, Any]
+) -> types.CallToolResult:
+    """Call a tool. Raises ToolError: TIMEOUT, or UNAVAILABLE for all else that can go wrong with a server."""
+    return await _conversation(config, environment, lambda client: client.call_tool(name, arguments))
+
+
+async def _conversation(
+    config: McpServerConfig, environment: Mapping[str, str], work: Callable[[Client], Awaitable[T]]
+) -> T:
+    try:
+        async with asyncio.timeout(config.timeout_s):
+            with boundary(ToolError, "an external MCP server"):
+                async with _client(config, environment) as client:
+                    return await work(client)
+    except TimeoutError:
+        kind = ToolErrorKind.TIMEOUT
+        raise ToolError(f"the server did not answer within {config.timeout_s:g} s", kind=kind) from None
+
+
+@asynccontextmanager
+async def _client(config: McpServerConfig, environment: Mapping[str, str]) -> AsyncIterator[Client]:
+    if config.url is None:
+        given = {name: environment[name] for name in config.env if name in environment}
+        relayed = ["-I", str(_RELAY), str(config.max_bytes), *config.command]
+        async with Client(StdioServerParameters(command=sys.executable, args=relayed, env=given)) as client:
+            yield client
+        return
+    headers = {"Accept-Encoding": "identity"}
+    if config.key_env and (key := environment.get(config.key_env)):
+        headers["Authorization"] = f"Bearer {key}"
+    transport = _Bounded(config.max_bytes)
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=config.timeout_s, transport=transport, trust_env=False) as http,
+        Client(streamable_http_client(config.url, http_client=http)) as client,
+    ):
+        yield client
+
+
+class _Bounded(httpx2.AsyncHTTPTransport):
+    """At most so many bytes of replies in all, and none that are compressed."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__()
+        self.left = left
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        reply = await super().handle_async_request(request)
+        if reply.headers.get("content-encoding", "identity") != "identity":
+            await reply.aclose()
+            raise httpx2.RemoteProtocolError("the reply is compressed, which was not asked for")
+        assert isinstance(reply.stream, httpx2.AsyncByteStream)
+        reply.stream = _Counted(reply.stream, self)
+        return reply
+
+
+class _Counted(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, budget: _Bounded) -> None:
+        self._inner, self._budget = inner, budget
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._inner:
+            self._budget.left -= len(chunk)
+            if self._budget.left < 0:
+                raise httpx2.RemoteProtocolError("the server says more than it may")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

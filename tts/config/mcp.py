@@ -1,0 +1,30 @@
+"""MCP servers of others whose tools the agents may call."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from tts.config.units import Seconds
+from tts.domain.value import Value
+
+
+class McpServerConfig(Value):
+    """A program that is started, or a URL; and which of its tools may be called. Nothing else of it is offered."""
+
+    command: tuple[str, ...] = Field(default=(), description="the program and its arguments; it speaks MCP on stdio")
+    env: tuple[str, ...] = Field(default=(), description="names of environment variables that the program gets")
+    url: Annotated[str, Field(pattern=r"^https?://")] | None = Field(default=None, description="streamable HTTP")
+    key_env: str | None = Field(default=None, description="variable with the key that goes to the URL as Bearer")
+    allow: Annotated[tuple[str, ...], Field(min_length=1)] = Field(description="names of its tools that are offered")
+    timeout_s: Seconds = 15.0
+    max_bytes: Annotated[int, Field(ge=1024, le=2**26)] = Field(
+        default=2**20, description="all that the server may say in one call"
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> McpServerConfig:
+        if bool(self.command) == (self.url is not None):
+            raise ValueError("an MCP server has either a command or a url")
+        return self
