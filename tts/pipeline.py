@@ -47,9 +47,8 @@ from tts.ensemble.leader import LeaderRule, leading_point
 from tts.ensemble.past import TESTS_CLAIM, Past
 from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
-from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, Routing, VerifyRequest
 from tts.gen_ai import tell_verdict
-from tts.ports import Attachment, GroupRequest, Ports, Routing, VerifyRequest
+from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, Routing, VerifyRequest
 from tts.telemetry import span, traceparent
 from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
