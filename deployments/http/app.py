@@ -100,7 +100,6 @@ def create_app(
     add_check(app, service)
     add_runs(app, service)
     add_map(app, service, maps, pictures)
-    add_map(app, service, maps)
     add_bundle(app, service, pictures)
     mcp.add_to(app)
     add_tiles(app, MapTiles(maps.cartographer))
