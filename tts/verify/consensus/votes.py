@@ -44,6 +44,7 @@ _TERM_OF = {(finding, about): i for i, (_, _, finding, abouts) in enumerate(_TER
 
 _CORROBORATED = _W["corroborated"]
 _REPEATED = _W["repeated"]
+_SPECIFIC = _W["specific"]
 _USUAL_TOWN = _W["usual_town"]
 _LEVEL_KM = {Level.POINT: 0.0, Level.CITY: 10.0, Level.REGION: 100.0, Level.COUNTRY: 500.0, Level.NONE: 3000.0}
 
@@ -72,6 +73,7 @@ def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
     rests = alike([ledger.witnesses for ledger in pointed])
     pointed = [ledger.model_copy(update={"witnesses": found}) for ledger, found in zip(pointed, rests, strict=True)]
     shares = _witness_shares(pointed)
+    bare = not any(_tells_more(ledger) for ledger in pointed)
     votes = []
     for ledger, share in zip(pointed, shares, strict=True):
         point = point_of(ledger.hypothesis)
@@ -79,9 +81,15 @@ def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
         town_log = _USUAL_TOWN if town is None else math.log10(town.population + 100)
         score = evidence_score(ledger) + _CORROBORATED * min(2, len(_other_sources(ledger, pointed)))
         offset = None if town is None else distance_km(town.point, point)
-        weight = math.exp(score + guess_log_odds(point, offset, world)) * share
+        known = guess_log_odds(point, offset, world) if bare else -_SPECIFIC * (town_log - _USUAL_TOWN)
+        weight = math.exp(score + known) * share
         votes.append(Vote(point, weight, _reach_km(ledger.hypothesis, world), town_log, offset, ledger))
     return votes
+
+
+def _tells_more(ledger: RolloutLedger) -> bool:
+    """Whether there is more than a point and names: then evidence decides, and what a guess looks like does not."""
+    return ledger.grounding > 0 or bool(ledger.witnesses) or any(e.about in ("looked", "order") for e in ledger.entries)
 
 
 def point_of(hypothesis: Hypothesis) -> LatLon:

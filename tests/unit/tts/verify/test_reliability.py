@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.rollouts import COIMBRA, OSAKA, said
+from support.rollouts import COIMBRA, OSAKA, page, said
 
 from tts.domain.geo import LatLon, destination
 from tts.eval.metrics.medoid import medoid_of
@@ -57,3 +57,11 @@ def test_the_medoid_is_the_answer_nearest_to_all_others():
     near = destination(COIMBRA, bearing_deg=0, distance_km=30)
     assert medoid_of([OSAKA, COIMBRA, None, near, destination(COIMBRA, bearing_deg=180, distance_km=30)]) == COIMBRA
     assert medoid_of([None]) is None
+
+
+def test_what_a_guess_looks_like_does_not_matter_where_a_rollout_looked_something_up(world):
+    town = [page("Coimbra", "https://example.org/a")]
+    bare = judge([said(0, COIMBRA, city="Coimbra"), said(1, OSAKA, city="Osaka")], (), world)
+    looked = judge([said(0, COIMBRA, city="Coimbra", facts=town), said(1, OSAKA, city="Osaka")], (), world)
+    weight = {vote.point: vote.weight for vote in bare.votes}[OSAKA]
+    assert weight < {vote.point: vote.weight for vote in looked.votes}[OSAKA]
