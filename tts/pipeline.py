@@ -23,13 +23,10 @@ from tts.aio import Deadline, Send, beside, closing, stream
 from tts.assembly import answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import (
-    Accepted,
     Answered,
     Done,
     Escalated,
     Event,
-    Failed,
-    PhotoInfo,
     Routed,
     Sequencer,
     VerifierText,
@@ -49,6 +46,7 @@ from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import tell_verdict
 from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, Routing, VerifyRequest
+from tts.request_events import accepted_event, failed_event, seed_of
 from tts.telemetry import span, traceparent
 from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
@@ -99,7 +97,7 @@ class Solution:
         self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=elapsed_s)
         self._deadline = Deadline(deadline_s)
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
-        self._seed = self._options.seed if self._options.seed is not None else _seed_of(request)
+        self._seed = self._options.seed if self._options.seed is not None else seed_of(request)
         self._beside = Usage()  # of models asked by locator and verifier
         self._seen: dict[str, str] = {}  # what an observer said of the photos
         self._blind: int | None = None  # rollouts that were not told of the claim, once others test it
@@ -123,7 +121,7 @@ class Solution:
         with span("request", parent=self._request.traceparent, request_id=self._request.id, n=self._options.n_parallel):
             self._parent = traceparent()
             if self._run.accepted is None:
-                await self._emit(self._accepted())
+                await self._emit(accepted_event(self._request, self._ports.identity, self._seed))
             if self._run.answer is not None:
                 stop = self._run.answer.stop_reason
             elif self._run.failure is None:
@@ -137,7 +135,7 @@ class Solution:
             verdict, stop = await self._think()
             await self._emit(Answered(answer=self._answer(verdict, stop)))
         except GeoTTSError as error:
-            await self._emit(_failed(error))
+            await self._emit(failed_event(error))
             return StopReason.FAILED
         return stop
 
@@ -360,20 +358,6 @@ class Solution:
             self._marks.setdefault("first_hypothesis_s", numbered.t_s)
         await self._send(numbered)
 
-    def _accepted(self) -> Accepted:
-        return Accepted(
-            request_id=self._request.id,
-            photos=tuple(
-                PhotoInfo(sha256=p.sha256, source_sha256=p.source_sha256, width=p.width, height=p.height)
-                for p in self._request.photos
-            ),
-            n_parallel=self._options.n_parallel,
-            depth=self._options.depth,
-            engine=self._ports.identity.engine,
-            dialect=self._options.dialect or self._ports.identity.dialect,
-            seed=self._seed,
-        )
-
     def _why_ended(self) -> StopReason:
         reasons = {trajectory.stop_reason for trajectory in self._run.trajectories}
         for reason in (StopReason.DEADLINE, StopReason.ANSWERED, StopReason.BUDGET, StopReason.CANCELLED):
@@ -411,18 +395,3 @@ class Solution:
 
     def _seed_for(self, rollout_id: int) -> int:
         return (self._seed * 7919 + rollout_id * 104729) % 2**31
-
-
-def _failed(error: GeoTTSError) -> Failed:
-    return Failed(
-        code=error.code,
-        status=error.status,
-        detail=error.detail,
-        causes=error.fields.get("causes", ()),
-        retry_after_s=error.fields.get("retry_after_s"),
-    )
-
-
-def _seed_of(request: LocateRequest) -> int:
-    """Without a seed the photo's own hash is one, so the same photo gives the same answer."""
-    return int(request.photos[0].sha256[:7], 16)

@@ -68,8 +68,8 @@ class ModelRequest:
     """One generation. `session_id` is the same for all turns of one rollout, so that an engine may keep its prefix.
 
     `lora` names an adapter of the engine. `photos` are the pixels behind `ImageRef`s with a box; `files` those behind
-    refs without one. `readings` are what
-    perception read off the photos: engines that see pixels ignore it, the `clues` engine sees with it.
+    refs without one. `readings` are what perception read off the photos: engines that see pixels ignore it, the
+    `clues` engine sees with it.
 
     `tools` may be called in this turn. `listed_tools` are those the prompt lists, the same over all turns so that the
     prefix stays; None means the same as `tools`, empty that the messages describe them already.
