@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from support.basics import sign_bytes
 from support.chromium import CHROMIUM, MISSING, chromium
+from support.dialect_rollouts import Web
 from support.made_answers import EVIL
 from support.provider_server import answering, config_for
 from support.rude_server import rude_server
 from support.service import an_app, idle, ports_of, serving
-from support.stage import Web
 
 from deployments.gateway.auth import fingerprint
 from deployments.wiring.local import LocalRollouts, local_ports, local_tools

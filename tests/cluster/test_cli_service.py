@@ -13,8 +13,8 @@ import httpx
 import psutil
 import pytest
 from support.endpoint import Endpoint, serving_in_a_thread
-from support.plays import HEFEI, play_of, verifies
 from support.process_family import assert_nothing_left, family_of
+from support.profile_scripts import HEFEI, play_of, verifies
 
 from deployments.launch.cluster import served
 from geotts_benchmarks.harness import free_port

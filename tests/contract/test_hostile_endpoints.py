@@ -14,10 +14,10 @@ from functools import lru_cache
 
 import pytest
 from support.basics import a_context, leftover_tasks
+from support.dialect_rollouts import toolbox
 from support.endpoint import CUT, DONE, Reply, chunk, saying, serving, usage
 from support.faulty_model import FaultyModel
 from support.rude_server import as_json, rude_server
-from support.stage import toolbox
 
 from deployments.wiring.parts import make_dialect, make_model
 from tts.config.loading import load_config

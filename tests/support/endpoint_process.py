@@ -9,7 +9,7 @@ import sys
 from support.chat_servers import BY_NAME, playing
 from support.chat_speakers import speaking
 from support.endpoint import serving
-from support.plays import play_of
+from support.profile_scripts import play_of
 
 SERVERS = {11434: BY_NAME["ollama"]}
 

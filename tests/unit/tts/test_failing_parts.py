@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import replace
 
 import httpx
+from support.dialect_rollouts import Web
 from support.service import PHOTO, serving
-from support.stage import Web
 
 from deployments.wiring.local import LocalRollouts, local_ports
 from tools.web import web_search_tool

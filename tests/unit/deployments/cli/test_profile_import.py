@@ -6,7 +6,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from support.endpoint import serving as an_endpoint
-from support.plays import play_of
+from support.profile_scripts import play_of
 from support.service import PHOTO, serving
 
 from deployments.cli import cli

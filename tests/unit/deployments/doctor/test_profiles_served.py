@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
-from support.plays import HEFEI, OTARU, TURNS, play_of, verifies
+from support.profile_scripts import HEFEI, OTARU, TURNS, play_of, verifies
 from support.service import PHOTO, serving
 
 from deployments.cli import cli

@@ -8,8 +8,8 @@ from support.basics import a_context
 from support.chat_servers import BY_NAME
 from support.chat_speakers import speaking
 from support.chat_templates import LLAMA_WITH_JINJA, rendering
+from support.dialect_rollouts import toolbox
 from support.endpoint import serving, serving_in_a_thread
-from support.stage import toolbox
 
 from deployments.doctor.installation import examine
 from deployments.doctor.template_finding import template_finding

@@ -6,8 +6,8 @@ import pytest
 from support.basics import a_context
 from support.chat_servers import BY_NAME, SERVERS, Turn, listing, playing
 from support.chat_speakers import answer_of, speaking
+from support.dialect_rollouts import toolbox
 from support.endpoint import Reply, serving
-from support.stage import toolbox
 
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from support.basics import golden, virtual_time
-from support.stage import HEFEI, OTARU, play, toolbox
+from support.dialect_rollouts import HEFEI, OTARU, play, toolbox
 
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion, Task

@@ -10,9 +10,9 @@ import yaml
 from click.testing import CliRunner
 from PIL import Image
 from support.basics import a_context
+from support.dialect_rollouts import toolbox
 from support.endpoint import saying, serving
 from support.geotts_process import geotts
-from support.stage import toolbox
 from support.tiny_encoder import DIMENSIONS, SIDE, write_encoder
 
 from deployments.cli import cli

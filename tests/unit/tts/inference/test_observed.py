@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 from support.basics import a_request, virtual_time
-from support.stage import Recording, play_with
+from support.dialect_rollouts import Recording, play_with
 
 from tts.dialects import DIALECTS
 from tts.domain.abilities import Abilities

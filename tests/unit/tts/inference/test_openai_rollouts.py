@@ -5,8 +5,8 @@ import json
 import time
 
 from support.basics import a_context, leftover_tasks
+from support.dialect_rollouts import toolbox
 from support.endpoint import CUT, DONE, Reply, chunk, saying, serving
-from support.stage import toolbox
 
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS

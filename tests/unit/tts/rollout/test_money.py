@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import a_context
 from support.chat_servers import BY_NAME, Turn, playing
+from support.dialect_rollouts import toolbox
 from support.endpoint import serving
-from support.stage import toolbox
 
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS

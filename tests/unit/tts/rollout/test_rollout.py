@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 from support.basics import a_context, leftover_tasks, virtual_time
-from support.stage import Recording
+from support.dialect_rollouts import Recording
 
 from tts.config import ScriptedEngine
 from tts.dialects.served.generic import GenericDialect

@@ -1,4 +1,4 @@
-"""A stage for dialects: real tools over made-up providers, a scripted model, and the conversation as a page to read."""
+"""Rollouts of a dialect: real tools over made-up providers, a scripted model, and the conversation as text to read."""
 
 from __future__ import annotations
 
