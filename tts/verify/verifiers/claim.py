@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from tts.aio import closing
 from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimCheck
-from tts.ports import Verifier, VerifierItem, VerifyRequest
+from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
 from tts.verify.claims.areas import centre_of
 from tts.verify.claims.checking import Found, checked
 from tts.verify.claims.claim_calibration import ClaimCalibration
@@ -30,6 +30,10 @@ class ClaimVerifier:
     def __init__(self, verifier: Verifier, world: World, calibration: Calibration, claims: ClaimCalibration) -> None:
         self._verifier, self._world = verifier, world
         self._calibration, self._claims = calibration, claims
+
+    async def aclose(self) -> None:
+        """Close the connections of the other."""
+        await close_each(self._verifier)
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """What the other yields; where a place is claimed, its verdict has the check."""

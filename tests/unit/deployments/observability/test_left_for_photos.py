@@ -167,7 +167,7 @@ async def test_erasing_a_request_erases_what_went_out_for_its_photo(service):
 
 async def test_whoever_ends_a_request_of_a_lost_gateway_tells_it(data_store, tmp_path, monkeypatch):
     async with recording(tmp_path, MemoryRunStore(3600), lease_s=0.05) as service:
-        monkeypatch.setattr(Runner, "launch", lambda *lost: None)
+        monkeypatch.setattr(Runner, "launch", lambda *lost, **how: None)
         sent = await service.locate("/moved", headers={"Prefer": "respond-async"})
         await asyncio.sleep(0.1)
         await service.http.get(sent.headers["location"])

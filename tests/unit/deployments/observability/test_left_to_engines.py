@@ -144,7 +144,7 @@ async def test_a_request_whose_gateway_was_lost_does_not_say_that_it_knows_all(d
         args = asking(endpoint)
         args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"lease_s": 0.05})})
         async with with_tools(args, local_tools(args)) as http:
-            monkeypatch.setattr(Runner, "launch", lambda *lost: None)
+            monkeypatch.setattr(Runner, "launch", lambda *lost, **how: None)
             sent = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
             await asyncio.sleep(0.1)
             status = (await http.get(sent.headers["location"])).json()

@@ -19,6 +19,7 @@ from tts.ports import VerifyRequest
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import ThoughtGate, thinks_by_name, without_thought
+from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published import TrajectoryTexts, candidates_text
@@ -132,7 +133,9 @@ def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_ea
         None, {"verifier": {"kind": "model", "mode": "trajectories", "engine": engine}, "routing": {"stop": "quorum:2"}}
     )
     assert make_watch(args).stop == "none"
-    verifier = make_verifier(args)
+    checking = make_verifier(args)
+    assert isinstance(checking, ClaimVerifier)
+    verifier = checking._verifier
     assert isinstance(verifier, StatingVerifier)
     assert isinstance(verifier._verifier, ModelVerifier)
     assert verifier._verifier._config.thinks
