@@ -34,8 +34,8 @@ def add_locate(app: FastAPI, service: Service) -> None:
         """Where was this photo taken?
 
         The answer as JSON or GeoJSON, or everything on the way to it as SSE or NDJSON: `Accept` chooses. With
-        `Prefer: respond-async` the reply is a 202 at once and the work goes on without you. The same `Idempotency-
-        Key` with the same request never runs twice.
+        `Prefer: respond-async` the reply is a 202 at once and the work goes on without you. The same
+        `Idempotency-Key` with the same request never runs twice.
         """
         return await answered(request, service, LocateOptions)
 
