@@ -1,7 +1,7 @@
 """The requests this gateway works on: one task each, from the first event to the closed log.
 
 Whatever happens to a request, its log ends with `done` and is closed: here when it answers, fails or is cancelled,
-and by whichever gateway looks next when this one dies: that one goes on with the work where it can (`Orphans`,
+and by whichever gateway looks next when this one dies: that one goes on with the work where it can (`Takeover`,
 ADR 0045), and ends the log otherwise.
 """
 
@@ -15,9 +15,9 @@ from contextvars import Context
 from dataclasses import dataclass, field
 
 from deployments.gateway.admission import Admission
-from deployments.gateway.orphans import Orphans
 from deployments.gateway.precision.coarsening import Coarsening
-from deployments.gateway.takeover import TakenOver, save_checkpoint, save_request
+from deployments.gateway.saved_request import TakenOver, save_checkpoint, save_request
+from deployments.gateway.takeover import Takeover
 from deployments.observability.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
@@ -76,7 +76,7 @@ class Runner:
         self._jobs: dict[str, _Job] = {}
         self._duties: list[asyncio.Task[None]] = []
         self._broken: dict[str, StoreUnavailable] = {}  # ended here, and the store could not be told
-        self._orphans = Orphans(config, store, self)
+        self._takeover = Takeover(config, store, self)
 
     def start_duties(self) -> None:
         """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
@@ -267,8 +267,8 @@ class Runner:
             await self._store.release(meta.claim, meta.request_id)
 
     async def end_orphan(self, request_id: str, *, at_once: bool = False) -> None:
-        """See `Orphans.end`."""
-        await self._orphans.end(request_id, at_once=at_once)
+        """See `Takeover.end`."""
+        await self._takeover.end(request_id, at_once=at_once)
 
     def go_on(self, earlier: TakenOver, meta: RunMeta) -> None:
         """Start to work on a request that was taken over."""
@@ -318,7 +318,7 @@ class Runner:
                 task.cancel()
             duties = [self._hear_cancels(), self._renew_leases(), self._purge()]
             if self._store.shared:
-                duties.append(self._orphans.adopt())
+                duties.append(self._takeover.adopt())
             self._duties = [spawn(duty, name="gateway duty") for duty in duties]
 
     async def _hear_cancels(self) -> None:
@@ -358,4 +358,4 @@ class Runner:
             await self.cancel_and_wait(request_id)
         for duty in self._duties:
             await cancel_and_wait(duty)
-        await self._orphans.aclose()
+        await self._takeover.aclose()

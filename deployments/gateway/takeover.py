@@ -1,141 +1,116 @@
-"""What a gateway keeps of a request so that another one can go on with it (ADR 0045), and how that one reads it.
-
-Kept while the request is open, in a run store that gateways share: the request itself, and the last two checkpoints
-of each rollout. The photos, the pictures of tools and the events are there already.
-"""
+"""Requests whose gateway was lost: found, taken over, and then gone on with or ended (ADR 0045)."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+import asyncio
+import logging
+from contextvars import Context
+from typing import Protocol
 
-from pydantic import ConfigDict
+from deployments.gateway.saved_request import TakenOver, load_request
+from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
+from tts.aio import cancel_and_wait, closing, spawn
+from tts.config import GatewayConfig
+from tts.errors import GeoTTSError
 
-from deployments.runstore import RunMeta, RunStore
-from deployments.runstore.reading import event_of, value_of
-from geotts_client.file_claim import FileClaim
-from tts.aio import closing
-from tts.domain.claim import CheckOptions, ClaimedPlace
-from tts.domain.events import Event
-from tts.domain.photo import Photo
-from tts.domain.request import LocateOptions, LocateRequest
-from tts.domain.value import Value
-from tts.ensemble.past import Past
-from tts.ports import Checkpoint
-
-_REQUEST, _CHECKPOINT = "request", "checkpoint/"
-_LEAST_S = 5.0  # so that what was found before can still become an answer
+_log = logging.getLogger("geotts.gateway")
 
 
-class SavedRequest(Value):
-    """A request without its photos. `deadline_at`: Unix seconds. `attended`: it was begun by somebody who reads it."""
+class Adopter(Protocol):
+    """The gateway that takes requests over."""
 
-    model_config = ConfigDict(extra="ignore")
+    def is_running(self, request_id: str) -> bool:
+        """Whether it works on the request."""
+        ...
 
-    options: CheckOptions | LocateOptions
-    claimed: tuple[ClaimedPlace, ...] = ()
-    traceparent: str | None = None
-    file_claims: tuple[FileClaim, ...] = ()
-    followed: bool = True
-    attended: bool = True
-    deadline_at: float
+    def is_broken(self, request_id: str) -> bool:
+        """Whether it ended the request and could not tell the run store."""
+        ...
 
+    def go_on(self, earlier: TakenOver, meta: RunMeta) -> None:
+        """Start to work on a request that is its own now."""
+        ...
 
-@dataclass(frozen=True, slots=True)
-class TakenOver:
-    """A request to go on with, and the seconds that it has left."""
-
-    request: LocateRequest
-    past: Past
-    remaining_s: float
+    async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
+        """Write the end of a log that is its own now, after `last_seq`."""
+        ...
 
 
-async def save_request(store: RunStore, request: LocateRequest, *, attended: bool, deadline_s: float) -> None:
-    """Keep the request. Raises StoreUnavailable."""
-    saved = SavedRequest(
-        options=request.options,
-        claimed=request.claimed,
-        traceparent=request.traceparent,
-        file_claims=request.file_claims,
-        followed=request.followed,
-        attended=attended,
-        deadline_at=time.time() + deadline_s,
-    )
-    await store.save(request.id, _REQUEST, saved.model_dump_json().encode())
+class Takeover:
+    """Open logs in the run store that no gateway has a valid lease on."""
 
+    def __init__(self, config: GatewayConfig, store: RunStore, adopter: Adopter) -> None:
+        self._lease_s, self._store, self._adopter = config.lease_s, store, adopter
+        self._suspects: dict[str, asyncio.Task[None]] = {}
 
-async def save_checkpoint(store: RunStore, request_id: str, checkpoint: Checkpoint) -> None:
-    """Keep the checkpoint beside the one before it, which counts until the log has the end of this turn.
+    async def adopt(self) -> None:
+        """Look for requests of gateways that were lost, as often as leases are renewed, until this is cancelled.
 
-    Raises:
-        StoreUnavailable: the store does not answer.
-    """
-    name = f"{_CHECKPOINT}{checkpoint.rollout_id}/{checkpoint.turn % 2}"
-    await store.save(request_id, name, checkpoint.model_dump_json().encode())
+        One whose lease has just ended may still have its gateway, which could not reach the store.
+        """
+        pause_s, failing = self._lease_s / 4, False
+        while True:
+            await asyncio.sleep(pause_s)
+            try:
+                for request_id in await self._store.abandoned(for_s=pause_s):
+                    await self._go_on(request_id)
+                failing = False
+            except GeoTTSError as error:
+                if not failing:
+                    _log.warning("requests of a lost gateway cannot be taken over: %s", error.detail)
+                failing = True
 
+    async def end(self, request_id: str, *, at_once: bool = False) -> None:
+        """Go on with a request whose gateway was lost, or end it; nothing for any other.
 
-async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
-    """What is needed to go on; None when it was not kept, or when nobody can be waiting for the answer.
+        A gateway that lives may be late with its lease, after an outage of the store for one: unless `at_once`, it gets
+        the time in which it would renew it twice. `at_once`: somebody wants it stopped, so it is ended.
+        """
+        if self._adopter.is_running(request_id) or await self._store.orphaned(request_id) is None:
+            return
+        if at_once or not self._store.shared or self._adopter.is_broken(request_id):
+            meta = await self._store.meta(request_id)
+            if meta is not None and await self._store.take_over(meta, lease_s=self._lease_s):
+                await self._end(meta)
+        elif request_id not in self._suspects:  # for one that an earlier release began: `adopt` does not find it
+            suspect = spawn(self._go_on_later(request_id), name=f"suspect {request_id}", context=Context())
+            self._suspects[request_id] = suspect
+            suspect.add_done_callback(lambda _: self._suspects.pop(request_id, None))
 
-    Somebody can be waiting who asked without reading, who has a grace time to come back, or an idempotency key.
-    """
-    kept = await store.saved(meta.request_id)
-    if _REQUEST not in kept:
-        return None
-    saved = value_of(SavedRequest, kept[_REQUEST])
-    if saved.attended and meta.grace_s <= 0 and not meta.claim:
-        return None
-    events = await _events(store, meta.request_id)
-    photos = await _photos(store, meta.request_id, events)
-    if photos is None:
-        return None
-    checkpoints = [value_of(Checkpoint, data) for name, data in kept.items() if name.startswith(_CHECKPOINT)]
-    files = await _files(store, meta.request_id, checkpoints, {photo.sha256 for photo in photos})
-    request = LocateRequest(
-        meta.request_id,
-        photos,
-        saved.options,
-        traceparent=saved.traceparent,
-        file_claims=saved.file_claims,
-        followed=saved.followed,
-        claimed=saved.claimed,
-    )
-    past = Past.of(events, checkpoints, files)
-    return TakenOver(request, past, max(_LEAST_S, saved.deadline_at - time.time()))
+    async def aclose(self) -> None:
+        """Stop what is waited for."""
+        for suspect in tuple(self._suspects.values()):
+            await cancel_and_wait(suspect)
 
+    async def _go_on_later(self, request_id: str) -> None:
+        await asyncio.sleep(self._lease_s / 2)
+        try:
+            await self._go_on(request_id)
+        except StoreUnavailable as error:
+            _log.warning("a request whose gateway was lost was not ended: %s", error.detail)
 
-async def _events(store: RunStore, request_id: str) -> list[Event]:
-    events = []
-    async with closing(store.read(request_id, idle_s=0.0)) as entries:
-        async for entry in entries:
-            if entry is None:
-                break
-            if (event := event_of(entry)) is not None:
-                events.append(event)
-    return events
+    async def _go_on(self, request_id: str) -> None:
+        """Take a request over and go on with it; end it where that cannot be done. One gateway only gets it."""
+        meta = await self._store.meta(request_id)
+        if self._adopter.is_running(request_id) or meta is None:
+            return
+        if not await self._store.take_over(meta, lease_s=self._lease_s):
+            return
+        earlier = await load_request(self._store, meta)
+        if earlier is None or earlier.past.run.stop_reason is not None:
+            await self._end(meta)
+            return
+        _log.warning("going on with a request of a lost gateway", extra={"request_id": request_id})
+        self._adopter.go_on(earlier, meta)
 
-
-async def _photos(store: RunStore, request_id: str, events: Iterable[Event]) -> tuple[Photo, ...] | None:
-    accepted = next((event for event in events if event.type == "accepted"), None)
-    if accepted is None:
-        return None
-    photos = []
-    for info in accepted.photos:
-        file = await store.file(request_id, info.sha256)
-        if file is None:
-            return None
-        photos.append(Photo(file.data, info.sha256, info.source_sha256, info.width, info.height, file.media_type))
-    return tuple(photos)
-
-
-async def _files(
-    store: RunStore, request_id: str, checkpoints: Iterable[Checkpoint], photos: set[str]
-) -> dict[str, bytes]:
-    """The pictures of tools that the conversations show. One that is gone is left out, as for a lost replica."""
-    shown = {image.sha256 for saved in checkpoints for message in saved.messages for image in message.images}
-    files = {}
-    for sha256 in sorted(shown - photos):
-        if (file := await store.file(request_id, sha256)) is not None:
-            files[sha256] = file.data
-    return files
+    async def _end(self, meta: RunMeta) -> None:
+        last: LogEntry | None = None
+        async with closing(self._store.read(meta.request_id, idle_s=0.0)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    break
+                last = entry
+        if last is not None and last.kind == "done":
+            await self._store.close(meta)
+        else:
+            await self._adopter.end_lost(meta, 0 if last is None else last.seq)

@@ -1,0 +1,141 @@
+"""What a gateway keeps of a request so that another one can go on with it (ADR 0045), and how that one reads it.
+
+Kept while the request is open, in a run store that gateways share: the request itself, and the last two checkpoints
+of each rollout. The photos, the pictures of tools and the events are there already.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pydantic import ConfigDict
+
+from deployments.runstore import RunMeta, RunStore
+from deployments.runstore.reading import event_of, value_of
+from geotts_client.file_claim import FileClaim
+from tts.aio import closing
+from tts.domain.claim import CheckOptions, ClaimedPlace
+from tts.domain.events import Event
+from tts.domain.photo import Photo
+from tts.domain.request import LocateOptions, LocateRequest
+from tts.domain.value import Value
+from tts.ensemble.past import Past
+from tts.ports import Checkpoint
+
+_REQUEST, _CHECKPOINT = "request", "checkpoint/"
+_LEAST_S = 5.0  # so that what was found before can still become an answer
+
+
+class SavedRequest(Value):
+    """A request without its photos. `deadline_at`: Unix seconds. `attended`: it was begun by somebody who reads it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    options: CheckOptions | LocateOptions
+    claimed: tuple[ClaimedPlace, ...] = ()
+    traceparent: str | None = None
+    file_claims: tuple[FileClaim, ...] = ()
+    followed: bool = True
+    attended: bool = True
+    deadline_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """A request to go on with, and the seconds that it has left."""
+
+    request: LocateRequest
+    past: Past
+    remaining_s: float
+
+
+async def save_request(store: RunStore, request: LocateRequest, *, attended: bool, deadline_s: float) -> None:
+    """Keep the request. Raises StoreUnavailable."""
+    saved = SavedRequest(
+        options=request.options,
+        claimed=request.claimed,
+        traceparent=request.traceparent,
+        file_claims=request.file_claims,
+        followed=request.followed,
+        attended=attended,
+        deadline_at=time.time() + deadline_s,
+    )
+    await store.save(request.id, _REQUEST, saved.model_dump_json().encode())
+
+
+async def save_checkpoint(store: RunStore, request_id: str, checkpoint: Checkpoint) -> None:
+    """Keep the checkpoint beside the one before it, which counts until the log has the end of this turn.
+
+    Raises:
+        StoreUnavailable: the store does not answer.
+    """
+    name = f"{_CHECKPOINT}{checkpoint.rollout_id}/{checkpoint.turn % 2}"
+    await store.save(request_id, name, checkpoint.model_dump_json().encode())
+
+
+async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
+    """What is needed to go on; None when it was not kept, or when nobody can be waiting for the answer.
+
+    Somebody can be waiting who asked without reading, who has a grace time to come back, or an idempotency key.
+    """
+    kept = await store.saved(meta.request_id)
+    if _REQUEST not in kept:
+        return None
+    saved = value_of(SavedRequest, kept[_REQUEST])
+    if saved.attended and meta.grace_s <= 0 and not meta.claim:
+        return None
+    events = await _events(store, meta.request_id)
+    photos = await _photos(store, meta.request_id, events)
+    if photos is None:
+        return None
+    checkpoints = [value_of(Checkpoint, data) for name, data in kept.items() if name.startswith(_CHECKPOINT)]
+    files = await _files(store, meta.request_id, checkpoints, {photo.sha256 for photo in photos})
+    request = LocateRequest(
+        meta.request_id,
+        photos,
+        saved.options,
+        traceparent=saved.traceparent,
+        file_claims=saved.file_claims,
+        followed=saved.followed,
+        claimed=saved.claimed,
+    )
+    past = Past.of(events, checkpoints, files)
+    return TakenOver(request, past, max(_LEAST_S, saved.deadline_at - time.time()))
+
+
+async def _events(store: RunStore, request_id: str) -> list[Event]:
+    events = []
+    async with closing(store.read(request_id, idle_s=0.0)) as entries:
+        async for entry in entries:
+            if entry is None:
+                break
+            if (event := event_of(entry)) is not None:
+                events.append(event)
+    return events
+
+
+async def _photos(store: RunStore, request_id: str, events: Iterable[Event]) -> tuple[Photo, ...] | None:
+    accepted = next((event for event in events if event.type == "accepted"), None)
+    if accepted is None:
+        return None
+    photos = []
+    for info in accepted.photos:
+        file = await store.file(request_id, info.sha256)
+        if file is None:
+            return None
+        photos.append(Photo(file.data, info.sha256, info.source_sha256, info.width, info.height, file.media_type))
+    return tuple(photos)
+
+
+async def _files(
+    store: RunStore, request_id: str, checkpoints: Iterable[Checkpoint], photos: set[str]
+) -> dict[str, bytes]:
+    """The pictures of tools that the conversations show. One that is gone is left out, as for a lost replica."""
+    shown = {image.sha256 for saved in checkpoints for message in saved.messages for image in message.images}
+    files = {}
+    for sha256 in sorted(shown - photos):
+        if (file := await store.file(request_id, sha256)) is not None:
+            files[sha256] = file.data
+    return files
