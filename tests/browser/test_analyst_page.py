@@ -115,7 +115,7 @@ async def test_little_is_loaded_before_the_first_photo(service, page):
 async def test_the_answer_is_on_a_map_that_is_used_with_pointer_and_keyboard(page):
     await locate(page, TOWN)
     await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
-    assert await text_of(page, ".answer-label") == "Bellinzona"
+    await page.until("document.querySelector('.answer-label')?.innerText == 'Bellinzona'")
     assert await page.js("document.querySelectorAll('#map .region').length") == 2
     assert await text_of(page, ".leaflet-control-scale-line")
     assert "geo:46.19" in await page.js("document.querySelector('.notations').textContent")

@@ -54,7 +54,7 @@ def nodes(tmp_path_factory, data_store):
     folder = tmp_path_factory.mktemp("deploy")
     token = folder / "token"
     environment = operators_environment(token)
-    with machines(2, environment=environment, names={"redis": "10.213.0.1"}) as pair:
+    with machines(2, environment=environment, names={"redis": "10.213.0.1", "geotts-redis": "10.213.0.1"}) as pair:
         redis = pair[0].start(
             "redis-server", "--save", "", "--dir", folder, "--protected-mode", "no", stdout=subprocess.DEVNULL
         )
