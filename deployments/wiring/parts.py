@@ -192,6 +192,7 @@ def make_watch(args: AppArgs) -> WatchSettings:
         leader=args.routing_method == "leader",
         width=args.routing.width,
         prefix_wait_s=args.prefix_wait_s,
+        observer=args.observer is not None,
     )
 
 

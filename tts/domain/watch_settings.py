@@ -19,7 +19,9 @@ class WatchSettings:
     `stop` is a policy (`tts.domain.stop_policy`) unless the request has one; `stragglers` says what becomes of rollouts
     that take several times as long as the others. With `leader` the first rollout starts before the photo was rated,
     and `width` says whether the others wait for its first turn (`tts.ensemble.leader`); they start at its first token,
-    or after `prefix_wait_s` seconds, where the engine saves work by that; at once when it is None.
+    or after `prefix_wait_s` seconds, where the engine saves work by that; at once when it is None. With `observer` the
+    groups in other replicas wait, as long at most, until the first group was told what the photos show: an observer is
+    asked once for a request, whether or not there is a leader.
     """
 
     stop: str = "none"
@@ -28,3 +30,4 @@ class WatchSettings:
     leader: bool = False
     width: Literal["full", "careful"] = "full"
     prefix_wait_s: float | None = None
+    observer: bool = False

@@ -18,6 +18,7 @@ from tts.domain.events import Event, Hypothesised, RolloutFinished, RolloutResum
 from tts.domain.trajectory import Run
 from tts.domain.usage import Usage
 from tts.domain.watch_settings import WatchSettings
+from tts.ensemble.first_description import FirstDescription, with_descriptions
 from tts.ensemble.first_turn import LEADER
 from tts.ensemble.leader import LeaderRule
 from tts.ensemble.past import Past
@@ -89,6 +90,8 @@ class Ensemble:
         self._shown: object = None
         self._beside: Beside | None = None
         self._planned: Planned | None = None
+        wait_s = settings.prefix_wait_s or 0.0 if settings.observer else 0.0
+        self._description = FirstDescription(wait_s)
 
     @property
     def started(self) -> int:
@@ -184,35 +187,52 @@ class Ensemble:
     def _launch(
         self, fleet: _Fleet, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
-        context = group.context.model_copy(update={"described": dict(self._sink.seen)})
-        group = replace(group, context=context)
+        group = replace(with_descriptions(group, self._sink.seen), n_total=max(group.n_total, self._wanted))
         tasks = [RolloutTask(rollout_id=i, seed=self._seed_for(i), resume_from=saved.get(i)) for i in numbers]
-        for ids in split(len(tasks), self._rollouts.group_size(len(tasks))):
-            mine = tuple(tasks[i] for i in ids)
-            fleet.add(self._rollouts.run(replace(group, tasks=mine, n_total=max(group.n_total, self._wanted))))
+        parts = split(len(tasks), self._rollouts.group_size(len(tasks)))
+        groups = [replace(group, tasks=tuple(tasks[i] for i in ids)) for ids in parts]
+        self._add(fleet, self._description.hold(groups, self._sink.seen, _now()))
+
+    def _add(self, fleet: _Fleet, groups: Sequence[GroupRequest]) -> bool:
+        """Run the groups; whether there was any."""
+        for group in groups:
+            fleet.add(self._rollouts.run(group))
+        return bool(groups)
 
     async def _follow(self, fleet: _Fleet, group: GroupRequest, deadline: Deadline) -> StopReason | None:
         while True:
             gate = self._gate_at()
-            until = min(at for at in (deadline.at, self._patience(), gate) if at is not None)
+            until = min(at for at in (deadline.at, self._patience(), gate, self._description.until) if at is not None)
             batches = await fleet.take(until=until)
             if batches is None:
-                if deadline.passed:
-                    return StopReason.DEADLINE
-                if until == gate:
-                    self._join(fleet)
-                    continue
-                if not self._hedge(fleet, group):
-                    return StopReason.CANCELLED
+                if (reason := self._on_time(fleet, group, deadline, gate, until)) is not None:
+                    return reason
                 continue
             if not batches:
-                return None
+                if not self._add(fleet, self._description.release_all(self._sink.seen)):
+                    return None
+                continue
             news = await self._forward(batches)
+            self._add(fleet, self._description.release(self._sink.seen, _now()))
             self._join(fleet)
             if news and (reason := await self._enough()) is not None:
                 return reason
             if self._needs_no_rating and len(self._took) >= len(self._started):
                 return None
+
+    def _on_time(
+        self, fleet: _Fleet, group: GroupRequest, deadline: Deadline, gate: float | None, until: float
+    ) -> StopReason | None:
+        """What happens at `until`, when nothing came before it; why the rollouts that still run are stopped, if so."""
+        if deadline.passed:
+            return StopReason.DEADLINE
+        if until == self._description.until:
+            self._add(fleet, self._description.release_all(self._sink.seen))
+        elif until == gate:
+            self._join(fleet)
+        elif not self._hedge(fleet, group):
+            return StopReason.CANCELLED
+        return None
 
     async def _forward(self, batches: Sequence[Sequence[RolloutItem | Routing]]) -> bool:
         """Pass items on; whether beliefs or costs may have changed."""

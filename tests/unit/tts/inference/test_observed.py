@@ -94,6 +94,25 @@ class Replicas:
                     raise ReplicaLost("gone")
 
 
+class Faulty(Recording):
+    """An observer whose first answer is empty, or never comes."""
+
+    def __init__(self, fault):
+        super().__init__("a canal")
+        self.fault = fault
+
+    async def generate(self, request):
+        silent = not self.requests
+        if silent:
+            self.requests.append(request)
+            if self.fault == "hangs":
+                await asyncio.Event().wait()
+            return
+        async with aclosing(super().generate(request)) as deltas:
+            async for delta in deltas:
+                yield delta
+
+
 class Others:
     """Locator and verifier; the verifier keeps what it was told of the photo."""
 
@@ -107,14 +126,14 @@ class Others:
         yield fallback_verdict(request, "not checked")
 
 
-async def solved(photo, replicas, n):
-    """The whole pipeline with a leader: the answer, and what the verifier was told of the photo."""
+async def solved(photo, replicas, n, leader=True, **options):
+    """The whole pipeline: the answer, and what the verifier was told of the photo."""
     others = Others()
     identity = Identity(version="0", engine="fake", model="fake", dialect="spotagent", verifier="fake")
-    watch = WatchSettings(leader=True, prefix_wait_s=60.0)
+    watch = WatchSettings(leader=leader, prefix_wait_s=60.0, observer=True)
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
     ports = Ports(others, router, replicas, others, identity, watch)
-    async with aclosing(solve(a_request(photo, n_parallel=n), ports, deadline_s=300.0)) as items:
+    async with aclosing(solve(a_request(photo, n_parallel=n, **options), ports, deadline_s=300.0)) as items:
         events = [item async for item in items]
     return next(event.answer for event in events if event.type == "answer"), others.described
 
@@ -127,6 +146,31 @@ async def test_groups_in_other_replicas_are_told_what_the_observer_said(sign_pho
     assert (answer.n.run, replicas.groups) == (4, 4)
     assert len(observer.requests) == 1
     assert described == {sign_photo.sha256: "a canal"}
+
+
+@virtual_time
+@pytest.mark.parametrize("start", [{"leader": False}, {"depth": "deep"}], ids=["no leader", "a named depth"])
+async def test_groups_that_would_start_at_once_wait_for_the_first_description(sign_photo, start):
+    observer = Recording(*["a canal"] * 4)
+    replicas = Replicas(observer)
+    answer, described = await solved(sign_photo, replicas, n=4, **start)
+    assert (answer.n.run, answer.n.answered, replicas.groups) == (4, 4, 4)
+    assert len(observer.requests) == 1
+    assert described == {sign_photo.sha256: "a canal"}
+
+
+@virtual_time
+async def test_groups_start_all_the_same_when_the_first_one_ends_without_a_description(sign_photo):
+    answer, _ = await solved(sign_photo, Replicas(Faulty("is silent")), n=4, leader=False)
+    assert (answer.n.run, answer.n.answered) == (4, 3)
+
+
+@virtual_time
+async def test_groups_wait_for_an_observer_that_hangs_no_longer_than_the_bound(sign_photo):
+    started = asyncio.get_running_loop().time()
+    answer, _ = await solved(sign_photo, Replicas(Faulty("hangs")), n=4, leader=False)
+    assert answer.n.answered == 3
+    assert 60.0 < asyncio.get_running_loop().time() - started <= 301.0
 
 
 @virtual_time
