@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from geotts_client.calibration import CalibrationState
+from geotts_client.change import Change
 from geotts_client.claim_check import ClaimCheck
 from geotts_client.evidence import CONTINENT_KM as CONTINENT_KM
 from geotts_client.evidence import Candidate as Candidate
@@ -37,7 +38,7 @@ class StopReason(StrEnum):
 class Contradiction(Value):
     """What the caller stated and what was found cannot both be true. Shown before the answer."""
 
-    about: Literal["within", "hint", "photos"]
+    about: Literal["within", "hint", "photos", "not_there"]
     text: str = Field(description="one sentence for a person")
 
 
@@ -124,6 +125,7 @@ class Provenance(Value):
     data_versions: dict[str, str] = {}
     seed: int = 0
     answered_at: str = ""
+    request_id: str = ""
 
 
 class Verdict(Value):
@@ -197,4 +199,7 @@ class Answer(Verdict):
     )
     file_checks: tuple[FileCheck, ...] = Field(
         default=(), description="those claims against the answer and each other (claims: true)"
+    )
+    changed: Change | None = Field(
+        default=None, description="of a continued request: what became of the earlier answer, and why"
     )

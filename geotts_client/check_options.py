@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from geotts_client.area import Area
 from geotts_client.options import LocateOptions
+from geotts_client.statements import Statement as Statement
+from geotts_client.statements import listed
 
 MAX_CLAIMED = 8
-Statement = Annotated[str, Field(min_length=1, max_length=400)] | Area
-
-
-def _listed(given: object) -> object:
-    """One place is a list of one; a form field may hold JSON."""
-    if isinstance(given, str) and given.lstrip().startswith(("[", "{")):
-        try:
-            given = json.loads(given)
-        except ValueError:
-            return (given,)
-    return given if isinstance(given, list | tuple) else (given,)
-
-
-Claimed = Annotated[tuple[Statement, ...], Field(min_length=1, max_length=MAX_CLAIMED), BeforeValidator(_listed)]
+Claimed = Annotated[tuple[Statement, ...], Field(min_length=1, max_length=MAX_CLAIMED), BeforeValidator(listed)]
 
 
 class CheckOptions(LocateOptions):

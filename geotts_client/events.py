@@ -55,6 +55,7 @@ class Accepted(_Event):  # noqa: D101
     engine: str = ""
     dialect: str = ""
     seed: int = 0
+    continues: str = Field(default="", description="the request that this one continues")
 
 
 class Routed(_Event):  # noqa: D101

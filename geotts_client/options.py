@@ -8,15 +8,28 @@ from pydantic import BeforeValidator, Field
 
 from geotts_client.area import Area
 from geotts_client.area_words import area_of
+from geotts_client.claimed_place import ClaimedPlace
 from geotts_client.plan import Depth
+from geotts_client.statements import Statement, listed
 from geotts_client.value import Value
 
 MAX_PARALLEL = 32
+MAX_RULED_OUT = 32
 STOP_PATTERN = r"^(none|quorum(:\d{1,2})?|first:\d{1,2}|(beta|worth)(:(0?\.\d{1,4}|1|1\.0))?)$"
 
 
-def _area(given: object) -> object:
+def area_given(given: object) -> object:
+    """An area that came as text, read; anything else as it is."""
     return area_of(given) if isinstance(given, str) else given
+
+
+def _places(given: object) -> object:
+    return () if given is None or given == "" else listed(given)
+
+
+RuledOutPlaces = Annotated[
+    tuple[Statement | ClaimedPlace, ...], Field(max_length=MAX_RULED_OUT), BeforeValidator(_places)
+]
 
 
 class LocateOptions(Value):
@@ -47,8 +60,13 @@ class LocateOptions(Value):
     target_radius_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] = Field(
         default=25.0, description="the precision you need: confidence is the probability of being within it"
     )
-    within: Annotated[Area | None, BeforeValidator(_area)] = Field(
+    within: Annotated[Area | None, BeforeValidator(area_given)] = Field(
         default=None, description="an area the answer must lie in"
+    )
+    not_there: RuledOutPlaces = Field(
+        default=(),
+        description="places where it was not taken: names (`Sofia`), `lat,lon,km`, countries (`BG`), areas; the answer "
+        "lies in none of them",
     )
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
         default=None, description="seconds until the best answer so far is due"

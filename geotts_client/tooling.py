@@ -133,6 +133,7 @@ class ToolResult(Value):
     images: tuple[ImageRef, ...] = ()
     failure: ToolFailure | None = None
     cached: bool = False
+    kept: bool = Field(default=False, description="true: known from the request that is continued; not asked again")
     elapsed_s: Annotated[float, Field(ge=0)] = 0.0
     retrieved_at: str = Field(default="", description="RFC 3339, UTC: when the provider answered")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from tts.domain.answer import Answer, Provenance, RolloutStatus, Route, RunCount, StopReason, Timing, Verdict
+from tts.domain.continued import Continued, change_of
 from tts.domain.exif_claims import FileClaim
 from tts.domain.geo import distance_km
 from tts.domain.identity import Identity
@@ -26,6 +27,7 @@ def answer_from(
     marks: dict[str, float],
     file_claims: tuple[FileClaim, ...] = (),
     check_files: bool = False,
+    continued: Continued | None = None,
 ) -> Answer:
     """`run` must hold `accepted` and `routed`; `beside` is what models used besides the rollouts;
     `marks` are seconds since acceptance by name of a `Timing` field.
@@ -64,7 +66,9 @@ def answer_from(
             data_versions=identity.data_versions,
             seed=run.accepted.seed,
             answered_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            request_id=run.accepted.request_id,
         ),
+        changed=None if continued is None else change_of(continued, verdict),
     )
 
 

@@ -317,6 +317,8 @@ class Solution:
             leader=leading_point(self._run),
             readings=routing.readings,
             followed=self._request.followed,
+            continued=self._request.continued,
+            kept=self._request.kept,
         )
 
     async def _verify(self, routing: Routing) -> Verdict:
@@ -375,6 +377,7 @@ class Solution:
             marks={**self._marks, "total_s": self._number.elapsed_s()},
             file_claims=self._request.file_claims,
             check_files=self._options.claims,
+            continued=self._request.continued,
         )
 
     def _mark(self, name: str) -> None:

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimedPlace
+from tts.domain.continued import Continued, KeptResult
 from tts.domain.description import Description
 from tts.domain.events import Event
 from tts.domain.geo import Area, LatLon
@@ -74,8 +75,9 @@ class ModelRequest:
     `tools` may be called in this turn. `listed_tools` are those the prompt lists, the same over all turns so that the
     prefix stays; None means the same as `tools`, empty that the messages describe them already.
 
-    `testing` are places in question. `money_usd` is what the turn may cost, None without a limit; `sampling.max_tokens`
-    keeps to it already; an engine that asks a second model for the turn pays that from it, too.
+    `testing` are places in question, `not_there` those that the caller ruled out. `money_usd` is what the turn may
+    cost, None without a limit; `sampling.max_tokens` keeps to it already; an engine that asks a second model for the
+    turn pays that from it, too.
     """
 
     context: RequestContext
@@ -94,6 +96,7 @@ class ModelRequest:
     lora: str | None = None
     money_usd: float | None = None
     testing: tuple[ClaimedPlace, ...] = ()
+    not_there: tuple[ClaimedPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +285,7 @@ class GroupRequest:
     `files` are the pictures that tools made for rollouts which go on from a checkpoint; `leader` is the best guess of
     earlier groups of the same query. `warm`: another rollout of the query has been through the prompt, so that none of
     these has to go ahead. `testing`: the rollouts find out which of these places it is; the others are blind to them.
+    `continued` is what an earlier request found, `kept` are results of its tools, which are not asked again.
     """
 
     context: RequestContext
@@ -298,6 +302,8 @@ class GroupRequest:
     followed: bool = True
     warm: bool = False
     testing: tuple[ClaimedPlace, ...] = ()
+    continued: Continued | None = None
+    kept: tuple[KeptResult, ...] = ()
 
 
 class Gallery(Protocol):

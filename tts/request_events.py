@@ -21,6 +21,7 @@ def accepted_event(request: LocateRequest, identity: Identity, seed: int) -> Acc
         engine=identity.engine,
         dialect=request.options.dialect or identity.dialect,
         seed=seed,
+        continues=request.continued.request_id if request.continued is not None else "",
     )
 
 

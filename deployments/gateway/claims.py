@@ -1,11 +1,14 @@
-"""The places that a request claims, looked up before its work starts: a claim that names none is refused at once."""
+"""The places that a request names, looked up before its work starts: a name of no place is refused at once."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from deployments.wiring.parts import clue_reader
+from geotts_client.statements import Statement
 from tts.clues.claimed_places import claimed_place
+from tts.clues.reader import ClueReader
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.request import LocateOptions
 from tts.errors import RequestError
@@ -20,18 +23,34 @@ async def places_claimed(options: LocateOptions, data_dir: str | None) -> tuple[
     """
     if not isinstance(options, CheckOptions):
         return ()
-    return await asyncio.to_thread(_looked_up, options, data_dir)
+    statements = options.claim
+    return await asyncio.to_thread(lambda: looked_up("claim", statements, clue_reader(data_dir)))
 
 
-def _looked_up(options: CheckOptions, data_dir: str | None) -> tuple[ClaimedPlace, ...]:
-    reader = clue_reader(data_dir)
+async def with_places(options: LocateOptions, data_dir: str | None) -> LocateOptions:
+    """The options with the places that they rule out, looked up.
+
+    Raises:
+        RequestError: a name that is ruled out is that of no place.
+        DataError: the gazetteer is not built.
+    """
+    if all(isinstance(place, ClaimedPlace) for place in options.not_there):
+        return options
+    found = await asyncio.to_thread(lambda: looked_up("not_there", options.not_there, clue_reader(data_dir)))
+    return options.model_copy(update={"not_there": found})
+
+
+def looked_up(
+    field: str, statements: Sequence[Statement | ClaimedPlace], reader: ClueReader
+) -> tuple[ClaimedPlace, ...]:
+    """The places that some statements name. Raises RequestError about the `field` with every one that names none."""
     found, errors = [], []
-    for number, statement in enumerate(options.claim):
+    for number, statement in enumerate(statements):
         try:
-            found.append(claimed_place(statement, reader))
+            found.append(statement if isinstance(statement, ClaimedPlace) else claimed_place(statement, reader))
         except ValueError as error:
-            field = "claim" if len(options.claim) == 1 else f"claim.{number}"
-            errors.append({"field": field, "problem": str(error)})
+            name = field if len(statements) == 1 else f"{field}.{number}"
+            errors.append({"field": name, "problem": str(error)})
     if errors:
         raise RequestError("; ".join(f"{e['field']}: {e['problem']}" for e in errors), errors=tuple(errors))
     return tuple(found)

@@ -18,7 +18,8 @@ from functools import partial
 from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
-from deployments.gateway.claims import places_claimed
+from deployments.gateway.claims import places_claimed, with_places
+from deployments.gateway.continuing import Continuation
 from deployments.gateway.photos.process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.readers import Readers
@@ -35,7 +36,7 @@ from tts.domain.answer import StopReason
 from tts.domain.events import Done, Event, Failed
 from tts.domain.exif_claims import file_claim
 from tts.domain.photo import Photo
-from tts.domain.request import LocateOptions, LocateRequest
+from tts.domain.request import MAX_PHOTOS, LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.errors import NotFound, RequestError, boundary
 from tts.ports import Attachment, Ports, close_each
@@ -134,11 +135,13 @@ class Gateway:
         followed: bool = True,
         traceparent: str | None = None,
         webhook: str = "",
+        continuation: Continuation | None = None,
     ) -> Started:
         """Check and clean the photos, start the work. Unless `attended`, it goes on without readers.
 
         `arrival`: whose request it is, and what went out for it already.
         `followed`: its events will be read as they come, not only when it has ended. `webhook`: a checked address.
+        `continuation`: what it has from an earlier request; the photos are then added to those of that one.
 
         Raises:
             PhotoError: for bytes that are not an acceptable photo.
@@ -149,12 +152,14 @@ class Gateway:
         """
         arrival = arrival or Arrival()
         caller = arrival.caller
-        options = _within_means(self._defaults.fill(options), caller)
+        options = await with_places(_within_means(self._defaults.fill(options), caller), self._data_dir)
         claimed = await places_claimed(options, self._data_dir)
         if self._coarsening is not None:
             self._coarsening.refuse_fine(options, claimed)
-        photos = await self.admission.photos(raw_photos)
+        photos = await self._photos(raw_photos, continuation)
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" or options.claims else ()
+        if continuation is not None:
+            file_claims = (*continuation.file_claims, *file_claims)
         request = LocateRequest(
             arrival.request_id,
             photos,
@@ -163,6 +168,8 @@ class Gateway:
             file_claims=file_claims,
             followed=followed,
             claimed=claimed,
+            continued=continuation.continued if continuation is not None else None,
+            kept=continuation.kept if continuation is not None else (),
         )
         meta = RunMeta(
             request_id=request.id,
@@ -176,10 +183,11 @@ class Gateway:
             options=options.model_dump_json(),
             webhook=webhook,
             fetched=arrival.sent(),
+            continues=request.continued.request_id if request.continued is not None else "",
         )
         settled = False
         try:
-            if meta.claim and (earlier := await self._earlier(meta, _claim(request.id, photos, options))) is not None:
+            if meta.claim and (earlier := await self._earlier(meta, _claim(request))) is not None:
                 arrival.request_id, settled = earlier, True
                 return Started(earlier, replayed=True)
             if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
@@ -191,6 +199,13 @@ class Gateway:
                 spawn(self._withdraw(meta), name=f"withdraw {request.id}", context=Context())
         arrival.launched = True
         return Started(request.id)
+
+    async def _photos(self, raw: Sequence[bytes], continuation: Continuation | None) -> tuple[Photo, ...]:
+        """Those of the earlier request, if there is one, and those that were sent."""
+        before = continuation.photos if continuation is not None else ()
+        if len(before) + len(raw) > MAX_PHOTOS:
+            raise RequestError(f"there are {len(before)} photos already, and at most {MAX_PHOTOS} of one place")
+        return (*before, *(await self.admission.photos(raw) if raw else ()))
 
     async def _earlier(self, meta: RunMeta, mine: Claim) -> str | None:
         """The id of the request that has the idempotency key already; None when it is this one's now.
@@ -357,9 +372,11 @@ def _not_found(request_id: str) -> NotFound:
     return NotFound(f"there is no request {request_id[:40]}: it never was, or it was erased")
 
 
-def _claim(request_id: str, photos: Sequence[Photo], options: LocateOptions) -> Claim:
-    content = "\n".join([*(photo.source_sha256 for photo in photos), options.model_dump_json()])
-    return Claim(request_id=request_id, fingerprint=hashlib.sha256(content.encode()).hexdigest())
+def _claim(request: LocateRequest) -> Claim:
+    asked = [*(photo.source_sha256 for photo in request.photos), request.options.model_dump_json()]
+    if request.continued is not None:
+        asked.append(request.continued.request_id)
+    return Claim(request_id=request.id, fingerprint=hashlib.sha256("\n".join(asked).encode()).hexdigest())
 
 
 def _within_means(options: LocateOptions, caller: Caller) -> LocateOptions:

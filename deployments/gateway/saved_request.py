@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 from pydantic import ConfigDict
 
+from deployments.gateway.continuing import earlier_run, kept_results
 from deployments.runstore import RunMeta, RunStore
 from deployments.runstore.reading import event_of, value_of
 from geotts_client.file_claim import FileClaim
 from tts.aio import closing
 from tts.domain.claim import CheckOptions, ClaimedPlace
+from tts.domain.continued import Continued, KeptResult
 from tts.domain.events import Event
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest
@@ -35,6 +37,7 @@ class SavedRequest(Value):
 
     options: CheckOptions | LocateOptions
     claimed: tuple[ClaimedPlace, ...] = ()
+    continued: Continued | None = None
     traceparent: str | None = None
     file_claims: tuple[FileClaim, ...] = ()
     followed: bool = True
@@ -56,6 +59,7 @@ async def save_request(store: RunStore, request: LocateRequest, *, attended: boo
     saved = SavedRequest(
         options=request.options,
         claimed=request.claimed,
+        continued=request.continued,
         traceparent=request.traceparent,
         file_claims=request.file_claims,
         followed=request.followed,
@@ -100,9 +104,19 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         file_claims=saved.file_claims,
         followed=saved.followed,
         claimed=saved.claimed,
+        continued=saved.continued,
+        kept=await _kept(store, saved.continued),
     )
     past = Past.of(events, checkpoints, files)
     return TakenOver(request, past, max(_LEAST_S, saved.deadline_at - time.time()))
+
+
+async def _kept(store: RunStore, continued: Continued | None) -> tuple[KeptResult, ...]:
+    """What the tools told the earlier request, as far as that is still there: a call too many is no harm."""
+    if continued is None or not continued.keeps:
+        return ()
+    run = await earlier_run(store, continued.request_id)
+    return await kept_results(store, continued.request_id, run, moved=continued.keeps == "photos")
 
 
 async def _events(store: RunStore, request_id: str) -> list[Event]:

@@ -26,6 +26,7 @@ from deployments.http.problems import install_errors, unexpected
 from deployments.http.routes.bundle import add_bundle
 from deployments.http.routes.cases import add_cases
 from deployments.http.routes.check import add_check
+from deployments.http.routes.continuing import add_continue
 from deployments.http.routes.endpoints import add_endpoints
 from deployments.http.routes.locate import add_locate
 from deployments.http.routes.map import add_map
@@ -98,6 +99,7 @@ def create_app(
     install_errors(app)
     add_locate(app, service)
     add_check(app, service)
+    add_continue(app, service)
     add_runs(app, service)
     add_map(app, service, maps, pictures)
     add_bundle(app, service, pictures)

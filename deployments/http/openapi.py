@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import BaseModel
 
+from geotts_client.continue_options import ContinueOptions
 from tts.api.openai import ChatRequest
 from tts.api.responses import ResponsesRequest
 from tts.api.schema import Accepted202, Problem
@@ -22,6 +23,7 @@ from tts.geodata.areas import WAYS
 _REF = "#/components/schemas/{model}"
 Json = dict[str, Any]
 
+_CONTINUE: Json = ContinueOptions.model_json_schema(ref_template=_REF)
 _OPTIONS: Json = LocateOptions.model_json_schema(ref_template=_REF)
 _CHECK: Json = CheckOptions.model_json_schema(ref_template=_REF)
 _EVENT: Json = EVENT.json_schema(ref_template=_REF, mode="serialization")
@@ -51,14 +53,15 @@ def _several(one: Json) -> Json:
     return {"description": f"one photo, or up to {MAX_PHOTOS} of one place", "oneOf": [one, many]}
 
 
-def _body(image: Json, options: Json) -> Json:
-    """The options, and an area that may be said in words, too."""
+def _body(image: Json, options: Json, *, photos: bool = True) -> Json:
+    """The options, and an area that may be said in words, too; `photos`: there has to be one."""
     within = options["properties"]["within"]
     words = {"type": "string", "examples": ["IT, FR", "41.9, 12.5, 200"]}
     schema = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; in words: {WAYS}"}
     properties = {"image": _several(image), **options["properties"], "within": {**within, **schema}}
-    required = ["image", *options.get("required", [])]
-    return {"type": "object", "required": required, "properties": properties, "additionalProperties": False}
+    required = [*(["image"] if photos else []), *options.get("required", [])]
+    stated = {"required": required} if required else {}
+    return {"type": "object", **stated, "properties": properties, "additionalProperties": False}
 
 
 def _header(name: str, description: str, schema: Json | None = None) -> Json:
@@ -161,6 +164,28 @@ CHECK: Json = {
     },
 }
 
+CONTINUE: Json = {
+    **LOCATE,
+    "requestBody": {
+        "required": False,
+        "content": {
+            "multipart/form-data": {
+                "schema": _body(_FILE, _CONTINUE, photos=False),
+                "encoding": {"image": {"contentType": "image/*"}},
+            },
+            "application/json": {
+                "schema": _body(_SOURCE, _CONTINUE, photos=False),
+                "examples": {
+                    "it is not there": {"value": {"not_there": True}},
+                    "nor in these towns": {"value": {"not_there": ["Sofia", "42.15,24.75,10"]}},
+                    "a fact": {"value": {"fact": "the shop is in Varna"}},
+                    "another photo": {"value": {"image": {"base64": _TINY}}},
+                },
+            },
+        },
+    },
+}
+
 STATUS: Json = {
     "parameters": [_header("Prefer", "`wait=20`: the reply waits up to 20 s for the end; at most 60 s")],
     "responses": {"200": {"content": {**_GEOJSON, **_EXPORTS}}},
@@ -223,6 +248,10 @@ def _problems(words_of: dict[int, str]) -> dict[int | str, Json]:
 PROBLEMS = _problems(_WORDS)
 NOTHING_WORKED = _problems(_NOTHING_WORKED)
 CASE_PROBLEMS = {**PROBLEMS, **_problems({409: "Somebody else changed the case meanwhile, or it is full"})}
+CONTINUE_PROBLEMS = {
+    **PROBLEMS,
+    **_problems({409: "The earlier request is still at work", 410: "Its photo is not kept any more: send it again"}),
+}
 NOT_READY: dict[int | str, Json] = {503: {**PROBLEMS[503], "description": "Not everything answers: `checks` says what"}}
 METRICS_PROBLEMS: dict[int | str, Json] = {status: PROBLEMS[status] for status in (401, 403)}
 
@@ -242,7 +271,13 @@ def install_openapi(app: FastAPI, *, keys: bool) -> None:
         components = schema.setdefault("components", {})
         models = components.setdefault("schemas", {})
         event = dict(_EVENT)
-        for name, model in {**_OPTIONS["$defs"], **_CHECK["$defs"], **event.pop("$defs"), "Event": event}.items():
+        for name, model in {
+            **_OPTIONS["$defs"],
+            **_CHECK["$defs"],
+            **_CONTINUE["$defs"],
+            **event.pop("$defs"),
+            "Event": event,
+        }.items():
             models.setdefault(name, model)
         for model in (Accepted202, Problem, ChatRequest, ResponsesRequest):
             described = model.model_json_schema(ref_template=_REF)

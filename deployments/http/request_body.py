@@ -18,11 +18,13 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from deployments.gateway.arrival import Fetch
+from geotts_client.continue_options import ContinueOptions
 from tools.external.names import EXTERNAL_NAME
 from tools.registry import tool_names
 from tts.config import GatewayConfig
 from tts.dialects import DIALECTS
 from tts.domain import geo
+from tts.domain.claim import ClaimedPlace
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
 from tts.geodata.areas import area_in_words
@@ -77,17 +79,54 @@ async def read_request(
     Raises:
         RequestError: any of its kinds, with what to change.
     """
+    fields, images = await _read(request, config)
+    options = options_from(fields, model=model)
+    return options, await _bytes_of(_checked(images), fetch, config)
+
+
+async def read_addition(
+    request: Request, config: GatewayConfig, fetch: Fetch | None = None
+) -> tuple[ContinueOptions, list[bytes]]:
+    """What a caller adds to an earlier request, and further photos, if any. An empty body adds nothing.
+
+    Raises:
+        RequestError: any of its kinds, with what to change.
+    """
+    if request.headers.get("content-length") == "0":
+        return ContinueOptions(), []
+    fields, images = await _read(request, config)
+    return addition_from(fields), await _bytes_of(_few(images), fetch, config)
+
+
+def addition_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = None) -> ContinueOptions:
+    """What is added to an earlier request. Raises RequestError with every wrong field; empty fields count as absent."""
+    names = sent_as or {}
+    try:
+        asked = ContinueOptions.model_validate({k: v for k, v in fields.items() if v != ""})
+    except ValidationError as error:
+        raise refused(error, ContinueOptions, names) from error
+    for name, problem in _unknown_countries(asked.within):
+        raise _wrong(names.get(name, name), problem)
+    return asked
+
+
+async def _read(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
+    """The fields of a body, and its photos: bytes of a form, sources of JSON."""
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        return await _from_form(request, config, model)
+        return await _from_form(request, config)
     if kind == "application/json":
-        return await _from_json(request, config, fetch, model)
+        return await _from_json(request, config)
     raise UnsupportedMediaType("send multipart/form-data with a field `image`, or application/json")
 
 
-async def _from_form(
-    request: Request, config: GatewayConfig, model: type[LocateOptions]
-) -> tuple[LocateOptions, list[bytes]]:
+async def _bytes_of(images: list[Any], fetch: Fetch | None, config: GatewayConfig) -> list[bytes]:
+    if all(isinstance(image, bytes) for image in images):
+        return images
+    return await photos_from(images, fetch, config)
+
+
+async def _from_form(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
     limit = config.photo.max_bytes
     parser = MultiPartParser(
         _without_charset(request.headers),
@@ -105,7 +144,7 @@ async def _from_form(
         detail = getattr(error, "message", None) or getattr(error, "detail", None) or "the multipart body is malformed"
         raise Malformed(f"multipart: {detail}") from error
     fields: dict[str, Any] = {}
-    photos: list[bytes] = []
+    photos: list[Any] = []
     try:
         for name, value in form.multi_items():
             if name == _IMAGE_FIELD:
@@ -119,7 +158,7 @@ async def _from_form(
     finally:
         for file in parser._files_to_close_on_error:  # a body that ends inside a file leaves it out of the form, open
             file.close()
-    return options_from(fields, model=model), _checked(photos)
+    return fields, photos
 
 
 def _picture_in(text: str) -> bytes:
@@ -134,16 +173,12 @@ def _without_charset(headers: Headers) -> Headers:
     return Headers({"content-type": _CHARSET.sub("", headers.get("content-type", ""))})
 
 
-async def _from_json(
-    request: Request, config: GatewayConfig, fetch: Fetch | None, model: type[LocateOptions]
-) -> tuple[LocateOptions, list[bytes]]:
+async def _from_json(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
     fields = await read_json(request, config)
     images = fields.pop(_IMAGE_FIELD, None)
     if isinstance(within := fields.get("within"), str):
         fields["within"] = await _structured("within", within)
-    options = options_from(fields, model=model)
-    sources = _checked(images if isinstance(images, list) else [images] if images else [])
-    return options, await photos_from(sources, fetch, config)
+    return fields, images if isinstance(images, list) else [images] if images else []
 
 
 async def read_json(request: Request, config: GatewayConfig) -> dict[str, Any]:
@@ -286,8 +321,14 @@ def _unknown(options: LocateOptions) -> Iterator[tuple[str, str]]:
     if strange := [tool for tool in options.tools or () if tool not in names and not EXTERNAL_NAME.fullmatch(tool)]:
         there = f"there are, as far as they are configured here: {', '.join(names)}"
         yield "tools", f"there is no tool {', '.join(map(repr, strange[:5]))}; {there}"
-    if isinstance(options.within, geo.Countries):
-        codes = [code for code in options.within.codes if _COUNTRIES.get(code) is None]
+    if any(isinstance(place, ClaimedPlace) for place in options.not_there):
+        yield "not_there", "name places or areas; how they were understood is not for you to say"
+    yield from _unknown_countries(options.within)
+
+
+def _unknown_countries(within: geo.Area | None) -> Iterator[tuple[str, str]]:
+    if isinstance(within, geo.Countries):
+        codes = [code for code in within.codes if _COUNTRIES.get(code) is None]
         if codes:
             yield "within", f"no country has the code {', '.join(codes[:5])} (ISO 3166-1 alpha-2, such as FR)"
 
@@ -312,6 +353,10 @@ def _too_many(photos: str) -> RequestError:
 def _checked(photos: list[T]) -> list[T]:
     if not photos:
         raise PhotoError.because("missing", "there is no photo: send it in the field `image`")
+    return _few(photos)
+
+
+def _few(photos: list[T]) -> list[T]:
     if len(photos) > MAX_PHOTOS:
         raise _too_many(str(len(photos)))
     return photos

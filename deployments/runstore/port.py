@@ -41,7 +41,8 @@ class LogEntry:
 class RunMeta(Value):
     """What must be known about a request besides its events. `tenant` is the name of the key that started it, `fetched`
     what went out to get its photos, `attended` whether it ends with its readers, `options` its options as JSON,
-    `webhook` where its end is reported. What a newer release adds is passed over.
+    `webhook` where its end is reported, `continues` the earlier request that it continues. What a newer release adds is
+    passed over.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -57,6 +58,7 @@ class RunMeta(Value):
     options: str = ""
     webhook: str = ""
     fetched: tuple[Outgoing, ...] = ()
+    continues: str = ""
 
 
 class Claim(Value):

@@ -12,8 +12,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from tts.clues.addresses import ADDRESS
 from tts.clues.clue import Clue, ClueKind
@@ -31,6 +33,15 @@ _NEAR_KM, _REACH_KM = _W["near_km"], {"admin1": _W["admin1_km"], ADDRESS: _W["ad
 _A_DISTANCE, _CROW, _CROW_SPREAD, _SIGN_KM = _W["a_distance"], _W["crow"], _W["crow_spread"], _W["sign_km"]
 _PLACES = 80
 Regions = Mapping[str, Mapping[str, float]]
+Mask = npt.NDArray[np.bool_]
+
+
+class Excluded(Protocol):
+    """Where nothing of a belief may lie."""
+
+    def covers(self, lat: Floats, lon: Floats, code: str, world: Weigher) -> Mask:
+        """(n,) whether each point, in degrees and in the country `code`, is excluded."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +91,8 @@ class Weigher:
     """Weighs what was found against what is known before anything is read. One instance a process; thread-safe."""
 
     def __init__(self, gazetteer: Gazetteer, countries: Countries) -> None:
-        self._gazetteer, self.priors = gazetteer, Priors(gazetteer, countries)
+        self.gazetteer, self.countries = gazetteer, countries
+        self.priors = Priors(gazetteer, countries)
 
     def weigh(
         self,
@@ -88,16 +100,19 @@ class Weigher:
         mentions: Sequence[Mention],
         allowed: frozenset[str] | None = None,
         claimed: Sequence[Mention] = (),
+        excluded: Excluded | None = None,
     ) -> Belief:
-        """The belief from everything that was found; `allowed` restricts it to some countries. `claimed` are names that
-        somebody told: they weigh places that `mentions` or `clues` point to, and point to none themselves."""
+        """The belief from everything that was found; `allowed` restricts it to some countries, and nothing of it lies
+        where it is `excluded`. `claimed` are names that somebody told: they weigh places that `mentions` or `clues`
+        point to, and point to none themselves."""
         clues = tuple(clues)
-        known = list(self.priors.towns)
+        left = self._left(excluded)
+        known = [code for code in self.priors.towns if code not in left or left[code].any()]
         codes = [code for code in known if allowed is None or code in allowed] or known
         plain = {code: self.priors.country[code] + value for code, value in _summed(clues, codes).items()}
         regions = self._regions(clues)
-        places, weights = self._places(mentions, clues, plain, regions, claimed)
-        rest = np.array([plain[code] for code in codes])
+        places, weights = self._places(mentions, clues, plain, regions, claimed, excluded)
+        rest = np.array([plain[code] + self._log_share_left(code, left) for code in codes])
         top = max([float(rest.max()), *weights]) if len(weights) else float(rest.max())
         share_rest, share_places = np.exp(rest - top), np.exp(np.array(weights) - top)
         total = float(share_rest.sum() + share_places.sum())
@@ -105,7 +120,21 @@ class Weigher:
         for place, share in zip(places, share_places / total, strict=True):
             by_country[place.country_code] = by_country.get(place.country_code, 0.0) + float(share)
         ranked = sorted(zip(places, (share_places / total).tolist(), strict=True), key=lambda p: (-p[1], p[0].id))
-        return self._spread(by_country, dict(zip(codes, (share_rest / total).tolist(), strict=True)), ranked, regions)
+        remaining = dict(zip(codes, (share_rest / total).tolist(), strict=True))
+        return self._spread(by_country, remaining, ranked, regions, left)
+
+    def _left(self, excluded: Excluded | None) -> dict[str, Mask]:
+        """By country, which of its towns are not excluded; only where something is."""
+        if excluded is None:
+            return {}
+        towns = self.priors.towns
+        return {code: ~excluded.covers(found.lat, found.lon, code, self) for code, found in towns.items()}
+
+    def _log_share_left(self, code: str, left: Mapping[str, Mask]) -> float:
+        if code not in left:
+            return 0.0
+        share = self.priors.towns[code].share
+        return math.log(float(share[left[code]].sum() / share.sum()))
 
     def _spread(
         self,
@@ -113,13 +142,14 @@ class Weigher:
         rest: dict[str, float],
         places: list[tuple[Place, float]],
         regions: Regions,
+        left: Mapping[str, Mask],
     ) -> Belief:
         lat = [np.array([place.point.lat for place, _ in places], dtype=np.float64)]
         lon = [np.array([place.point.lon for place, _ in places], dtype=np.float64)]
         share = [np.array([part for _, part in places], dtype=np.float64)]
         for code in sorted(rest, key=lambda c: -rest[c])[:12]:
             towns = self.priors.towns[code]
-            shares = towns.share * _fits(towns, regions.get(code))
+            shares = towns.share * _fits(towns, regions.get(code)) * left.get(code, 1.0)
             lat.append(towns.lat)
             lon.append(towns.lon)
             share.append(rest[code] * shares / shares.sum())
@@ -143,6 +173,7 @@ class Weigher:
         plain: dict[str, float],
         regions: Regions,
         claimed: Sequence[Mention],
+        excluded: Excluded | None,
     ) -> tuple[list[Place], list[float]]:
         """Places that some name or position points to, with their log-weights."""
         found: dict[str, Place] = {}
@@ -152,10 +183,10 @@ class Weigher:
                     found.setdefault(match.place.id, match.place)
         stated = [clue for clue in clues if clue.point is not None]
         for clue in stated:
-            for place, _ in self._gazetteer.nearest(clue.point, limit=3, max_km=60.0) if clue.point else ():
+            for place, _ in self.gazetteer.nearest(clue.point, limit=3, max_km=60.0) if clue.point else ():
                 if place.country_code in plain:
                     found.setdefault(place.id, place)
-        places = list(found.values())
+        places = [place for place in found.values() if not _is_excluded(place, excluded, self)]
         if not places:
             return [], []
         lat = np.array([place.point.lat for place in places])
@@ -186,6 +217,13 @@ class Weigher:
             self.priors.photo_share(match.place) for match in mention.matches if match.place.kind in ("city", "airport")
         )
         return plain + _FAME * float(max(shares, default=0.05))
+
+
+def _is_excluded(place: Place, excluded: Excluded | None, weigher: Weigher) -> bool:
+    if excluded is None:
+        return False
+    at = place.point
+    return bool(excluded.covers(np.array([at.lat]), np.array([at.lon]), place.country_code, weigher)[0])
 
 
 def _of_region(values: Mapping[str, float] | None, admin1: str) -> float:

@@ -9,21 +9,26 @@ from __future__ import annotations
 from tts.clues.belief import Belief
 from tts.clues.hints import Hint
 from tts.clues.reader import ClueReader, Leads
+from tts.clues.ruled_out import RuledOut
 from tts.clues.scope import scope_of
 from tts.domain.geo import Area, Countries, LatLon, distance_km
 
 _NEAR_KM = 25.0
 
 
-def believed(leads: Leads, reader: ClueReader, within: Area | None, hint: Hint | None) -> Belief:
+def believed(
+    leads: Leads, reader: ClueReader, within: Area | None, hint: Hint | None, ruled_out: RuledOut | None = None
+) -> Belief:
     """Inside the countries of an area, unless what was read speaks against them: then the belief is about the whole
-    world, so that whoever asked learns what the photo says instead. The area is judged without the hint.
+    world, so that whoever asked learns what the photo says instead. The area is judged without the hint. Nothing lies
+    in a place that the caller ruled out.
     """
-    allowed = _allowed(leads, reader, within)
-    plain = reader.weigher.weigh(leads.clues, leads.mentions, allowed)
+    allowed, excluded = _allowed(leads, reader, within), ruled_out or None
+    plain = reader.weigher.weigh(leads.clues, leads.mentions, allowed, excluded=excluded)
     if hint is None:
         return plain
-    belief_with_hint = reader.weigher.weigh((*leads.clues, *hint.clues), leads.mentions, allowed, hint.mentions)
+    clues = (*leads.clues, *hint.clues)
+    belief_with_hint = reader.weigher.weigh(clues, leads.mentions, allowed, hint.mentions, excluded)
     says, point = plain.best_point()[0], belief_with_hint.best_point()[0]
     moved = distance_km(says, point) > _NEAR_KM
     return plain if moved and _names(leads, says) and not _names(leads, point) else belief_with_hint

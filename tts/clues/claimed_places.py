@@ -42,7 +42,7 @@ def claimed_place(statement: Statement, reader: ClueReader) -> ClaimedPlace:
         raise ValueError("it says where the photo was not taken; claim the place where it was")
     if len(stated.names) > 1:
         raise ValueError("it names several places; send a list of them to compare")
-    return _of_bearers(stated.names[0], statement, reader, near=stated.near)
+    return places_of(stated.names[0], statement, reader, near=stated.near)
 
 
 def _of_words(statement: str, reader: ClueReader) -> ClaimedPlace:
@@ -69,8 +69,8 @@ def _of_area(area: Area, statement: str, reader: ClueReader) -> ClaimedPlace:
     return ClaimedPlace(claim=statement, place=place, kind="area", areas=(area,))
 
 
-def _of_bearers(places: Sequence[Place], statement: str, reader: ClueReader, *, near: bool) -> ClaimedPlace:
-    """Of a name that a country, a region and towns may bear, the towns where there are any."""
+def places_of(places: Sequence[Place], statement: str, reader: ClueReader, *, near: bool) -> ClaimedPlace:
+    """Of a name that a country, a region and towns may bear, the towns where there are any; `near` them, too."""
     towns = [place for place in places if place.kind not in ("country", "admin1")]
     if towns:
         labels = list(dict.fromkeys(_label(town, reader) for town in towns))

@@ -14,6 +14,7 @@ from typing import Protocol
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.claim import ClaimedPlace
+from tts.domain.continued import Continued
 from tts.domain.cues import Cues
 from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
@@ -29,7 +30,8 @@ from tts.ports import Sampling, ToolOutcome, ToolSchema
 @dataclass(frozen=True, slots=True)
 class Task:
     """What a rollout is asked, as far as a prompt may show it. `similar`: photos of known position, nearest first;
-    `testing`: places in question, for a rollout that tests a claim.
+    `testing`: places in question, for a rollout that tests a claim; `not_there`: places that the caller ruled out;
+    `continued`: what an earlier request found.
     """
 
     photos: tuple[Photo, ...]
@@ -40,6 +42,8 @@ class Task:
     tools: tuple[ToolSchema, ...] = ()
     similar: tuple[SimilarPhoto, ...] = ()
     testing: tuple[ClaimedPlace, ...] = ()
+    not_there: tuple[ClaimedPlace, ...] = ()
+    continued: Continued | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pydantic import Field
 from geotts_client.claimed_place import ClaimedPlace
 from geotts_client.file_claim import FileClaim
 from geotts_client.options import MAX_PARALLEL, LocateOptions
+from tts.domain.continued import Continued, KeptResult
 from tts.domain.photo import Photo
 from tts.domain.value import Value
 
@@ -24,6 +25,7 @@ class LocateRequest:
     """One to eight photos of one place, and the options. `id` names the request everywhere.
 
     `claimed`: places that the photos are said to show, to be checked.
+    `continued`: the earlier request that this one continues, `kept`: results of its tools.
     `followed`: somebody reads its events as they come. Without, what is said travels in larger pieces.
     """
 
@@ -34,6 +36,8 @@ class LocateRequest:
     file_claims: tuple[FileClaim, ...] = ()
     followed: bool = True
     claimed: tuple[ClaimedPlace, ...] = ()
+    continued: Continued | None = None
+    kept: tuple[KeptResult, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.photos) <= MAX_PHOTOS:

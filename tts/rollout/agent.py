@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tts.clues.ruled_out import RuledOut
 from tts.dialects.base import Dialect, Surroundings, Task
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
@@ -55,6 +56,8 @@ class Agent:
             tools=schemas,
             similar=similar,
             testing=group.testing,
+            not_there=RuledOut.of(group.options).places,
+            continued=group.continued,
         )
         return Brief(dialect, schemas, group.limits.tighten(dialect.limits), tuple(dialect.opening(task)), withheld)
 

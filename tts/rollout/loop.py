@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tts.aio import Deadline, Send, closing
+from tts.clues.ruled_out import RuledOut
 from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
 from tts.dialects.declining import declines
 from tts.dialects.released.written_call import as_plain_call
@@ -241,6 +242,7 @@ class _Rollout:
             within=self._group.options.within,
             hint=self._group.options.hint,
             testing=self._group.testing,
+            not_there=RuledOut.of(self._group.options).places,
             money_usd=self._budget.money_left_usd,
         )
         text: list[str] = []
@@ -360,7 +362,7 @@ class _Rollout:
         """An answer that only names its place, with the point of the first lookup that finds it."""
         for call in lookups:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))
-            result = (await self._tools.run(call, self._context)).result
+            result = (await self._tools.look_up(call, self._context)).result
             await send(ToolResulted(rollout_id=self._id, turn=turn, result=result))
             self._budget = self._budget.spend(Usage(tool_calls=1, tool_errors=not result.ok))
             if (found := placed(stated, result)) is not None:

@@ -13,6 +13,7 @@ from tts.errors import ToolError, ToolErrorKind
 from tts.gen_ai import tell_result, tool_span
 from tts.ports import GroupRequest, Toolbox, ToolContext, ToolOutcome
 from tts.rollout.agent import Brief
+from tts.rollout.known_results import KnownResults
 from tts.rollout.tally import calls_made
 from tts.toolkit.execute import no_consent
 from tts.toolkit.toolbox import failed
@@ -29,6 +30,7 @@ class ToolRunner:
         self._dialect = brief.dialect
         self._offered = [schema.name for schema in brief.schemas]
         self._withheld = brief.withheld
+        self._known = KnownResults(group.kept)
 
     async def run_all(
         self,
@@ -50,6 +52,10 @@ class ToolRunner:
             raise crashes.exceptions[0] from None
         refusal = ToolError(f"not run: {allowed} calls were possible in this turn", kind=ToolErrorKind.BUDGET)
         return outcomes + [failed(call, refusal) for call in calls[allowed:]]
+
+    async def look_up(self, call: ToolCall, context: Callable[[], RequestContext]) -> ToolOutcome:
+        """As `run`, unless the request that this one continues has the result already."""
+        return self._known.of(call) or await self.run(call, context)
 
     async def run(self, call: ToolCall, context: Callable[[], RequestContext]) -> ToolOutcome:
         """One call under the project's own names, refused where the request does not allow the tool."""
@@ -75,6 +81,8 @@ class ToolRunner:
         """One call of the model, under its names; refused when it is none of the tools it was offered."""
         if (refusal := self._refusal(call, messages)) is not None:
             return failed(call, refusal)
+        if (known := self._known.of(call)) is not None:
+            return known
         outcome = await self.run(self._dialect.to_tool(call, self._group.photos), context)
         if outcome.result.name == call.name:
             return outcome

@@ -12,6 +12,7 @@ from typing import Any
 from deployments.gateway.precision.units import FINEST_KM, Precision, Unit, Units
 from tts.domain.answer import Answer, Candidate, Contradiction, HintOutcome, PhotoAnswer, Radius, Verdict
 from tts.domain.claim import CheckedPlace, ClaimCheck
+from tts.domain.continued import Change, Continued, change_of
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level
 from tts.verify.assembly.exactness import rough_exactness
@@ -27,7 +28,7 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
     if route is not None:
         locatability = route.locatability.model_copy(update={"why": ""})
         route = route.model_copy(update={"locatability": locatability})
-    return Answer(
+    coarse = Answer(
         **(place or _unlocated(answer, precision)),
         target_radius_km=answer.target_radius_km,
         town_centre=precision == "city" and place is not None,
@@ -47,6 +48,15 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
         timing=answer.timing,
         provenance=answer.provenance,
     )
+    return coarse.model_copy(update={"changed": _changed(answer.changed, coarse)})
+
+
+def _changed(change: Change | None, coarse: Answer) -> Change | None:
+    """Against the earlier answer, which left as coarse as this one does. What the caller said may be finer: it is left
+    out."""
+    if change is None:
+        return None
+    return change_of(Continued(request_id=change.continues, before=change.before, why=("what you added",)), coarse)
 
 
 def note_of(precision: Precision) -> str:
@@ -133,6 +143,8 @@ def _photo(photo: PhotoAnswer, target_km: float, precision: Precision, units: Un
 
 def _contradiction(told: Contradiction) -> Contradiction:
     named = {"within": "the area that you gave", "hint": "your hint", "photos": "that the photos show one place"}
+    if told.about == "not_there":
+        return Contradiction(about="not_there", text="What was found points to a place that you ruled out.")
     return Contradiction(about=told.about, text=f"What was found contradicts {named[told.about]}.")
 
 

@@ -46,12 +46,13 @@ class Coarsening:
         """Raises RequestError where the answer to a question would be finer than a unit."""
         if options.within is not None and not isinstance(options.within, CountrySet):
             raise _too_fine("within", f"answers are no finer than the {self.precision} here: name countries")
-        for number, place in enumerate(claimed):
-            if place.kind not in _ALLOWED[self.precision]:
-                field = "claim" if len(claimed) == 1 else f"claim.{number}"
-                raise _too_fine(
-                    field, f"answers are no finer than the {self.precision} here: name one, or something wider"
-                )
+        ruled_out = [place for place in options.not_there if isinstance(place, ClaimedPlace)]
+        for name, places in (("claim", claimed), ("not_there", ruled_out)):
+            for number, place in enumerate(places):
+                if place.kind not in _ALLOWED[self.precision]:
+                    field = name if len(places) == 1 else f"{name}.{number}"
+                    problem = f"answers are no finer than the {self.precision} here: name one, or something wider"
+                    raise _too_fine(field, problem)
 
 
 def _too_fine(field: str, problem: str) -> RequestError:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
 from fastapi import APIRouter, FastAPI, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from deployments.gateway.arrival import Arrival
+from deployments.gateway.continuing import Continuation
 from deployments.gateway.webhooks import HEADER
 from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
@@ -46,8 +51,26 @@ def add_locate(app: FastAPI, service: Service) -> None:
     app.include_router(router)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a body asks for: options, photos as they were sent, and what there is from an earlier request."""
+
+    options: LocateOptions
+    photos: list[bytes]
+    continuation: Continuation | None = None
+
+
 async def answered(request: Request, service: Service, model: type[LocateOptions]) -> Response:
     """Read a request with the options of a `model`, start it, and reply in the form that the caller accepts."""
+
+    async def read(arrival: Arrival) -> Asked:
+        return Asked(*await read_request(request, service.args.gateway, arrival.fetching(service.fetch), model))
+
+    return await started_reply(request, service, read)
+
+
+async def started_reply(request: Request, service: Service, read: Callable[[Arrival], Awaitable[Asked]]) -> Response:
+    """Start what `read` takes from the body, and reply in the form that the caller accepts."""
     gateway = service.gateway
     caller = await service.worker(request)
     key = idempotency_key(request)
@@ -56,9 +79,10 @@ async def answered(request: Request, service: Service, model: type[LocateOptions
     alone = "respond-async" in preferences(request)
     async with gateway.arriving(caller) as arrival:
         name_in_log(request.scope, arrival.request_id)
-        options, photos = await read_request(request, service.args.gateway, arrival.fetching(service.fetch), model)
+        asked = await read(arrival)
+        options = asked.options
         started = await gateway.start(
-            photos,
+            asked.photos,
             options,
             arrival=arrival,
             key=key,
@@ -66,6 +90,7 @@ async def answered(request: Request, service: Service, model: type[LocateOptions
             followed=alone or media_type in STREAMS or options.resume_grace_s > 0,
             traceparent=request.headers.get("traceparent"),
             webhook=webhook,
+            continuation=asked.continuation,
         )
     id_ = started.request_id
     headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}

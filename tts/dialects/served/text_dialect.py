@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 
 from tts.dialects.areas import area_text
 from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn, Surroundings, Task, user_message
+from tts.dialects.continuing import continued_text
 from tts.dialects.cue_words import cues_in
 from tts.dialects.hermes_tool_calls import calls_in, tools_text, without_calls
 from tts.dialects.served.labelled import answer_in_words, answer_tags
@@ -135,7 +136,8 @@ class TextDialect:
         elif listing:
             system = f"{system}\n\n{listing}" if system else listing
         opening = (text_message("system", system),) if system else ()
-        asked = "\n".join(text for text in (self._asked(task), testing_text(task.testing)) if text)
+        about = (self._asked(task), continued_text(task.continued, task.not_there), testing_text(task.testing))
+        asked = "\n".join(text for text in about if text)
         return (*opening, user_message(asked, task.photos))
 
     def _asked(self, task: Task) -> str:

@@ -16,6 +16,7 @@ from tts.clues.hints import hint_of
 from tts.clues.lookups import asked
 from tts.clues.mentions import Mention, weighted
 from tts.clues.reader import ClueReader, Leads
+from tts.clues.ruled_out import RuledOut
 from tts.config import CluesEngine
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
@@ -79,7 +80,8 @@ class CluesModel:
         leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
         mentions = tuple(_weighted_by_temperature(mention, known) for mention in leads.mentions)
         weighed = Leads(leads.clues, mentions)
-        belief = believed(weighed, self._reader, request.within, hint_of(request.hint, self._reader))
+        hint = hint_of(request.hint, self._reader)
+        belief = believed(weighed, self._reader, request.within, hint, RuledOut(request.not_there))
         return Thought(known, weighed, belief)
 
 

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from tts.clues.belief import distances_from
 from tts.clues.priors import Priors
+from tts.clues.ruled_out import Mask as Mask
+from tts.clues.ruled_out import inside as inside
 from tts.domain.claim import ClaimedPlace
-from tts.domain.geo import Area, BBox, Circle, Countries, Floats, LatLon
+from tts.domain.geo import BBox, Circle, Countries, Floats, LatLon
 from tts.verify.evidence.world import World
-
-Mask = npt.NDArray[np.bool_]
-_EDGE_KM = 0.5  # a town's centre is known to some hundred metres
-_TOWN_KM = 100.0  # a point belongs to the division of the nearest town, if that is not farther
-
-
-def inside(place: ClaimedPlace, lat: Floats, lon: Floats, world: World) -> Mask:
-    """(n,) whether each point, in degrees, lies in the place."""
-    masks = [_in_area(area, lat, lon, world) for area in place.areas]
-    found: Mask = np.logical_or.reduce(masks)
-    if place.region:
-        for i in np.flatnonzero(found):
-            town = world.gazetteer.nearest_town(LatLon(lat=float(lat[i]), lon=float(lon[i])), max_km=_TOWN_KM)
-            found[i] = town is not None and town.admin1 == place.region
-    return found
 
 
 def holds(place: ClaimedPlace, point: LatLon, world: World) -> bool:
@@ -70,19 +55,3 @@ def _of_countries(place: ClaimedPlace, priors: Priors) -> tuple[Floats, Floats, 
         np.concatenate([empty, *(found.lon for _, found in towns)]),
         np.concatenate([empty, *share]),
     )
-
-
-def _in_area(area: Area, lat: Floats, lon: Floats, world: World) -> Mask:
-    if isinstance(area, Circle):
-        return np.asarray(distances_from(area.centre, lat, lon) <= area.radius_km + _EDGE_KM)
-    if isinstance(area, BBox):
-        tall = (lat >= area.south) & (lat <= area.north)
-        wide = (
-            (lon >= area.west) & (lon <= area.east)
-            if area.west <= area.east
-            else (lon >= area.west) | (lon <= area.east)
-        )
-        return np.asarray(tall & wide)
-    codes = frozenset(area.codes)
-    at = (world.countries.at(LatLon(lat=float(a), lon=float(b))) for a, b in zip(lat, lon, strict=True))
-    return np.array([country is not None and country.code in codes for country in at], dtype=np.bool_)

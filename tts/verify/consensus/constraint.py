@@ -24,7 +24,7 @@ from tts.weights import weights
 
 FIRM = weights("verdict")["tied"]  # grounding from which a vote rests on something outside itself
 _BORDER_KM = 2.0  # borders are drawn to a few hundred metres; more would let in towns of the country beyond
-_HEAVIER = weights("verdict")["heavier"]  # log-odds by which a firm vote outside outweighs every vote inside
+HEAVIER = weights("verdict")["heavier"]  # log-odds by which a firm vote outside outweighs every vote inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def speaks_against(
             return False
     firm = [evidence_score(vote.ledger) for vote in outside if vote.ledger.grounding >= FIRM]
     best_inside = max((evidence_score(vote.ledger) for vote in inside), default=0.0)
-    return bool(firm) and max(firm) - best_inside > _HEAVIER
+    return bool(firm) and max(firm) - best_inside > HEAVIER
 
 
 def outside_verdict(

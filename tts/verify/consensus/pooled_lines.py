@@ -17,6 +17,7 @@ from tts.clues.conclusion import answers, conclusion
 from tts.clues.hints import Hint
 from tts.clues.lookups import asked
 from tts.clues.reader import ClueReader, Leads
+from tts.clues.ruled_out import RuledOut
 from tts.domain.geo import Area
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.reading import Reading, TextLine
@@ -51,6 +52,7 @@ def pooled(
     within: Area | None = None,
     hint: Hint | None = None,
     statement: str | None = None,
+    ruled_out: RuledOut | None = None,
 ) -> Pooled:
     """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them.
     `said` is the hint in the caller's words."""
@@ -59,7 +61,7 @@ def pooled(
         return Pooled()
     theirs = {t.rollout_id for t in stating}
     voted = [vote for vote in votes if vote.ledger.rollout_id in theirs]
-    found = pooled_hypothesis(stating, readings, world.clues, within, hint)
+    found = pooled_hypothesis(stating, readings, world.clues, within, hint, ruled_out)
     if found is None:
         return Pooled(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
     turns = tuple(turn for t in stating for turn in t.turns)
@@ -87,6 +89,7 @@ def pooled_hypothesis(
     reader: ClueReader,
     within: Area | None = None,
     hint: Hint | None = None,
+    ruled_out: RuledOut | None = None,
 ) -> Hypothesis | None:
     """The answer that the lines of some rollouts support together; None when they say too little. The caller's hint
     counts as he is believed, and never without a line."""
@@ -95,7 +98,7 @@ def pooled_hypothesis(
     leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.beside(lines))
     mentions = {mention.name: mention for mention in leads.mentions}
     leads = Leads(leads.clues, tuple(mentions[name] for name in sorted(mentions)))
-    belief = believed(leads, reader, within, hint)
+    belief = believed(leads, reader, within, hint, ruled_out)
     if not answers(belief, leads):
         return None
     return conclusion(belief, reader.countries).model_copy(update={"read": tuple(lines)})

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tts.clues.hints import hint_of
+from tts.clues.ruled_out import RuledOut
 from tts.domain.answer import Verdict
 from tts.domain.geo import Area
 from tts.domain.reading import Reading
@@ -21,6 +22,7 @@ from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster, clusters_of
 from tts.verify.consensus.constraint import FIRM, Outside, lies_inside, outside_verdict, speaks_against
 from tts.verify.consensus.pooled_lines import Pooled, pooled, read_vote
+from tts.verify.consensus.rejected import Rejected, held_by, rejected_of, with_rejected
 from tts.verify.consensus.spread_features import Spread, spread_of
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.hint_check import check_hint, with_hint
@@ -32,6 +34,7 @@ from tts.verify.evidence.world import World
 from tts.verify.model.adjudication import Adjudication
 from tts.verify.model.model_verdict import verdict_of_model
 
+_NOWHERE = RuledOut()
 _AT_ONCE_CHARS = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
 
 
@@ -40,7 +43,8 @@ class Judgement:
     """Everything between trajectories and verdict; calibration is fitted on it. Without votes there are no clusters.
 
     `outside` is set when nothing in the caller's area is answered, `apart` when the photos cannot be of one place:
-    then there are no clusters either. `read` is what the photo says without the caller, where he said something.
+    then there are no clusters either. `rejected` is a place that the caller ruled out and something points to. `read`
+    is what the photo says without the caller, where he said something.
     """
 
     ledgers: tuple[RolloutLedger, ...]
@@ -50,6 +54,7 @@ class Judgement:
     outside: Outside | None = None
     apart: tuple[OnePhoto, ...] = ()
     read: ReadBelief | None = None
+    rejected: Rejected | None = None
 
 
 class ConsensusVerifier:
@@ -75,12 +80,13 @@ class ConsensusVerifier:
             within=request.options.within,
             hint=request.options.hint,
             photos=max(1, len(request.photos)),
+            ruled_out=RuledOut.of(request.options),
         )
 
     def decide(self, request: VerifyRequest, judged: Judgement | None = None) -> Verdict:
         """The verdict. `judged` saves the work where `judge` was called before for this request."""
         judged = judged or self.judge(request)
-        return self._answering_the_hint(request, judged, self._decide(request, judged))
+        return self._answering_the_caller(request, judged, self._decide(request, judged))
 
     def adjudicated(self, request: VerifyRequest, judged: Judgement, adjudication: Adjudication) -> Verdict:
         """The verdict for a branch that a verifier model chose."""
@@ -95,7 +101,7 @@ class ConsensusVerifier:
             world=self._world,
             within=request.options.within,
         )
-        return self._answering_the_hint(request, judged, found)
+        return self._answering_the_caller(request, judged, found)
 
     def _decide(self, request: VerifyRequest, judged: Judgement) -> Verdict:
         target, within = request.options.target_radius_km, request.options.within
@@ -143,7 +149,9 @@ class ConsensusVerifier:
         blank = abstention((), target_km, self._world)
         return apart_verdict(answers, [one.read for one in judged.apart], blank)
 
-    def _answering_the_hint(self, request: VerifyRequest, judged: Judgement, verdict: Verdict) -> Verdict:
+    def _answering_the_caller(self, request: VerifyRequest, judged: Judgement, verdict: Verdict) -> Verdict:
+        """With what became of the hint, and of the places that were ruled out."""
+        verdict = with_rejected(verdict, judged.rejected)
         hint = request.options.hint
         if not hint or self._world.clues is None:
             return verdict
@@ -161,31 +169,39 @@ def judge(
     hint: str | None = None,
     photos: int = 1,
     trust: Mapping[int, tuple[float, ...]] | None = None,
+    ruled_out: RuledOut = _NOWHERE,
 ) -> Judgement:
-    """Weigh trajectories. Votes outside the area the caller named do not count; where the photo speaks against the
-    area, those inside do not either. `photos` counts those of the request. `trust` has the reliability of the source
-    of each rollout (`tts.verify.consensus.reliability`), where sources are known."""
+    """Weigh trajectories. Votes outside the area the caller named, and those in places that were ruled out, do not
+    count; where the photo speaks against the area, those inside do not either. `photos` counts those of the request.
+    `trust` has the reliability of the source of each rollout (`tts.verify.consensus.reliability`), where sources are
+    known."""
     claimed = hint_of(hint, world.clues) if hint and world.clues is not None else None
     built = [build_ledger(trajectory, readings, world, hint) for trajectory in trajectories]
     ledgers = tuple(ledger for ledger in built if ledger is not None)
     if apart := photos_apart(trajectories, readings, photos, world):
         return Judgement(ledgers, (), (), None, apart=apart)
-    asked = within is not None or bool(hint)
+    asked = within is not None or bool(hint) or bool(ruled_out)
     read = read_belief(trajectories, readings, world.clues) if asked and world.clues is not None else None
-    votes = votes_from([ledger for ledger in ledgers if lies_inside(ledger, within, world)], world)
+    left = [ledger for ledger in ledgers if held_by(ledger, ruled_out, world) is None]
+    votes = votes_from([ledger for ledger in left if lies_inside(ledger, within, world)], world)
     votes = [replace(vote, trust=(trust or {}).get(vote.ledger.rollout_id, ())) for vote in votes] if trust else votes
+    rejected = rejected_of(ledgers, votes, read, ruled_out, world) if ruled_out else None
     outside: Outside | None = None
     if within is not None:
-        others = [row for row in ledgers if lies_inside(row, None, world) and not lies_inside(row, within, world)]
+        others = [row for row in left if lies_inside(row, None, world) and not lies_inside(row, within, world)]
         beyond = votes_from(others, world)
         outside = _outside(trajectories, readings, beyond, read, within, world)
         if speaks_against(within, votes, beyond, read, world):
             return Judgement(ledgers, (), (), None, outside=replace(outside, contradicted=True), read=read)
-    together = pooled(trajectories, readings, votes, world, within, claimed, hint)
-    if together.vote is not None and not lies_inside(together.vote.ledger, within, world):
+    together = pooled(trajectories, readings, votes, world, within, claimed, hint, ruled_out)
+    if together.vote is not None and not _may_count(together.vote.ledger, within, ruled_out, world):
         together = Pooled()
     found = _weighed(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
-    return replace(found, read=read, outside=None if found.clusters else outside)
+    return replace(found, read=read, outside=None if found.clusters else outside, rejected=rejected)
+
+
+def _may_count(ledger: RolloutLedger, within: Area | None, ruled_out: RuledOut, world: World) -> bool:
+    return lies_inside(ledger, within, world) and held_by(ledger, ruled_out, world) is None
 
 
 def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, within: Area | None = None) -> Judgement:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import JsonValue
@@ -164,4 +164,4 @@ class ReleasedGeoVista(ReleasedDialect):
 
 
 def _without_tools(task: Task) -> Task:
-    return Task(task.photos, task.hint, task.within, task.target_radius_km, task.use_tools, ())
+    return replace(task, tools=())

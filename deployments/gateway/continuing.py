@@ -1,0 +1,233 @@
+"""What a new request takes over from an earlier one that its caller continues (ADR 0031).
+
+The earlier log stays as it is. The new request has a copy of its photos, its options with what the caller adds, what
+was found, and results of its tools: so the earlier one may be erased at any time afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from deployments.gateway.claims import looked_up
+from deployments.runstore import RunMeta, RunStore
+from deployments.runstore.reading import event_of, value_of
+from deployments.wiring.parts import clue_reader
+from geotts_client.continue_options import ContinueOptions
+from geotts_client.file_claim import FileClaim
+from tts.aio import closing
+from tts.clues.claimed_places import places_of
+from tts.clues.hint_names import stated_in
+from tts.clues.reader import ClueReader
+from tts.clues.rejected_place import rejected_place
+from tts.clues.ruled_out import labels
+from tts.domain.claim import CheckOptions, ClaimedPlace
+from tts.domain.continued import Continued, KeptResult, answered_place
+from tts.domain.identity import Identity
+from tts.domain.photo import Photo
+from tts.domain.request import LocateOptions
+from tts.domain.tooling import TextFact, ToolErrorKind, ToolResult, ViewFact
+from tts.domain.trajectory import Run, fold
+from tts.errors import RequestError
+
+_MOST_KEPT = 512
+_MOST_FILE_BYTES = 16 * 2**20  # of pictures that tools made, together
+_MOST_NOTES = 8
+_MOST_HINT = 2000  # characters, as in `LocateOptions`
+_QUOTED = 80
+
+
+class StillRunning(RequestError):
+    """A request is continued when it has ended."""
+
+    code = "still-running"
+    status = 409
+
+
+class PhotosGone(RequestError):
+    """The photos of the earlier request are not kept any more: they have to be sent again."""
+
+    code = "photos-gone"
+    status = 410
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """All that a new request has from the earlier one. `added` counts photos that are sent with it."""
+
+    options: LocateOptions
+    photos: tuple[Photo, ...]
+    continued: Continued
+    kept: tuple[KeptResult, ...]
+    file_claims: tuple[FileClaim, ...] = ()
+
+
+async def continuation_of(
+    store: RunStore, meta: RunMeta, asked: ContinueOptions, identity: Identity, data_dir: str | None, *, added: int
+) -> Continuation:
+    """Read the earlier request and put together what the next one starts from; `added` photos come with it.
+
+    Raises:
+        StillRunning: the earlier request has not ended.
+        PhotosGone: its photos are not kept any more, and none are sent.
+        RequestError: what the caller adds names no place, or does not fit.
+    """
+    if await store.is_open(meta.request_id):
+        raise StillRunning("this request is still at work: wait for its end, or cancel it, and continue then")
+    run = await earlier_run(store, meta.request_id)
+    earlier = earlier_options(meta)
+    options, why = await asyncio.to_thread(_options, earlier, asked, run, clue_reader(data_dir), added)
+    photos = await _photos(store, meta.request_id, run)
+    if photos is None and not added:
+        raise PhotosGone("the photo of this request is not kept any more: send it again in `image`")
+    dialect = options.dialect or identity.dialect
+    same = run.accepted is not None and run.accepted.dialect == dialect and photos is not None
+    moved = options.within != earlier.within
+    kept = await kept_results(store, meta.request_id, run, moved=moved) if same else ()
+    continued = Continued(
+        request_id=meta.request_id,
+        before=None if run.answer is None else answered_place(run.answer),
+        found=_notes(run),
+        why=tuple(why),
+        keeps=("photos" if moved else "all") if same else "",
+    )
+    claims = run.answer.file_claims if run.answer is not None else ()
+    bare = tuple(claim.model_copy(update={"distance_km": None}) for claim in claims)
+    return Continuation(options, photos or (), continued, kept, bare)
+
+
+def earlier_options(meta: RunMeta) -> LocateOptions:
+    """The options of a request as they were kept. Raises RequestError for one of a release that kept none."""
+    if not meta.options:
+        raise RequestError("this request was made by a release that kept no options: it cannot be continued")
+    model = CheckOptions if json.loads(meta.options).get("claim") else LocateOptions
+    return value_of(model, meta.options)
+
+
+async def earlier_run(store: RunStore, request_id: str) -> Run:
+    """The fold of a log as it is."""
+    events = []
+    async with closing(store.read(request_id, idle_s=0.0)) as entries:
+        async for entry in entries:
+            if entry is None:
+                break
+            if (event := event_of(entry)) is not None:
+                events.append(event)
+    return fold(events)
+
+
+async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: bool) -> tuple[KeptResult, ...]:
+    """What tools told the earlier request, with the pictures that are still there. After a change of the area
+    (`moved`), only what depends on the photos alone."""
+    photos = {photo.sha256 for photo in run.accepted.photos} if run.accepted is not None else set()
+    kept: dict[str, KeptResult] = {}
+    left = _MOST_FILE_BYTES
+    for one in _told(run):
+        key = json.dumps([one.call.name, one.call.arguments], sort_keys=True)
+        if len(kept) >= _MOST_KEPT or key in kept or not _may_be_kept(one.result, moved=moved):
+            continue
+        wanted = {image.sha256 for image in one.result.images} | _viewed(one.result)
+        found = [await store.file(request_id, sha256) for sha256 in sorted(wanted - photos)]
+        files = tuple((file.sha256, file.media_type, file.data) for file in found if file is not None)
+        left -= sum(len(data) for _, _, data in files)
+        if len(files) == len(found) and left >= 0:
+            kept[key] = KeptResult(one.call, one.result, files)
+    return tuple(kept.values())
+
+
+def _told(run: Run) -> Iterator[KeptResult]:
+    for trajectory in run.trajectories:
+        for turn in trajectory.turns:
+            results = {result.call_id: result for result in turn.results}
+            for call in turn.calls:
+                if (result := results.get(call.id)) is not None:
+                    yield KeptResult(call, result)
+
+
+def _may_be_kept(result: ToolResult, *, moved: bool) -> bool:
+    if result.failure is not None and result.failure.kind is not ToolErrorKind.NOT_FOUND:
+        return False
+    return not moved or (bool(result.facts) and all(isinstance(fact, TextFact | ViewFact) for fact in result.facts))
+
+
+def _viewed(result: ToolResult) -> set[str]:
+    return {fact.image.sha256 for fact in result.facts if isinstance(fact, ViewFact)}
+
+
+async def _photos(store: RunStore, request_id: str, run: Run) -> tuple[Photo, ...] | None:
+    """Copies of the earlier photos; None when one is gone."""
+    photos = []
+    for info in run.accepted.photos if run.accepted is not None else ():
+        file = await store.file(request_id, info.sha256)
+        if file is None:
+            return None
+        photos.append(Photo(file.data, info.sha256, info.source_sha256, info.width, info.height, file.media_type))
+    return tuple(photos) or None
+
+
+def _options(
+    earlier: LocateOptions, asked: ContinueOptions, run: Run, reader: ClueReader, added: int
+) -> tuple[LocateOptions, list[str]]:
+    """The options of the next request, and what the caller added, in plain words."""
+    changed: dict[str, object] = {"resume_grace_s": asked.resume_grace_s}
+    changed |= {name: value for name in ("deadline_s", "include") if (value := getattr(asked, name)) is not None}
+    why: list[str] = []
+    fact = (asked.fact or "").strip()
+    rejected = [*_rejected(asked, run, reader, added), *_denied(fact, reader)]
+    if rejected:
+        kept = dict.fromkeys((*earlier.not_there, *rejected))
+        changed["not_there"] = tuple(kept)
+        why.append(f"you ruled out {labels(rejected)}")
+    if fact and not _denied(fact, reader):
+        changed["hint"] = _joined(earlier.hint, fact)
+        why.append(f"you said: “{fact if len(fact) <= _QUOTED else fact[: _QUOTED - 1] + '…'}”")
+    if asked.within is not None:
+        changed["within"] = asked.within
+        why.append("you named an area")
+    if added:
+        why.append("you added a photo" if added == 1 else f"you added {added} photos")
+    return earlier.model_copy(update=changed), why
+
+
+def _rejected(asked: ContinueOptions, run: Run, reader: ClueReader, added: int) -> Iterable[ClaimedPlace]:
+    """What `not_there` stands for; the earlier answer too where the caller adds nothing at all."""
+    nothing_added = asked.not_there is None and not asked.fact and asked.within is None and not added
+    if asked.not_there is True or nothing_added:
+        if run.answer is None:
+            raise _wrong("not_there", "the earlier request came to no answer; say which place it is not")
+        try:
+            return (rejected_place(run.answer, reader),)
+        except ValueError as error:
+            raise _wrong("not_there", str(error)) from error
+    statements = asked.not_there if isinstance(asked.not_there, tuple) else ()
+    return looked_up("not_there", statements, reader)
+
+
+def _denied(fact: str, reader: ClueReader) -> list[ClaimedPlace]:
+    """The places of a fact that is nothing but a denial: “not in Italy”."""
+    stated = stated_in(fact, reader) if fact else None
+    if stated is None or not stated.denied:
+        return []
+    return [places_of(name, fact, reader, near=False) for name in stated.names]
+
+
+def _joined(hint: str | None, fact: str) -> str:
+    joined = f"{hint}\n{fact}" if hint else fact
+    if len(joined) > _MOST_HINT:
+        raise _wrong("fact", f"with what you said before it has more than {_MOST_HINT} characters")
+    return joined
+
+
+def _notes(run: Run) -> tuple[str, ...]:
+    """What spoke for and against the earlier answer."""
+    if run.answer is None:
+        return ()
+    said = [text.text for text in run.answer.contradictions]
+    said += [one.claim if one.supports else f"against it: {one.claim}" for one in run.answer.evidence]
+    return tuple(dict.fromkeys(said))[:_MOST_NOTES]
+
+
+def _wrong(field: str, problem: str) -> RequestError:
+    return RequestError(f"{field}: {problem}", errors=({"field": field, "problem": problem},))

@@ -1,0 +1,57 @@
+"""`POST /locate/{request_id}/continue`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import Response
+
+from deployments.gateway.arrival import Arrival
+from deployments.gateway.auth import Caller
+from deployments.gateway.continuing import Continuation, continuation_of
+from deployments.http.openapi import CONTINUE, CONTINUE_PROBLEMS, NOTHING_WORKED
+from deployments.http.request_body import read_addition
+from deployments.http.routes.locate import Asked, started_reply
+from deployments.http.routes.runs import RequestId
+from deployments.http.service import Service
+from geotts_client.continue_options import ContinueOptions
+from tts.api.schema import LocateResponse
+
+
+def add_continue(app: FastAPI, service: Service) -> None:
+    """Add `POST /locate/{request_id}/continue` to `app`."""
+    router = APIRouter(tags=["locate"], responses=CONTINUE_PROBLEMS)
+
+    @router.post(
+        "/locate/{request_id}/continue",
+        response_model=LocateResponse,
+        responses=NOTHING_WORKED,
+        openapi_extra=CONTINUE,
+        operation_id="continue",
+    )
+    async def continue_(request: Request, request_id: RequestId) -> Response:
+        """It is not there, or you know more by now.
+
+        A new request, whose rollouts know what the earlier one found, what is ruled out and why. Results of tools are
+        kept and not asked for again. The reply is that of `/locate`; `answer.changed` says what became of the earlier
+        answer. The earlier request stays as it is, and may be erased.
+        """
+
+        async def read(arrival: Arrival) -> Asked:
+            await service.gateway.meta(request_id, arrival.caller)  # before the body: nobody else's is read for
+            asked, photos = await read_addition(request, service.args.gateway, arrival.fetching(service.fetch))
+            found = await continued(service, request_id, asked, arrival.caller, added=len(photos))
+            return Asked(found.options, photos, found)
+
+        return await started_reply(request, service, read)
+
+    app.include_router(router)
+
+
+async def continued(
+    service: Service, request_id: str, asked: ContinueOptions, caller: Caller, *, added: int
+) -> Continuation:
+    """What a request has from an earlier one of the same caller. Raises RequestError; NotFound for any other."""
+    gateway = service.gateway
+    meta = await gateway.meta(request_id, caller)
+    identity, data_dir = gateway.ports.identity, service.args.data_dir
+    return await continuation_of(gateway.store, meta, asked, identity, data_dir, added=added)

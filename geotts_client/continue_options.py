@@ -1,0 +1,53 @@
+"""What a caller of `POST /locate/{request_id}/continue` adds to an earlier request."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from geotts_client.area import Area
+from geotts_client.options import MAX_RULED_OUT, LocateOptions, area_given
+from geotts_client.statements import Statement, listed
+from geotts_client.value import Value
+
+MAX_FACT = 1000
+_TRUE, _FALSE = ("true", "yes", "1"), ("", "false", "no", "0")
+_OWN = LocateOptions.model_fields
+
+
+def _rejected(given: object) -> object:
+    if isinstance(given, str) and given.strip().lower() in (*_TRUE, *_FALSE):
+        return given.strip().lower() in _TRUE
+    return given if given is None or isinstance(given, bool) else listed(given)
+
+
+class ContinueOptions(Value):
+    """Everything that is not named here is as in the earlier request. With none of `not_there`, `fact`, `within` and
+    further photos, the earlier answer is rejected.
+    """
+
+    not_there: Annotated[
+        bool | Annotated[tuple[Statement, ...], Field(min_length=1, max_length=MAX_RULED_OUT)] | None,
+        BeforeValidator(_rejected),
+    ] = Field(
+        default=None,
+        description="where it was not taken: true for the earlier answer, a place by its name (`Sofia`), "
+        "`lat,lon,km`, countries (`BG`), an area, or a list of these",
+    )
+    fact: Annotated[str, Field(max_length=MAX_FACT)] | None = Field(
+        default=None,
+        description="what you know by now, in words; a claim as `hint` is. `not in Italy` rules Italy out",
+    )
+    within: Annotated[Area | None, BeforeValidator(area_given)] = Field(
+        default=None, description="an area the answer must lie in, in place of the earlier one"
+    )
+    deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
+        default=None, description="seconds until the best answer so far is due; the earlier request's when absent"
+    )
+    resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
+        default=0.0, description=_OWN["resume_grace_s"].description
+    )
+    include: Literal["none", "summary", "full"] | None = Field(
+        default=None, description="how much of the trajectories a JSON reply carries; as before when absent"
+    )

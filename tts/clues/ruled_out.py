@@ -1,0 +1,108 @@
+"""Places that the caller rules out: a constraint like an area, reversed. That a point lies elsewhere is no evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tts.clues.belief import distances_from
+from tts.domain.claim import ClaimedPlace
+from tts.domain.geo import Area, BBox, Circle, Countries, Floats, LatLon
+from tts.domain.request import LocateOptions
+from tts.geodata import countries
+from tts.geodata.gazetteer import Gazetteer
+
+Mask = npt.NDArray[np.bool_]
+_EDGE_KM = 0.5  # a town's centre is known to some hundred metres
+_TOWN_KM = 100.0  # a point belongs to the division of the nearest town, if that is not farther
+
+
+class Geography(Protocol):
+    """What tells which country and division a point lies in."""
+
+    @property
+    def gazetteer(self) -> Gazetteer:
+        """Towns with their divisions."""
+        ...
+
+    @property
+    def countries(self) -> countries.Countries:
+        """Outlines of countries."""
+        ...
+
+
+@dataclass(frozen=True)
+class RuledOut:
+    """Places that hold no answer; false when there are none."""
+
+    places: tuple[ClaimedPlace, ...] = field(default=())
+
+    @classmethod
+    def of(cls, options: LocateOptions) -> RuledOut:
+        """Those of a request that have been looked up."""
+        return cls(tuple(place for place in options.not_there if isinstance(place, ClaimedPlace)))
+
+    def __bool__(self) -> bool:
+        return bool(self.places)
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """Countries of which no part is left."""
+        whole = [area for place in self.places if not place.region for area in place.areas]
+        return frozenset(code for area in whole if isinstance(area, Countries) for code in area.codes)
+
+    def holding(self, point: LatLon, world: Geography) -> ClaimedPlace | None:
+        """The first place that holds a point."""
+        lat, lon = np.array([point.lat]), np.array([point.lon])
+        return next((place for place in self.places if inside(place, lat, lon, world)[0]), None)
+
+    def covers(self, lat: Floats, lon: Floats, code: str, world: Geography) -> Mask:
+        """(n,) whether each point, in degrees and in the country `code`, is ruled out."""
+        masks = [np.full(len(lat), code in self.codes)]
+        for place in self.places:
+            measured = [area for area in place.areas if not isinstance(area, Countries)]
+            masks += [in_area(area, lat, lon, world) for area in measured]
+            if place.region and any(isinstance(area, Countries) and code in area.codes for area in place.areas):
+                masks.append(_in_region(place.region, lat, lon, world))
+        return np.asarray(np.logical_or.reduce(masks))
+
+
+def inside(place: ClaimedPlace, lat: Floats, lon: Floats, world: Geography) -> Mask:
+    """(n,) whether each point, in degrees, lies in the place."""
+    found: Mask = np.logical_or.reduce([in_area(area, lat, lon, world) for area in place.areas])
+    if place.region:
+        at = np.flatnonzero(found)
+        found[at] = _in_region(place.region, lat[at], lon[at], world)
+    return found
+
+
+def in_area(area: Area, lat: Floats, lon: Floats, world: Geography) -> Mask:
+    """(n,) whether each point, in degrees, lies in an area; circles are taken half a kilometre wider."""
+    if isinstance(area, Circle):
+        return np.asarray(distances_from(area.centre, lat, lon) <= area.radius_km + _EDGE_KM)
+    if isinstance(area, BBox):
+        tall = (lat >= area.south) & (lat <= area.north)
+        east, west = lon <= area.east, lon >= area.west
+        return np.asarray(tall & ((west & east) if area.west <= area.east else (west | east)))
+    codes = frozenset(area.codes)
+    at = (world.countries.at(LatLon(lat=float(a), lon=float(b))) for a, b in zip(lat, lon, strict=True))
+    return np.array([country is not None and country.code in codes for country in at], dtype=np.bool_)
+
+
+def _in_region(region: str, lat: Floats, lon: Floats, world: Geography) -> Mask:
+    towns = (
+        world.gazetteer.nearest_town(LatLon(lat=float(a), lon=float(b)), max_km=_TOWN_KM)
+        for a, b in zip(lat, lon, strict=True)
+    )
+    return np.array([town is not None and town.admin1 == region for town in towns], dtype=np.bool_)
+
+
+def labels(places: Sequence[ClaimedPlace]) -> str:
+    """Their names, with “and” before the last."""
+    names = list(dict.fromkeys(place.place for place in places))
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,36 @@
+"""Results of tools that a rollout need not ask for again: the request that it continues has them.
+
+A call is known by the name and the arguments that the model wrote, so that only the same dialect finds it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import orjson
+
+from tts.domain.continued import KeptResult
+from tts.domain.tooling import ToolCall
+from tts.ports import Attachment, ToolOutcome
+
+
+class KnownResults:
+    """Of one group of rollouts. Without any, every call is made."""
+
+    def __init__(self, kept: Iterable[KeptResult]) -> None:
+        self._kept: dict[bytes, KeptResult] = {}
+        for one in kept:
+            self._kept.setdefault(key_of(one.call), one)
+
+    def of(self, call: ToolCall) -> ToolOutcome | None:
+        """The result of a call as it was, marked as `kept`; None where it has to be made."""
+        if not self._kept or (kept := self._kept.get(key_of(call))) is None:
+            return None
+        result = kept.result.model_copy(update={"call_id": call.id, "cached": True, "kept": True, "elapsed_s": 0.0})
+        files = tuple(Attachment(sha256=sha256, media_type=kind, data=data) for sha256, kind, data in kept.files)
+        return ToolOutcome(result, files)
+
+
+def key_of(call: ToolCall) -> bytes:
+    """The same for calls of one tool with the same arguments, in whatever order."""
+    return orjson.dumps([call.name, call.arguments], option=orjson.OPT_SORT_KEYS)

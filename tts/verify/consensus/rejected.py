@@ -1,0 +1,70 @@
+"""What speaks for the places that the caller ruled out.
+
+They get no vote and no answer. A rejection is the caller's word, as an area is, and it is not evidence. Where the photo
+or the tools point to such a place more firmly than to all others, the answer says so first; the best place that is left
+is still given, because whoever rejects an answer asks for the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tts.clues.ruled_out import RuledOut
+from tts.domain.answer import Contradiction, Verdict
+from tts.domain.claim import ClaimedPlace
+from tts.verify.consensus.constraint import FIRM, HEAVIER
+from tts.verify.consensus.votes import Vote, evidence_score
+from tts.verify.evidence.ledger import RolloutLedger
+from tts.verify.evidence.reading_belief import ReadBelief
+from tts.verify.evidence.world import World
+
+_READ_SHARE, _READ_KM = 0.5, 25.0  # of the belief from lettering, near its point: what was read leads there by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A place that was ruled out and that something points to. `firmly`: more than to any place that is left."""
+
+    place: ClaimedPlace
+    read: bool
+    firmly: bool
+
+
+def rejected_of(
+    ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], read: ReadBelief | None, ruled_out: RuledOut, world: World
+) -> Rejected | None:
+    """The place that was ruled out and has the most for it; `votes` are those for places that are left."""
+    found = read.hypothesis.point if read is not None and read.hypothesis is not None else None
+    said = None if found is None else ruled_out.holding(found, world)
+    if read is not None and found is not None and said is not None:
+        firmly = read.names(found) and read.belief.mass(found, _READ_KM) >= _READ_SHARE
+        return Rejected(said, read.names(found), firmly)
+    pointed = [(ledger, held) for ledger in ledgers if (held := held_by(ledger, ruled_out, world)) is not None]
+    if not pointed:
+        return None
+    best, place = max(pointed, key=lambda pair: (evidence_score(pair[0]), pair[1].place))
+    left = max((evidence_score(vote.ledger) for vote in votes), default=0.0)
+    return Rejected(place, False, best.grounding >= FIRM and evidence_score(best) - left > HEAVIER)
+
+
+def held_by(ledger: RolloutLedger, ruled_out: RuledOut, world: World) -> ClaimedPlace | None:
+    """The place that was ruled out and holds the point of a ledger."""
+    point = ledger.hypothesis.point
+    return None if point is None or not ruled_out else ruled_out.holding(point, world)
+
+
+def with_rejected(verdict: Verdict, rejected: Rejected | None) -> Verdict:
+    """The verdict, which says first what speaks for a place that was ruled out."""
+    if rejected is None or not (rejected.firmly or verdict.abstained):
+        return verdict
+    text = f"The photo {'says' if rejected.read else 'points to'} {rejected.place.place}, which you ruled out."
+    if not rejected.firmly:
+        return verdict.model_copy(update={"explanation": f"{text} {verdict.explanation}".strip()})
+    contradiction = Contradiction(about="not_there", text=text)
+    return verdict.model_copy(
+        update={
+            "explanation": f"{text} {verdict.explanation}".strip(),
+            "contradictions": (*verdict.contradictions, contradiction),
+        }
+    )
