@@ -86,8 +86,8 @@ async def _serve() -> None:
         print(port, flush=True)  # noqa: T201
         while await lines.readline():
             lags, store.lags = store.lags, []
-            told = {"texts": len(lags), "lag_p95_ms": round(percentile(lags, 0.95) * 1e3, 1) if lags else 0.0}
-            print(orjson.dumps(told).decode(), flush=True)  # noqa: T201
+            figures = {"texts": len(lags), "lag_p95_ms": round(percentile(lags, 0.95) * 1e3, 1) if lags else 0.0}
+            print(orjson.dumps(figures).decode(), flush=True)  # noqa: T201
     await gateway.aclose()
 
 

@@ -78,13 +78,13 @@ async def _step(url: str, process: Process, requests: int, *, followed: bool) ->
             lag for one in await asyncio.gather(*(_ask(http, url, followed) for _ in range(requests))) for lag in one
         ]
     took_s = max(SAID_FOR_S, time.monotonic() - started)
-    told = await _recorded(process)
+    figures = await _recorded(process)
     busy = (time.process_time() - worked) / (time.monotonic() - started)
     if busy > _BUSY:  # then it is the readers who are late
         say(f"the client itself was busy for {100 * busy:.0f} % of the time: the gateway carries more than this says")
     if followed:
         return len(lags) / took_s, round(percentile(lags, 0.95) * 1e3, 1)
-    return told["texts"] * UNFOLLOWED_CHUNKS / took_s, max(0.0, told["lag_p95_ms"] - _GATHERED_MS)
+    return figures["texts"] * UNFOLLOWED_CHUNKS / took_s, max(0.0, figures["lag_p95_ms"] - _GATHERED_MS)
 
 
 async def _ask(http: httpx.AsyncClient, url: str, followed: bool) -> list[float]:

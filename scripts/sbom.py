@@ -81,12 +81,12 @@ def _component(package: Locked) -> Component:
 def _licences(name: str) -> list[LicenseExpression | DisjunctiveLicense]:
     """What the installed package says of its licence; nothing when it is not installed or says nothing short."""
     try:
-        said = metadata(name)
+        package = metadata(name)
     except PackageNotFoundError:
         return []
-    if "License-Expression" in said and (expression := said["License-Expression"]):
+    if "License-Expression" in package and (expression := package["License-Expression"]):
         return [LicenseExpression(expression)]
-    named = said["License"].strip() if "License" in said else ""
+    named = package["License"].strip() if "License" in package else ""
     return [DisjunctiveLicense(name=named)] if named and "\n" not in named and len(named) < 100 else []
 
 

@@ -68,7 +68,7 @@ async def _traced(model: ModelClient, request: ModelRequest) -> AsyncIterator[De
     try:
         async with closing(model.generate(request)) as deltas:
             async for delta in deltas:
-                call.heard(delta)
+                call.record(delta)
                 yield delta
         call.whole = True
     finally:
@@ -92,7 +92,7 @@ class _Chat:
             )
         self._span = tracer().start_span(f"chat {model.name}", kind=SpanKind.CLIENT, attributes=attributes)
 
-    def heard(self, delta: Delta) -> None:
+    def record(self, delta: Delta) -> None:
         """Note a piece of the reply."""
         if self._first and (delta.text or delta.tool_calls):
             self._first = False
@@ -115,8 +115,8 @@ class _Chat:
             }
         )
         if GEN_AI.content:
-            said = [{"role": "assistant", "parts": [{"type": "text", "content": "".join(self._text)}]}]
-            self._span.set_attribute("gen_ai.output.messages", _content(said))
+            output = [{"role": "assistant", "parts": [{"type": "text", "content": "".join(self._text)}]}]
+            self._span.set_attribute("gen_ai.output.messages", _content(output))
         if not self.whole:
             self._span.set_status(Status(StatusCode.ERROR))
             self._span.set_attribute("error.type", "cut")
@@ -128,7 +128,7 @@ class _Chat:
 
 @contextmanager
 def tool_span(call: ToolCall, rollout_id: int) -> Iterator[Span]:
-    """Around one tool call; `tell_result` adds what came back."""
+    """Around one tool call; `record_result` adds the result."""
     attributes: dict[str, AttributeValue] = {"tool": call.name, "rollout_id": rollout_id}
     name = "tool"
     if GEN_AI.on:
@@ -145,7 +145,7 @@ def tool_span(call: ToolCall, rollout_id: int) -> Iterator[Span]:
         yield current
 
 
-def tell_result(current: Span, result: ToolResult) -> None:
+def record_result(current: Span, result: ToolResult) -> None:
     """Add the result of a tool call to its span."""
     if not GEN_AI.on:
         return
@@ -156,7 +156,7 @@ def tell_result(current: Span, result: ToolResult) -> None:
         current.set_attribute("gen_ai.tool.call.result", masked(result.text)[:_LONGEST_CONTENT])
 
 
-def tell_verdict(verdict: Verdict) -> None:
+def record_verdict(verdict: Verdict) -> None:
     """Add the verifier's score to the current span, as an evaluation: the confidence, and the level as its label."""
     if not GEN_AI.on:
         return
@@ -165,8 +165,8 @@ def tell_verdict(verdict: Verdict) -> None:
         "gen_ai.evaluation.score.value": verdict.confidence,
         "gen_ai.evaluation.score.label": "abstained" if verdict.abstained else str(verdict.level),
     }
-    told = {**evaluation, "gen_ai.evaluation.explanation": masked(verdict.explanation)[:_LONGEST_CONTENT]}
-    trace.get_current_span().add_event("gen_ai.evaluation.result", told if GEN_AI.content else evaluation)
+    with_explanation = {**evaluation, "gen_ai.evaluation.explanation": masked(verdict.explanation)[:_LONGEST_CONTENT]}
+    trace.get_current_span().add_event("gen_ai.evaluation.result", with_explanation if GEN_AI.content else evaluation)
 
 
 def _provider(model: ModelClient) -> str:
@@ -177,14 +177,14 @@ def _provider(model: ModelClient) -> str:
 
 def _sampling(request: ModelRequest) -> dict[str, AttributeValue]:
     sampling = request.sampling
-    told: dict[str, AttributeValue] = {
+    attributes: dict[str, AttributeValue] = {
         "gen_ai.request.temperature": sampling.temperature,
         "gen_ai.request.top_p": sampling.top_p,
         "gen_ai.request.max_tokens": sampling.max_tokens,
     }
     if sampling.top_k > 0:
-        told["gen_ai.request.top_k"] = float(sampling.top_k)
-    return told if sampling.seed is None else {**told, "gen_ai.request.seed": sampling.seed}
+        attributes["gen_ai.request.top_k"] = float(sampling.top_k)
+    return attributes if sampling.seed is None else {**attributes, "gen_ai.request.seed": sampling.seed}
 
 
 def _content(value: object) -> str:

@@ -36,7 +36,6 @@ from tts.domain.request import LocateRequest, RequestContext
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
-from tts.egress_log import EgressLog
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failures import why_nothing_worked
@@ -44,8 +43,9 @@ from tts.ensemble.leader import LeaderRule, leading_point
 from tts.ensemble.past import TESTS_CLAIM, Past
 from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
-from tts.gen_ai import tell_verdict
+from tts.gen_ai import record_verdict
 from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, Routing, VerifyRequest
+from tts.request_egress import RequestEgress
 from tts.request_events import accepted_event, failed_event, seed_of
 from tts.telemetry import span, traceparent
 from tts.verify.claims.questions import in_question
@@ -62,7 +62,7 @@ Item = Event | Attachment
 
 
 async def solve(
-    request: LocateRequest, ports: Ports, *, deadline_s: float, egress: EgressLog | None = None
+    request: LocateRequest, ports: Ports, *, deadline_s: float, egress: RequestEgress | None = None
 ) -> AsyncIterator[Item]:
     """Locate the photos of a request. Yields numbered events, and attachments for the files of the request.
 
@@ -86,11 +86,11 @@ class Solution:
         request: LocateRequest,
         ports: Ports,
         deadline_s: float,
-        egress: EgressLog | None = None,
+        egress: RequestEgress | None = None,
         past: Past | None = None,
     ) -> None:
         self._past = past
-        self._request, self._ports, self._egress = request, ports, egress or EgressLog(ports, request.id)
+        self._request, self._ports, self._egress = request, ports, egress or RequestEgress(ports, request.id)
         self._options = request.options
         self._run = Run() if past is None else past.run
         elapsed_s = 0.0 if past is None else past.elapsed_s
@@ -99,7 +99,7 @@ class Solution:
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
         self._seed = self._options.seed if self._options.seed is not None else seed_of(request)
         self._beside = Usage()  # of models asked by locator and verifier
-        self._seen: dict[str, str] = {}  # what an observer said of the photos
+        self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
         self._blind: int | None = None  # rollouts that were not told of the claim, once others test it
         self._parent: str | None = None
         self._marks: dict[str, float] = {}
@@ -250,7 +250,7 @@ class Solution:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
         settings = self._ports.watch
         watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, settings.guesses)
-        sink = Sink(self._emit, self._send, self._send, run=self._testing_run, seen=self._seen)
+        sink = Sink(self._emit, self._send, self._send, run=self._testing_run, descriptions=self._descriptions)
         return Ensemble(
             self._ports.rollouts,
             settings,
@@ -270,7 +270,7 @@ class Solution:
         settings = self._ports.watch
         policy = StopPolicy.parse(self._options.stop or settings.stop)
         self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses, led=settings.leader)
-        sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, seen=self._seen)
+        sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, descriptions=self._descriptions)
         return Ensemble(
             self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total
         )
@@ -290,7 +290,7 @@ class Solution:
         with span("route"):
             routing = await self._ports.locator.rate(self._request.photos, context)
         self._beside += routing.usage
-        self._seen |= {description.photo_sha256: description.text for description in routing.described}
+        self._descriptions |= {description.photo_sha256: description.text for description in routing.described}
         self._mark("routed_s")
         return routing
 
@@ -341,7 +341,7 @@ class Solution:
                         async for piece in pieces:
                             if isinstance(piece, Verdict):
                                 verdict = piece
-                                tell_verdict(piece)
+                                record_verdict(piece)
                             elif isinstance(piece, Usage):
                                 self._beside += piece
                             else:
@@ -384,8 +384,10 @@ class Solution:
         self._marks[name] = self._number.elapsed_s()
 
     def _context(self, remaining_s: float) -> RequestContext:
-        seen = dict(self._seen)  # whoever works on the request from now on knows it, in whatever process
-        return RequestContext(id=self._request.id, remaining_s=remaining_s, traceparent=self._parent, described=seen)
+        described = dict(self._descriptions)  # rollouts that start from now on have them, in whatever process
+        return RequestContext(
+            id=self._request.id, remaining_s=remaining_s, traceparent=self._parent, described=described
+        )
 
     def _paid_context(self, remaining_s: float) -> RequestContext:
         """With the money that is left for the models of locator and verifier."""

@@ -27,11 +27,11 @@ def template_finding(engine: OpenAIEngine, what: str = "chat template of the end
     root = engine.base_url.rstrip("/").removesuffix("/v1")
     try:
         with httpx.Client(base_url=root, headers=headers, timeout=_PATIENCE_S, trust_env=False) as client:
-            found = (_seen(client, kind, engine.model) for kind in RENDERING)
-            seen = next((traits for traits in found if traits is not None), None)
+            found = (_rendered_template(client, kind, engine.model) for kind in RENDERING)
+            template = next((traits for traits in found if traits is not None), None)
     except (httpx.HTTPError, httpx.InvalidURL):
         return None
-    lost = () if seen is None else losses(seen)
+    lost = () if template is None else losses(template)
     if not lost:
         return None
     return Finding(
@@ -43,15 +43,15 @@ def template_finding(engine: OpenAIEngine, what: str = "chat template of the end
     )
 
 
-def _seen(client: httpx.Client, kind: ServerKind, model: str) -> TemplateTraits | None:
+def _rendered_template(client: httpx.Client, kind: ServerKind, model: str) -> TemplateTraits | None:
     looking = look(kind, model)
     question = next(looking)
     while True:
         try:
             question = looking.send(_answer(client, question))
         except StopIteration as end:
-            seen: TemplateTraits | None = end.value
-            return seen
+            template: TemplateTraits | None = end.value
+            return template
 
 
 def _answer(client: httpx.Client, question: Question) -> Any:

@@ -45,9 +45,9 @@ class Arrival:
 
         return fetch
 
-    def _note(self, sent: Outgoing) -> None:
-        self.fetched.append(sent.without_query())
+    def _note(self, request: Outgoing) -> None:
+        self.fetched.append(request.without_query())
 
-    def sent(self) -> tuple[Outgoing, ...]:
+    def egress(self) -> tuple[Outgoing, ...]:
         """What went out, under the request it belongs to."""
         return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self.fetched)

@@ -164,10 +164,10 @@ class Cases:
 
 def _with_outcomes(case: Case, runs: tuple[CaseRun, ...]) -> Case:
     known = {run.request_id: run.outcome for run in runs}
-    told = tuple(
+    runs_with_outcomes = tuple(
         run.model_copy(update={"outcome": known.get(run.request_id, run.outcome) or run.outcome}) for run in case.runs
     )
-    return case.model_copy(update={"runs": told})
+    return case.model_copy(update={"runs": runs_with_outcomes})
 
 
 def _outcome(run: Run) -> CaseOutcome | None:

@@ -119,9 +119,9 @@ class Gateway:
                 yield arrival
             finally:
                 if arrival.fetched and not arrival.launched:
-                    sent = arrival.sent()
+                    egress = arrival.egress()
                     await self._runner.record_refusal(
-                        RunMeta(request_id=arrival.request_id, tenant=caller.name, fetched=sent)
+                        RunMeta(request_id=arrival.request_id, tenant=caller.name, fetched=egress)
                     )
 
     async def start(
@@ -182,7 +182,7 @@ class Gateway:
             attended=attended,
             options=options.model_dump_json(),
             webhook=webhook,
-            fetched=arrival.sent(),
+            fetched=arrival.egress(),
             continues=request.continued.request_id if request.continued is not None else "",
         )
         settled = False

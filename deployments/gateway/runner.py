@@ -28,10 +28,10 @@ from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
-from tts.egress_log import EgressLog, write_down
 from tts.errors import FatalError, GeoTTSError, boundary
 from tts.pipeline import Solution
 from tts.ports import Attachment, Checkpoint, Ports
+from tts.request_egress import RequestEgress, write_down
 
 _log = logging.getLogger("geotts.gateway")
 _UNFOLLOWED_S = 0.05
@@ -45,14 +45,14 @@ class _Job:
 
     request: LocateRequest
     meta: RunMeta
-    egress: EgressLog
+    egress: RequestEgress
     attended: bool = True
     earlier: TakenOver | None = None  # what the gateway did that was lost
     last_seq: int = 0
     began: bool = False
     solution: Solution | None = None
     run: Run | None = None  # all that the log says, once that came to its own end
-    told: Run = field(default_factory=Run)  # what the log says so far, where that is coarser than what is known
+    coarse_run: Run = field(default_factory=Run)  # where the log is coarser than what is known: what it says so far
     started: float = field(default_factory=time.perf_counter)
     task: asyncio.Task[None] | None = None
 
@@ -89,7 +89,7 @@ class Runner:
         away, but whether the work ends then is ours to say.
         """
         self._ensure_duties()
-        self._start(_Job(request, meta, EgressLog(self._ports, request.id, meta.fetched), attended))
+        self._start(_Job(request, meta, RequestEgress(self._ports, request.id, meta.fetched), attended))
 
     def _start(self, job: _Job) -> None:
         self._observers.accepted(job.meta)  # it may refuse
@@ -184,7 +184,7 @@ class Runner:
                     await attached()  # it may fail: then that is the end of the request
                 await self._record(job, batch)
                 begun.set()
-        job.run = solution.so_far if self._coarsening is None else job.told
+        job.run = solution.so_far if self._coarsening is None else job.coarse_run
 
     @property
     def _is_continued_elsewhere(self) -> bool:
@@ -226,13 +226,13 @@ class Runner:
         if events:
             job.last_seq = events[-1].seq
             if self._coarsening is not None:
-                job.told = fold(self._coarsening.events(events), job.told)
+                job.coarse_run = fold(self._coarsening.events(events), job.coarse_run)
             await self._write(job.meta, events)
 
     async def _write(self, meta: RunMeta, events: Sequence[Event]) -> None:
-        told = events if self._coarsening is None else self._coarsening.events(events)
-        if told:
-            await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in told])
+        logged = events if self._coarsening is None else self._coarsening.events(events)
+        if logged:
+            await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in logged])
         for event in events:
             self._observers.saw(meta, event)
 
@@ -257,11 +257,11 @@ class Runner:
             _log.warning("a log was not closed: %s", error.detail, extra={"request_id": meta.request_id})
 
     async def _write_closing_events(
-        self, meta: RunMeta, egress: EgressLog, ends: Sequence[Event], last_seq: int
+        self, meta: RunMeta, egress: RequestEgress, ends: Sequence[Event], last_seq: int
     ) -> None:
         """Close a log that did not come to its own end. Its key is given back: the same request may be tried again."""
-        left = await egress.to_event()
-        ends = [*([left] if left is not None else []), *ends]
+        left_machine = await egress.to_event()
+        ends = [*([left_machine] if left_machine is not None else []), *ends]
         await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
         if await self._store.close(meta) and meta.claim:
             await self._store.release(meta.claim, meta.request_id)
@@ -273,13 +273,13 @@ class Runner:
     def go_on(self, earlier: TakenOver, meta: RunMeta) -> None:
         """Start to work on a request that was taken over."""
         self._broken.pop(meta.request_id, None)
-        egress = EgressLog(self._ports, meta.request_id, meta.fetched, complete=False)
+        egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
         self._start(_Job(earlier.request, meta, egress, earlier=earlier))
 
     async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
         """Close the log of a request that was taken over to be ended."""
         lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
-        egress = EgressLog(self._ports, meta.request_id, meta.fetched, complete=False)
+        egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
         await self._write_closing_events(meta, egress, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
         self._broken.pop(meta.request_id, None)
 

@@ -26,10 +26,10 @@ from tts.config import WebhookConfig
 from tts.domain.events import Event
 from tts.domain.outgoing import Outgoing
 from tts.domain.usage import Usage
-from tts.egress_log import write_down
 from tts.errors import ConfigError, FetchError, RequestError
 from tts.net.client import SafeClient
 from tts.net.policy import FetchPolicy
+from tts.request_egress import write_down
 from tts.toolkit.toolbox import now_rfc3339
 
 HEADER = "webhook-url"

@@ -203,13 +203,13 @@ def _outcome(outcome: ToolOutcome) -> types.CallToolResult:
         types.ImageContent(data=base64.b64encode(one.data).decode(), mime_type=one.media_type)
         for one in outcome.attachments
     ]
-    told = {
+    structured = {
         "text": result.text,
         "facts": [fact.jsonable() for fact in result.facts],
         "cached": result.cached,
         "retrieved_at": result.retrieved_at,
     }
-    return types.CallToolResult(content=content, structured_content=told)
+    return types.CallToolResult(content=content, structured_content=structured)
 
 
 def _map_tool(schema: ToolSchema) -> types.Tool:

@@ -21,7 +21,7 @@ from tts.geodata.store import DataStore
 from tts.ports import Toolbox
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.open_store import open_store
-from tts.toolkit.broker.outgoing import OutgoingLog
+from tts.toolkit.broker.outgoing_log import OutgoingLog
 from tts.toolkit.broker.store import MemoryStore
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.search import SearchTape

@@ -124,7 +124,7 @@ class ResponseFold:
         """What the stream says for one event, numbered."""
         if self.ended:
             return []
-        return [self._numbered(one) for one in self._told(event)]
+        return [self._numbered(one) for one in self._response_events(event)]
 
     def response(self) -> Json:
         """The response object as it is now."""
@@ -156,15 +156,15 @@ class ResponseFold:
         self._next += 1
         return {**one, "sequence_number": number}
 
-    def _told(self, event: Event) -> Iterator[Json]:
+    def _response_events(self, event: Event) -> Iterator[Json]:
         if isinstance(event, Accepted):
             models = {depth: name for name, depth in MODELS.items()}
             self._model = models.get(event.depth, MODEL)
             yield {"type": "response.created", "response": self.response()}
             self._status = "in_progress"
             yield {"type": "response.in_progress", "response": self.response()}
-        if said := self._narrator.text_of(event):
-            yield from self._summarised(said)
+        if text := self._narrator.text_of(event):
+            yield from self._summarised(text)
         if isinstance(event, Answered):
             yield from self._summary_done()
             self._answer = event.answer

@@ -130,7 +130,7 @@ def _manifest(entries: Mapping[str, bytes], lines: Sequence[bytes], log: Sequenc
     if accepted is None:
         raise DataError("the log does not begin with `accepted`")
     made = answer_of(log).provenance
-    told = {
+    manifest = {
         "bundle": VERSION,
         "request_id": accepted.request_id,
         "original_sha256": [photo.source_sha256 for photo in accepted.photos],
@@ -142,4 +142,4 @@ def _manifest(entries: Mapping[str, bytes], lines: Sequence[bytes], log: Sequenc
             name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in entries.items()
         },
     }
-    return orjson.dumps(told, option=_INDENTED)
+    return orjson.dumps(manifest, option=_INDENTED)

@@ -23,13 +23,13 @@ def signed(entries: Mapping[str, bytes], private_pem: bytes) -> dict[str, bytes]
         raise ConfigError("this is no private key in PEM, or it has a password") from error
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise ConfigError("an ed25519 key is needed: openssl genpkey -algorithm ed25519")
-    told = {
+    fields = {
         "algorithm": "ed25519",
         "public_key": key.public_key().public_bytes_raw().hex(),
         "root_sha256": root_hash(entries),
         "signature": key.sign(root_hash(entries).encode()).hex(),
     }
-    return {**entries, SIGNATURE: orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)}
+    return {**entries, SIGNATURE: orjson.dumps(fields, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)}
 
 
 def signer_of(entries: Mapping[str, bytes]) -> str:
@@ -41,15 +41,15 @@ def signer_of(entries: Mapping[str, bytes]) -> str:
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  optional, as above
 
     try:
-        told = orjson.loads(raw)
-        key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(told["public_key"]))
-        key.verify(bytes.fromhex(told["signature"]), root_hash(entries).encode())
-        rewritten = {**told, "algorithm": "ed25519", "root_sha256": root_hash(entries)}
+        fields = orjson.loads(raw)
+        key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(fields["public_key"]))
+        key.verify(bytes.fromhex(fields["signature"]), root_hash(entries).encode())
+        rewritten = {**fields, "algorithm": "ed25519", "root_sha256": root_hash(entries)}
     except (InvalidSignature, ValueError, TypeError, KeyError) as error:
         raise DataError("the signature is not good: it was changed, or is of another bundle") from error
-    if rewritten != told or orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE) != raw:
+    if rewritten != fields or orjson.dumps(fields, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE) != raw:
         raise DataError(f"{SIGNATURE} was changed")
-    return str(told["public_key"])
+    return str(fields["public_key"])
 
 
 def _cryptography() -> tuple[Any, Any]:

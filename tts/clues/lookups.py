@@ -30,10 +30,10 @@ _COARSE = re.compile(  # providers' kinds of what is no address: OpenStreetMap's
 _TOWN_KM, _TOWNS, _PULL_KM = 60.0, 40, 5.0
 _AROUND_RATE, _AROUND_BASE = 0.1, 1e-5
 _LEAST_LETTERS, _LETTERS_AN_EDIT = 5, 4
-Asked = tuple[ToolCall, ToolResult]
+Lookup = tuple[ToolCall, ToolResult]
 
 
-def asked(calls: Iterable[ToolCall], results: Iterable[ToolResult]) -> list[Asked]:
+def pair_lookups(calls: Iterable[ToolCall], results: Iterable[ToolResult]) -> list[Lookup]:
     """Every call of a rollout with its result, in the order of the results."""
     by_id = {call.id: call for call in calls}
     return [(by_id[result.call_id], result) for result in results if result.call_id in by_id]
@@ -46,12 +46,12 @@ class LookupReader:
         self._names, self._gazetteer, self._familiar = names, gazetteer, familiar
 
     def mentions(
-        self, answered: Iterable[Asked], texts: Sequence[str], known: Sequence[Mention]
+        self, lookups: Iterable[Lookup], texts: Sequence[str], known: Sequence[Mention]
     ) -> tuple[Mention, ...]:
         """What the answers add to the mentions that are `known` from the lines themselves."""
         names = {mention.name for mention in known}
         found: dict[str, Mention] = {}
-        for call, result in answered:
+        for call, result in lookups:
             facts = [fact for fact in result.facts if isinstance(fact, PlaceFact) and fact.point is not None]
             for mention in self._from(call, facts, texts, names) if facts else ():
                 if mention.name not in names:

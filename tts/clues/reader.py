@@ -9,7 +9,7 @@ from tts.clues.belief import Weigher
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.languages import LanguageReader
 from tts.clues.lines import LineTrust
-from tts.clues.lookups import Asked, LookupReader
+from tts.clues.lookups import Lookup, LookupReader
 from tts.clues.mentions import Mention, MentionReader, distinct, phone_town
 from tts.clues.numbers import number_clues
 from tts.clues.wording import wording_clues
@@ -45,7 +45,7 @@ class ClueReader:
     def leads(
         self,
         lines: Mapping[str, float],
-        asked: Iterable[Asked] = (),
+        lookups: Iterable[Lookup] = (),
         *,
         beside: Mapping[str, Iterable[str]] | None = None,
         without: frozenset[ClueKind] = frozenset(),
@@ -64,7 +64,7 @@ class ClueReader:
             if clue.kind is ClueKind.PHONE and clue.quote.startswith("+"):
                 town = phone_town(clue.quote, self.gazetteer)
                 mentions += [town] if town is not None else []
-        mentions += self._lookups.mentions(asked, texts, mentions)
+        mentions += self._lookups.mentions(lookups, texts, mentions)
         mentions = distinct(mentions)
         kept = tuple(clue for clue in clues if clue.kind not in without)
         return Leads(kept, () if ClueKind.PLACE in without else tuple(mentions))

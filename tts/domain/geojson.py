@@ -45,9 +45,9 @@ def _claimed(check: ClaimCheck) -> list[dict[str, Any]]:
     found = []
     for place in check.places:
         circles = [area for area in place.areas if isinstance(area, Circle)]
-        told = {**place.jsonable(), "check": check.verdict, "kind_of_check": check.kind, "text": check.text}
+        properties = {**place.jsonable(), "check": check.verdict, "kind_of_check": check.kind, "text": check.text}
         geometries = [circle_geometry(area.centre, area.radius_km) for area in circles]
-        found += [_feature("claimed", geometry, told) for geometry in geometries or (None,)]
+        found += [_feature("claimed", geometry, properties) for geometry in geometries or (None,)]
     return found
 
 

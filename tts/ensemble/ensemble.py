@@ -54,15 +54,16 @@ _Fleet = Fleet[Sequence[RolloutItem | Routing]]
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where events, files and checkpoints go, and what the events so far add up to. `seen` is what an observer said of
-    the photos: whoever starts later is told.
+    """Where events, files and checkpoints go, and the run that the events so far add up to.
+
+    `descriptions` are an observer's texts on the photos, by SHA-256; rollouts that start later get them.
     """
 
     emit: Callable[[Event], Awaitable[None]]
     attach: Callable[[Attachment], Awaitable[None]]
     save: Callable[[Checkpoint], Awaitable[None]]
     run: Callable[[], Run]
-    seen: dict[str, str]
+    descriptions: dict[str, str]
 
 
 class Ensemble:
@@ -187,11 +188,11 @@ class Ensemble:
     def _launch(
         self, fleet: _Fleet, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
-        group = replace(with_descriptions(group, self._sink.seen), n_total=max(group.n_total, self._wanted))
+        group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._wanted))
         tasks = [RolloutTask(rollout_id=i, seed=self._seed_for(i), resume_from=saved.get(i)) for i in numbers]
         parts = split(len(tasks), self._rollouts.group_size(len(tasks)))
         groups = [replace(group, tasks=tuple(tasks[i] for i in ids)) for ids in parts]
-        self._add(fleet, self._description.hold(groups, self._sink.seen, _now()))
+        self._add(fleet, self._description.hold(groups, self._sink.descriptions, _now()))
 
     def _add(self, fleet: _Fleet, groups: Sequence[GroupRequest]) -> bool:
         """Run the groups; whether there was any."""
@@ -209,11 +210,11 @@ class Ensemble:
                     return reason
                 continue
             if not batches:
-                if not self._add(fleet, self._description.release_all(self._sink.seen)):
+                if not self._add(fleet, self._description.release_all(self._sink.descriptions)):
                     return None
                 continue
             news = await self._forward(batches)
-            self._add(fleet, self._description.release(self._sink.seen, _now()))
+            self._add(fleet, self._description.release(self._sink.descriptions, _now()))
             self._join(fleet)
             if news and (reason := await self._enough()) is not None:
                 return reason
@@ -227,7 +228,7 @@ class Ensemble:
         if deadline.passed:
             return StopReason.DEADLINE
         if until == self._description.until:
-            self._add(fleet, self._description.release_all(self._sink.seen))
+            self._add(fleet, self._description.release_all(self._sink.descriptions))
         elif until == gate:
             self._join(fleet)
         elif not self._hedge(fleet, group):
@@ -247,7 +248,7 @@ class Ensemble:
                 if isinstance(item, Attachment):
                     await self._sink.attach(item)
                 elif isinstance(item, Description):
-                    self._sink.seen.setdefault(item.photo_sha256, item.text)
+                    self._sink.descriptions.setdefault(item.photo_sha256, item.text)
                 elif isinstance(item, Routing):
                     joined = await self._beside.join(item) if self._beside is not None else None
                     self._planned = self._planned or joined

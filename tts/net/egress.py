@@ -2,7 +2,7 @@
 
 A record is made in the moment in which something goes out, so it is there however the request ends. Another process
 hands on what it recorded (`deployments.serve.envelope`); the pipeline takes all of it when a request ends
-(`tts.egress_log`).
+(`tts.request_egress`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from tts.domain.messages import Message
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
-from tts.gen_ai import tell_result, tool_span
+from tts.gen_ai import record_result, tool_span
 from tts.ports import GroupRequest, Toolbox, ToolContext, ToolOutcome
 from tts.rollout.agent import Brief
 from tts.rollout.known_results import KnownResults
@@ -72,7 +72,7 @@ class ToolRunner:
                 allow_region_search=group.options.allow_region_search,
             )
             outcome = await self._toolbox.call(call, tool_context)
-            tell_result(current, outcome.result)
+            record_result(current, outcome.result)
             return outcome
 
     async def _run_named(

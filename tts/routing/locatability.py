@@ -74,7 +74,7 @@ def rate_cues(readings: Sequence[Reading]) -> Locatability:
         score=round(min(1.0, score), 3),
         method="cues",
         parts={name: round(value, 3) for name, value in parts.items()},
-        why=f"{_read(lines, scripts)}; {_seen(look) if shows >= CONTENT_FROM else 'nothing else can be seen'}",
+        why=f"{_read(lines, scripts)}; {_view_text(look) if shows >= CONTENT_FROM else 'nothing else can be seen'}",
     )
 
 
@@ -88,7 +88,7 @@ def _read(lines: int, scripts: set[str]) -> str:
     return f"{readable} in {script_names(scripts)} script" if scripts else f"{readable}, digits only"
 
 
-def _seen(look: dict[str, float]) -> str:
+def _view_text(look: dict[str, float]) -> str:
     if look["indoor"] > 0.5:
         return "it looks like the inside of a building"
     if look["blur"] > 0.9:

@@ -37,15 +37,15 @@ class ProbeLocator:
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Ask for at most a tenth of the time left. What the question cost is told even if it failed."""
         routing = await self._beside.rate(photos, context)
-        seen: list[Description] = []
+        descriptions: list[Description] = []
         meter = Meter(context.money_left_usd)
         try:
             async with asyncio.timeout(min(_TIMEOUT_S, 0.1 * context.remaining_s)):
-                reply = await self._ask(photos, context, routing, seen, meter)
+                reply = await self._ask(photos, context, routing, descriptions, meter)
         except (TimeoutError, GeoTTSError):
             reply = ""
         used = routing.usage + meter.usage
-        routing = replace(routing, usage=used, described=tuple(seen))
+        routing = replace(routing, usage=used, described=tuple(descriptions))
         probed = parse_probe(reply)
         if probed is None:
             return routing
@@ -62,10 +62,10 @@ class ProbeLocator:
         photos: Sequence[Photo],
         context: RequestContext,
         routing: Routing,
-        seen: list[Description],
+        descriptions: list[Description],
         meter: Meter,
     ) -> str:
-        """The reply. An observer's words are added to `seen`, also when none comes."""
+        """The reply. An observer's words are added to `descriptions`, also when none comes."""
         request = ModelRequest(
             context=context,
             session_id=f"{context.id}/probe/0",
@@ -85,7 +85,7 @@ class ProbeLocator:
         async with closing(meter.generate(self._model, request)) as deltas:
             text = ""
             async for delta in deltas:
-                seen += delta.described
+                descriptions += delta.described
                 text += delta.text
         return text
 

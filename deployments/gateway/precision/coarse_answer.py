@@ -34,7 +34,7 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
         town_centre=precision == "city" and place is not None,
         explanation=note_of(precision),
         candidates=_distinct([_candidate(one, precision, units) for one in answer.candidates]),
-        contradictions=tuple(_contradiction(told) for told in answer.contradictions),
+        contradictions=tuple(_contradiction(one) for one in answer.contradictions),
         hint=_hint(answer.hint, precision),
         per_photo=tuple(_photo(one, answer.target_radius_km, precision, units) for one in answer.per_photo),
         calibration=answer.calibration,
@@ -141,11 +141,11 @@ def _photo(photo: PhotoAnswer, target_km: float, precision: Precision, units: Un
     return PhotoAnswer(photo=photo.photo, **place)
 
 
-def _contradiction(told: Contradiction) -> Contradiction:
+def _contradiction(contradiction: Contradiction) -> Contradiction:
     named = {"within": "the area that you gave", "hint": "your hint", "photos": "that the photos show one place"}
-    if told.about == "not_there":
+    if contradiction.about == "not_there":
         return Contradiction(about="not_there", text="What was found points to a place that you ruled out.")
-    return Contradiction(about=told.about, text=f"What was found contradicts {named[told.about]}.")
+    return Contradiction(about=contradiction.about, text=f"What was found contradicts {named[contradiction.about]}.")
 
 
 def _hint(hint: HintOutcome | None, precision: Precision) -> HintOutcome | None:

@@ -191,9 +191,9 @@ async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: b
                     yield HEARTBEAT
                     continue
                 event = event_of(entry)
-                for told in folding.feed(event) if event is not None else ():
-                    if told["sequence_number"] > after:
-                        yield b"event: " + told["type"].encode() + b"\ndata: " + orjson.dumps(told) + b"\n\n"
+                for streamed in folding.feed(event) if event is not None else ():
+                    if streamed["sequence_number"] > after:
+                        yield b"event: " + streamed["type"].encode() + b"\ndata: " + orjson.dumps(streamed) + b"\n\n"
     finally:
         if forget:
             spawn(gateway.erase(meta.request_id), name=f"forget {meta.request_id}")
@@ -203,5 +203,5 @@ def _request_id(response: str) -> str:
     return "loc_" + response.removeprefix("resp_")
 
 
-def _json(told: dict[str, Any], headers: dict[str, str]) -> Response:
-    return Response(orjson.dumps(told), media_type=JSON, headers=headers)
+def _json(body: dict[str, Any], headers: dict[str, str]) -> Response:
+    return Response(orjson.dumps(body), media_type=JSON, headers=headers)

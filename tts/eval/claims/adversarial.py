@@ -54,12 +54,12 @@ def attacked_claims(scenarios: Iterable[Scenario], checks: Checks, photo: Photo)
         options = CheckOptions(claim=(place.areas[0],))
         context = RequestContext(id="made-up", remaining_s=60.0)
         plain = VerifyRequest(context, (photo,), options, scenario.trajectories, scenario.readings)
-        asked = VerifyRequest(context, (photo,), options, scenario.trajectories, scenario.readings, (place,))
-        without, told = checks.decide(plain), checks.decide(asked)
-        check = checks.check(asked, told.model_copy(update={"calibration": _FITTED}))
+        claiming = VerifyRequest(context, (photo,), options, scenario.trajectories, scenario.readings, (place,))
+        without, with_claim = checks.decide(plain), checks.decide(claiming)
+        check = checks.check(claiming, with_claim.model_copy(update={"calibration": _FITTED}))
         supported += check.verdict == "supported"
         wrong += _near(without.point, place)
-        moved += without.point != told.point
+        moved += without.point != with_claim.point
     return AttackedClaims(
         count=count, supported=_percent(supported, count), wrong=_percent(wrong, count), moved=_percent(moved, count)
     )

@@ -88,14 +88,14 @@ def _of_record(record: Any) -> Located:
 def _of_reply(path: Path, number: int, reply: dict[str, Any]) -> Located:
     """`LocateResponse`, `RunStatus`, a line of `geotts locate --json`, or an answer alone."""
     name = str(reply.get("photo") or (path.stem if number == 1 else f"{path.stem}-{number}"))
-    said: Any = reply.get("answer", reply if "abstained" in reply else None)
-    if said is None:
+    raw_answer: Any = reply.get("answer", reply if "abstained" in reply else None)
+    if raw_answer is None:
         problem: Any = reply.get("error") or reply.get("problem") or {}
         failure = str(problem.get("detail", "it has no answer")) if isinstance(problem, dict) else "it has no answer"
         if not problem and "request_id" not in reply:
             raise DataError(f"{path}, object {number} is no answer of GeoTTS")
         return Located(name=name, request_id=str(reply.get("request_id", "")), failure=failure)
-    answer = Answer.model_validate_json(orjson.dumps(said))
+    answer = Answer.model_validate_json(orjson.dumps(raw_answer))
     rollouts = [Trajectory.model_validate_json(orjson.dumps(one)) for one in reply.get("trajectories", ())]
     run = Run(answer=answer, rollouts={one.rollout_id: one for one in rollouts})
     return Located(name=name, request_id=str(reply.get("request_id", "")), answer=answer, run=run)

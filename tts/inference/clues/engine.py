@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tts.clues.belief import Belief
 from tts.clues.caller import believed
 from tts.clues.hints import hint_of
-from tts.clues.lookups import asked
+from tts.clues.lookups import pair_lookups
 from tts.clues.mentions import Mention, weighted
 from tts.clues.reader import ClueReader, Leads
 from tts.clues.ruled_out import RuledOut
@@ -76,7 +76,7 @@ class CluesModel:
     def _think(self, request: ModelRequest) -> Thought:
         known = notes(request, self._config.temperature)
         lines = self._reader.lines
-        answered, beside = asked(known.calls, known.results), lines.beside(known.lines)
+        answered, beside = pair_lookups(known.calls, known.results), lines.beside(known.lines)
         leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
         mentions = tuple(_weighted_by_temperature(mention, known) for mention in leads.mentions)
         weighed = Leads(leads.clues, mentions)

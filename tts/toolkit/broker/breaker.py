@@ -66,6 +66,6 @@ class Breaker:
             self._until = self._now() + self._cool_s * (0.75 + 0.5 * self._draw())
         self._trying = False
 
-    def left(self) -> None:
+    def abandoned(self) -> None:
         """The request ended without telling anything about the provider (cancelled, or our own mistake)."""
         self._trying = False

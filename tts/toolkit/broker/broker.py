@@ -45,7 +45,7 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Outcome:
     """What the model is to see, whether no provider was asked for it, and since when it is known."""
 
     made: Observation | ToolError
@@ -95,17 +95,19 @@ class Broker:
         try:
             tool = tool_named(self._tools, call.name)
             check_consent(tool, context)  # before the cache: what another request was sent to find is not shown
-            seen = await self._observe(tool, parse_arguments(tool, call), context)
+            outcome = await self._observe(tool, parse_arguments(tool, call), context)
         except ToolError as error:
-            seen = _Seen(error)
+            outcome = _Outcome(error)
         elapsed_s = time.perf_counter() - started
         if counter is not None:
             counter.took(elapsed_s)
-        if isinstance(seen.made, ToolError):
+        if isinstance(outcome.made, ToolError):
             if counter is not None:
-                counter.failed(seen.made.kind)
-            return failed(call, seen.made, elapsed_s=elapsed_s, cached=seen.cached)
-        return succeeded(call, seen.made, elapsed_s=elapsed_s, retrieved_at=seen.retrieved_at, cached=seen.cached)
+                counter.failed(outcome.made.kind)
+            return failed(call, outcome.made, elapsed_s=elapsed_s, cached=outcome.cached)
+        return succeeded(
+            call, outcome.made, elapsed_s=elapsed_s, retrieved_at=outcome.retrieved_at, cached=outcome.cached
+        )
 
     async def forget(self, photo_sha256: str) -> int:
         """Erase every result that belongs to a photo; returns how many there were. What is being fetched for it now
@@ -134,10 +136,10 @@ class Broker:
         """Close the store. A store that fails is counted and no error."""
         await self._guarded(self._store.aclose(), None)
 
-    async def _observe(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Seen:
+    async def _observe(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Outcome:
         if tool.splitting is None:
             found = await self._find(tool, arguments, context)
-            return _Seen(_opened(found), found.source != "call", found.entry.retrieved_at)
+            return _Outcome(_opened(found), found.source != "call", found.entry.retrieved_at)
         parts: Sequence[Arguments] = tool.splitting.split(arguments)
         results = await asyncio.gather(*(self._part(tool, part, context) for part in parts))
         opened = [_opened(result) for result in results]
@@ -146,11 +148,11 @@ class Broker:
         try:
             observation = tool.splitting.join(arguments, opened, context)
         except ToolError as error:
-            return _Seen(error, cached)
+            return _Outcome(error, cached)
         if not found_parts:  # every part failed, and the tool tells that as a result
-            return _Seen(observation, cached, now_rfc3339())
+            return _Outcome(observation, cached, now_rfc3339())
         oldest = min((result.entry for result in found_parts), key=lambda entry: entry.stored_at)
-        return _Seen(observation, cached, oldest.retrieved_at)
+        return _Outcome(observation, cached, oldest.retrieved_at)
 
     async def _part(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Found | ToolError:
         try:

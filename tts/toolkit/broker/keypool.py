@@ -21,7 +21,7 @@ class KeyPool:
         self._now = now
 
     @property
-    def left(self) -> int:
+    def usable(self) -> int:
         """Keys that may be used now."""
         return sum(at <= self._now() for at in self._free_at.values())
 
@@ -41,9 +41,9 @@ class KeyPool:
     def set_aside(self, key: Secret, for_s: float) -> None:
         """The key's quota is exhausted."""
         self._free_at[key] = max(self._free_at[key], self._now() + for_s)
-        _log.warning("a key is out of quota, %d of %d left", self.left, len(self._order))
+        _log.warning("a key is out of quota, %d of %d left", self.usable, len(self._order))
 
     def drop(self, key: Secret) -> None:
         """The provider refuses the key: it is not tried again."""
         self._free_at[key] = _FOREVER
-        _log.warning("a key was refused, %d of %d left", self.left, len(self._order))
+        _log.warning("a key was refused, %d of %d left", self.usable, len(self._order))

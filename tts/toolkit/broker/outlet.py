@@ -152,7 +152,7 @@ class Outlet:
                 outcome = await self._attempt(ask, context, judge or self._judge)
                 if isinstance(outcome, Fetched):
                     return outcome
-                if outcome.kind in ("quota", "key") and self._keys is not None and self._keys.left:
+                if outcome.kind in ("quota", "key") and self._keys is not None and self._keys.usable:
                     continue  # ends: every round has taken a key out of the pool
                 tried = self._policy.retries - tries
                 if tries == 0 or not await self._worth_another(outcome, tried, context):
@@ -192,7 +192,7 @@ class Outlet:
             queued=self._slots.queued,
             breaker=self._breaker.state,
             opened=self._breaker.opened,
-            usable_keys=None if self._keys is None else self._keys.left,
+            usable_keys=None if self._keys is None else self._keys.usable,
         )
 
     async def _attempt(self, ask: ProviderRequest, context: RequestContext, judge: Judge) -> Fetched | ProviderFailure:
@@ -207,7 +207,7 @@ class Outlet:
             reported = True
         finally:
             if not reported:
-                self._breaker.left()
+                self._breaker.abandoned()
         if isinstance(outcome, ProviderFailure) and outcome.kind in _FAULTS:
             self._breaker.failed()
         else:

@@ -78,13 +78,15 @@ def _zone(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]
     if stated is None or local is None:
         return
     there = _offsets(verdict, local)
-    said = f"The clock of the file was at {_utc(stated)}"
+    stated_clock = f"The clock of the file was at {_utc(stated)}"
     if not there:
-        text = f"{said}. The photo itself supports no point, so that this was not checked."
+        text = f"{stated_clock}. The photo itself supports no point, so that this was not checked."
         yield FileCheck(photo=photo, about="zone", outcome="unchecked", text=text)
         return
     zones = " or ".join(_utc(offset) for offset in sorted(there))
-    yield _check(photo, "zone", f"{said}. Where the answer lies it was {zones} on that day.", agrees=stated in there)
+    yield _check(
+        photo, "zone", f"{stated_clock}. Where the answer lies it was {zones} on that day.", agrees=stated in there
+    )
 
 
 def _offsets(verdict: Verdict, local: datetime) -> set[timedelta]:

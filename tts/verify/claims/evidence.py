@@ -27,7 +27,7 @@ from tts.verify.evidence.world import World
 _MOST = 12
 _TELLING = frozenset({"point", "name", "phone", "postcode", "script", "domain", "language", "detail"})
 _OF_A_TOWN = frozenset({"point", "name", "detail"})
-Found = tuple[int, LedgerEntry]
+RolloutEntry = tuple[int, LedgerEntry]
 
 
 def evidence_about(
@@ -43,7 +43,7 @@ def evidence_about(
     """For and against a claim. `claimed` is the likeliest point in the claimed `place`; `words` are those of the claim:
     a lookup in words of it that were not read in the photo repeats it."""
     own = list(_entries(trajectories, readings, world, claimed, words, place))
-    other: list[Found] = []
+    other: list[RolloutEntry] = []
     if rival is not None:
         around = Circle(centre=rival.point, radius_km=rival.km)
         there = ClaimedPlace(place="the best place elsewhere", kind="area", areas=(around,))
@@ -56,7 +56,7 @@ def evidence_about(
         for row in other
         if row[1].finding is Finding.SUPPORTED and row[1].about in _TELLING and _key(row) not in shared
     ]
-    return tuple(_told(supports, "f", supports=True)), tuple(_told(contradicts, "a", supports=False))
+    return tuple(_as_evidence(supports, "f", supports=True)), tuple(_as_evidence(contradicts, "a", supports=False))
 
 
 _CLAIMS = {"point": "{quote} lies there", "name": "{quote} is named"}
@@ -69,17 +69,17 @@ def _entries(
     point: LatLon,
     words: str,
     place: ClaimedPlace,
-) -> Iterator[Found]:
+) -> Iterator[RolloutEntry]:
     """What became of the place in every rollout, as if each had answered with a point in it."""
     blank = Hypothesis(point=point, level=Level.CITY)
     names = names_at(point, Level.CITY, blank, world)
-    said = Hypothesis(
+    assumed = Hypothesis(
         point=point, level=Level.CITY, country=names["country"], country_code=names["country_code"], city=names["city"]
     )
     for trajectory in trajectories:
         turns = tuple(turn.model_copy(update={"hypotheses": ()}) for turn in trajectory.turns)
         ledger = build_ledger(
-            trajectory.model_copy(update={"turns": turns, "answer": said}), readings, world, hint=words
+            trajectory.model_copy(update={"turns": turns, "answer": assumed}), readings, world, hint=words
         )
         for entry in ledger.entries if ledger is not None else ():
             if entry.about != "point" or _lies_there(entry, trajectory, place, world):
@@ -94,14 +94,14 @@ def _lies_there(entry: LedgerEntry, trajectory: Trajectory, place: ClaimedPlace,
     return not points or any(holds(place, point, world) for point in points)
 
 
-def _key(row: Found) -> tuple[str, str, str]:
+def _key(row: RolloutEntry) -> tuple[str, str, str]:
     """The statement behind an entry, whatever place it was held against; a reading is the same in every rollout."""
     entry = row[1]
     kind = "place" if entry.about in _OF_A_TOWN else entry.about
     return kind, entry.quote, entry.tool
 
 
-def _told(rows: Sequence[Found], letter: str, *, supports: bool) -> Iterator[Evidence]:
+def _as_evidence(rows: Sequence[RolloutEntry], letter: str, *, supports: bool) -> Iterator[Evidence]:
     """Each statement once, what a tool or the photo states first."""
     seen: set[tuple[str, str, str]] = set()
     ranked = sorted(rows, key=lambda row: (row[1].about not in _OF_A_TOWN, row[1].call_id is None, row[0]))

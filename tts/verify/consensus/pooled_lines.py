@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from tts.clues.caller import believed
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.hints import Hint
-from tts.clues.lookups import asked
+from tts.clues.lookups import pair_lookups
 from tts.clues.reader import ClueReader, Leads
 from tts.clues.ruled_out import RuledOut
 from tts.domain.geo import Area
@@ -94,7 +94,7 @@ def pooled_hypothesis(
     """The answer that the lines of some rollouts support together; None when they say too little. The caller's hint
     counts as he is believed, and never without a line."""
     lines = list(_lines(trajectories, readings))
-    answered = [pair for t in trajectories for turn in t.turns for pair in asked(turn.calls, turn.results)]
+    answered = [pair for t in trajectories for turn in t.turns for pair in pair_lookups(turn.calls, turn.results)]
     leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.beside(lines))
     mentions = {mention.name: mention for mention in leads.mentions}
     leads = Leads(leads.clues, tuple(mentions[name] for name in sorted(mentions)))

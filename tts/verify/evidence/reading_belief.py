@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tts.clues.belief import Belief
 from tts.clues.conclusion import answers, conclusion
-from tts.clues.lookups import Asked, asked
+from tts.clues.lookups import Lookup, pair_lookups
 from tts.clues.reader import ClueReader, Leads
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
@@ -87,14 +87,14 @@ def _lines(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> I
             yield line
 
 
-def _about_lines(lines: Sequence[TextLine], trajectories: Iterable[Trajectory]) -> list[Asked]:
+def _about_lines(lines: Sequence[TextLine], trajectories: Iterable[Trajectory]) -> list[Lookup]:
     """Lookups of something that was read."""
     shown = normalise("\n".join(text for line in lines for text in (line.text, *line.alternatives)))
     return [
         (call, result)
         for trajectory in trajectories
         for turn in trajectory.turns
-        for call, result in asked(turn.calls, turn.results)
+        for call, result in pair_lookups(turn.calls, turn.results)
         if _asked_for(call.arguments) in shown
     ]
 

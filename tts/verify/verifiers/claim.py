@@ -14,8 +14,8 @@ from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimCheck
 from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
 from tts.verify.claims.areas import centre_of
-from tts.verify.claims.checking import Found, checked
 from tts.verify.claims.claim_calibration import ClaimCalibration
+from tts.verify.claims.claim_verdict import ClaimFindings, judge_claim
 from tts.verify.claims.evidence import evidence_about
 from tts.verify.claims.weighing import Weighing, belief_about, weigh_claim
 from tts.verify.consensus.calibration import Calibration
@@ -59,7 +59,7 @@ class ClaimVerifier:
         world, weighing = self._world, self.weigh(request)
         best = max(weighing.places, key=lambda one: one.mass)
         at = best.best or centre_of(best.place)
-        found_for, found_against = (
+        evidence_for, evidence_against = (
             ((), ())
             if at is None
             else evidence_about(
@@ -73,5 +73,7 @@ class ClaimVerifier:
             )
         )
         fitted = verdict.calibration is not None and verdict.calibration.state == "fitted"
-        found = Found(verdict, weighing, found_for, found_against, request.trajectories, request.testing)
-        return checked(found, self._claims if fitted else None, world)
+        findings = ClaimFindings(
+            verdict, weighing, evidence_for, evidence_against, request.trajectories, request.testing
+        )
+        return judge_claim(findings, self._claims if fitted else None, world)

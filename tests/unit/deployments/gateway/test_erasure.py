@@ -21,7 +21,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall, WebFact
 from tts.ports import ToolContext
 from tts.toolkit.blanking import blank_lines
-from tts.toolkit.broker.outgoing import OutgoingLog
+from tts.toolkit.broker.outgoing_log import OutgoingLog
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse import export_reverse
 from tts.toolkit.tape.search import SearchTape

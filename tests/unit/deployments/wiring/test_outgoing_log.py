@@ -12,7 +12,7 @@ from support.service import an_app
 from deployments.wiring.brokers import NotErased
 from deployments.wiring.local import local_tools
 from tts.domain.outgoing import Outgoing, rfc3339
-from tts.toolkit.broker.outgoing import OutgoingLog
+from tts.toolkit.broker.outgoing_log import OutgoingLog
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -104,7 +104,7 @@ async def test_a_sweep_does_not_read_again_what_is_blank_nor_what_cannot_be_due(
     log.write([sent(30 * HOUR)] * 500 + [sent(1.0)] * 500)
     await log.purge(DAY)
     seen = []
-    monkeypatch.setattr("tts.toolkit.broker.outgoing._is_since", lambda at, line: seen.append(line) or True)
+    monkeypatch.setattr("tts.toolkit.broker.outgoing_log._is_since", lambda at, line: seen.append(line) or True)
     await log.purge(DAY)
     assert len(seen) <= 3
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tts.clues.addresses import ADDRESS
-from tts.clues.lookups import AROUND, GEOCODE, SEARCH, asked
+from tts.clues.lookups import AROUND, GEOCODE, SEARCH, pair_lookups
 from tts.clues.reader import ClueReader
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
@@ -19,7 +19,7 @@ def reader(data_store, countries):
 
 def answered(name, facts, **arguments):
     call = ToolCall(id="c", name=name, arguments=arguments)
-    return asked([call], [ToolResult(call_id="c", name=name, text="", facts=tuple(facts))])
+    return pair_lookups([call], [ToolResult(call_id="c", name=name, text="", facts=tuple(facts))])
 
 
 def brought(reader, pairs, *texts):
@@ -37,7 +37,7 @@ def house(point=HERE, **more):
 def test_calls_are_paired_with_their_results():
     call, other = ToolCall(id="a", name=SEARCH), ToolCall(id="b", name=SEARCH)
     result = ToolResult(call_id="b", name=SEARCH, text="")
-    assert asked([call, other], [result, ToolResult(call_id="?", name=SEARCH, text="")]) == [(other, result)]
+    assert pair_lookups([call, other], [result, ToolResult(call_id="?", name=SEARCH, text="")]) == [(other, result)]
 
 
 def test_a_search_inside_a_country_explains_a_name_read_badly(reader):

@@ -92,10 +92,10 @@ class Detection:
             self._looking = look(self.traits.kind, self.model)
             self._pending = [next(self._looking)]
 
-    def _seen(self, seen: TemplateTraits | None) -> None:
-        if seen is not None:
-            self.lost = losses(seen)
-            self.traits = mended(self.traits, seen)
+    def _use_template(self, template: TemplateTraits | None) -> None:
+        if template is not None:
+            self.lost = losses(template)
+            self.traits = mended(self.traits, template)
 
     def feed(self, answer: Any, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         """Take the parsed JSON of the answer to `question`, None when there was none, and the headers it came with.
@@ -108,7 +108,7 @@ class Detection:
                 self._pending = [self._looking.send(answer)]
             except StopIteration as end:
                 self._looking = None
-                self._seen(end.value)
+                self._use_template(end.value)
             return
         if asked.path == "models":
             self._feed_models(_models(answer), headers)

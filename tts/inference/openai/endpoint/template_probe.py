@@ -36,23 +36,23 @@ def look(kind: ServerKind, model: str) -> Generator[Question, Any, TemplateTrait
     return TemplateTraits(SYSTEM_MARK in plain, SYSTEM_MARK in listed, TOOL_MARK in listed)
 
 
-def mended(traits: EndpointTraits, seen: TemplateTraits) -> EndpointTraits:
+def mended(traits: EndpointTraits, template: TemplateTraits) -> EndpointTraits:
     """The form of requests of which the template loses nothing.
 
     Tools go into the system text where the template does not list them, or drops the system text beside them; the
     system text goes into the first user message of requests that then list no tools.
     """
-    if traits.tools != "text" and not (seen.lists_tools and seen.keeps_system_beside_tools):
+    if traits.tools != "text" and not (template.lists_tools and template.keeps_system_beside_tools):
         traits = traits.model_copy(update={"tools": "text"})
-    return traits if seen.keeps_system else traits.model_copy(update={"system_alone": False})
+    return traits if template.keeps_system else traits.model_copy(update={"system_alone": False})
 
 
-def losses(seen: TemplateTraits) -> tuple[str, ...]:
+def losses(template: TemplateTraits) -> tuple[str, ...]:
     """What a template loses, in words."""
     found = {
-        "the system text of requests without tools": not seen.keeps_system,
-        "the system text of requests with tools": not seen.keeps_system_beside_tools,
-        "the tools": not seen.lists_tools,
+        "the system text of requests without tools": not template.keeps_system,
+        "the system text of requests with tools": not template.keeps_system_beside_tools,
+        "the tools": not template.lists_tools,
     }
     return tuple(what for what, lost in found.items() if lost)
 

@@ -32,7 +32,7 @@ _SAME_KM = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ClaimFindings:
     """What a check rests on: the verdict of the blind rollouts, the weighed places and the evidence."""
 
     verdict: Verdict
@@ -43,18 +43,18 @@ class Found:
     testing: Sequence[Trajectory]
 
 
-def checked(found: Found, calibration: ClaimCalibration | None, world: World) -> ClaimCheck:
+def judge_claim(findings: ClaimFindings, calibration: ClaimCalibration | None, world: World) -> ClaimCheck:
     """The check. Without a calibration there are no odds and no verdict beyond what the evidence says."""
-    places = tuple(_place(one, found.weighing, calibration) for one in found.weighing.places)
+    places = tuple(_place(one, findings.weighing, calibration) for one in findings.weighing.places)
     several = len(places) > 1
-    if several and calibration is not None and found.weighing.belief is not None:
-        places = _compared(places, found.weighing)
+    if several and calibration is not None and findings.weighing.belief is not None:
+        places = _compared(places, findings.weighing)
     likeliest = _likeliest(places) if several else None
     first = places[likeliest or 0]
     verdict = _together(places) if several else first.verdict
-    kind = _kind(verdict, found)
-    claimed = tuple(one.place for one in found.weighing.places)
-    alternative = _alternative(found.weighing.rival, found.verdict, claimed, world)
+    kind = _kind(verdict, findings)
+    claimed = tuple(one.place for one in findings.weighing.places)
+    alternative = _alternative(findings.weighing.rival, findings.verdict, claimed, world)
     check = ClaimCheck(
         verdict=verdict,
         kind=kind,
@@ -64,10 +64,10 @@ def checked(found: Found, calibration: ClaimCalibration | None, world: World) ->
         places=places,
         likeliest=likeliest if first.mass is not None else None,
         alternative=alternative,
-        evidence_for=found.evidence_for,
-        evidence_against=found.evidence_against,
-        blind=_agreement(found.blind, claimed, world),
-        testing=_agreement(found.testing, claimed, world),
+        evidence_for=findings.evidence_for,
+        evidence_against=findings.evidence_against,
+        blind=_agreement(findings.blind, claimed, world),
+        testing=_agreement(findings.testing, claimed, world),
         calibrated=calibration is not None,
     )
     return check.model_copy(update={"text": check_text(check)})
@@ -116,12 +116,12 @@ def _together(places: Sequence[CheckedPlace]) -> ClaimVerdict:
     return "contradicted" if verdicts == {"contradicted"} else "not_decidable"
 
 
-def _kind(verdict: ClaimVerdict, found: Found) -> Undecided | None:
+def _kind(verdict: ClaimVerdict, findings: ClaimFindings) -> Undecided | None:
     if verdict != "not_decidable":
         return None
-    if found.weighing.belief is None and not found.evidence_for and not found.evidence_against:
+    if findings.weighing.belief is None and not findings.evidence_for and not findings.evidence_against:
         return "not_feasible"
-    return "indeterminate" if found.evidence_for and found.evidence_against else "inconclusive"
+    return "indeterminate" if findings.evidence_for and findings.evidence_against else "inconclusive"
 
 
 def _alternative(

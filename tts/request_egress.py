@@ -1,7 +1,7 @@
-"""What left the machine for one request, told as an event and written down when it ends.
+"""What left the machine for one request: the event `left_machine` at its end, and its lines in the outgoing record.
 
-Transports record it as it goes (`tts.net.egress`), in this process or in those that work for it, so it is known when
-the request is cancelled, too. The brokers of tools keep their own record, which is asked at the end.
+Transports record each request as it goes out (`tts.net.egress`), in this process or in those that work for it. So it is
+known also when the request is cancelled. The brokers of tools keep their own record, which is read at the end.
 """
 
 from __future__ import annotations
@@ -20,8 +20,13 @@ _PATIENCE_S = 2.0
 _log = logging.getLogger(__name__)
 
 
-class EgressLog:
-    """`sent` went out before the work began. Not `complete`: some of what went out cannot be known any more."""
+class RequestEgress:
+    """The egress of one request.
+
+    Args:
+        sent: what went out before the work began.
+        complete: False where some of what went out cannot be known any more.
+    """
 
     def __init__(self, ports: Ports, request_id: str, sent: Iterable[Outgoing] = (), *, complete: bool = True) -> None:
         self._record, self._engines = ports.outgoing, ports.identity.remote_engines
@@ -29,7 +34,7 @@ class EgressLog:
         self._complete = complete or not self._engines
 
     async def to_event(self) -> LeftMachine | None:
-        """None when nothing left. Never raises, never takes long: what cannot be learnt makes it not `complete`."""
+        """The event; None when nothing left. Never raises; without an answer of the record, `complete` is false."""
         complete, by_tools = self._complete, tuple[Outgoing, ...]()
         if self._record is not None:
             try:
