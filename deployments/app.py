@@ -161,7 +161,7 @@ def _colocated(
 ) -> tuple[LocalRollouts, Verifier]:
     """Rollouts and verifier in the gateway's process: their engine computes elsewhere."""
     toolbox = JoinedTools(make_local_toolbox(RemotePerception(locatability, refs), args), tools, refs)
-    return LocalRollouts(model, toolbox, args), make_verifier(args, model)
+    return LocalRollouts(model, toolbox, args), make_verifier(args, model, toolbox)
 
 
 def build(args: AppArgs) -> Application:
@@ -175,7 +175,9 @@ def build(args: AppArgs) -> Application:
             args, locatability, tools
         )
         lent = rollout if args.verifier_borrows_engine else None
-        verifier = _deployment(VerifierWorker, d.verifier, name="Verifier", user_config=DEFAULTS).bind(args, lent)
+        verifier = _deployment(VerifierWorker, d.verifier, name="Verifier", user_config=DEFAULTS).bind(
+            args, tools, lent
+        )
         workers = {"rollout": rollout, "verifier": verifier}
     gateway = _deployment(GatewayIngress, d.gateway, name="Gateway", user_config=DEFAULTS)
     return cast(Application, gateway.bind(args, locatability, tools, workers))

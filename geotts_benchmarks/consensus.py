@@ -11,13 +11,16 @@ from deployments.cli.console import config_option
 from deployments.wiring.parts import make_world
 from geotts_benchmarks.consensus_logs import LogFamily, compared, consensus_errors_km, cover_elsewhere
 from geotts_benchmarks.consensus_policies import on_policies
+from geotts_benchmarks.consensus_questions import on_questions
 from geotts_benchmarks.harness import DEFAULT_LOGS, Result, report, say
 from tts.config import AppArgs
 from tts.domain.geo import Floats
+from tts.domain.request import MAX_QUESTIONS
 from tts.errors import DataError
 from tts.eval.calibrating import held_out, mean_of
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.sampling import best_of_n_km
+from tts.eval.panel import Panel
 from tts.eval.parsers import ParserName
 from tts.eval.synthetic.families import FAMILIES, HELD_OUT, generate
 from tts.eval.synthetic.score import consensus, majority_vote, score, without_ledger
@@ -44,6 +47,13 @@ from tts.verify.evidence.world import World
     show_default=True,
     help="Photos for each correlation of samples of one policy; 0 leaves them out.",
 )
+@click.option(
+    "--questions",
+    type=click.IntRange(0, MAX_QUESTIONS),
+    default=4,
+    show_default=True,
+    help="Calls that the verifier may make itself, compared with none; 0 leaves the comparison out.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--quick", is_flag=True, help="20 scenarios a family, 5 splits.")
 @config_option
@@ -56,6 +66,7 @@ def command(
     count: int,
     splits: int,
     policies: int,
+    questions: int,
     seed: int,
     quick: bool,
 ) -> None:
@@ -69,6 +80,7 @@ def command(
             **_on_logs(world, logs, fit_on, parser, splits, seed, sources),
             **_on_synthetic(world, count, seed),
             **on_policies(world, 20 if quick and policies else policies, seed),
+            **on_questions(world, _panels(logs, parser, seed), count, seed, questions),
         },
     )
 
@@ -108,6 +120,10 @@ def _on_logs(
         "radius90_mean_km": round(halves.radius90_mean_km, 1),
         **({} if other is None else {"fitted_elsewhere": cover_elsewhere(family, other, world)}),
     }
+
+
+def _panels(logs: Path, parser: ParserName, seed: int) -> list[Panel]:
+    return LogFamily.read(logs, parser, seed).panels
 
 
 def _on_synthetic(world: World, count: int, seed: int) -> Result:

@@ -27,6 +27,14 @@ from geotts_client.value import Value
 SCHEMA_VERSION = 1
 
 RolloutId = Annotated[int, Field(ge=0)]
+Asker = Annotated[
+    Literal["rollout", "verifier"],
+    Field(
+        description="who called the tool; left out for a rollout. The verifier calls in a round (`turn`), under a "
+        "`rollout_id` that no rollout has",
+        exclude_if=lambda asker: asker == "rollout",
+    ),
+]
 
 
 class _Event(Value):
@@ -81,12 +89,14 @@ class ToolCalled(_RolloutEvent):  # noqa: D101
     type: Literal["tool_called"] = "tool_called"
     turn: int
     call: ToolCall
+    asker: Asker = "rollout"
 
 
 class ToolResulted(_RolloutEvent):  # noqa: D101
     type: Literal["tool_result"] = "tool_result"
     turn: int
     result: ToolResult
+    asker: Asker = "rollout"
 
 
 class Hypothesised(_RolloutEvent):  # noqa: D101

@@ -15,6 +15,7 @@ from geotts_client.value import Value
 
 MAX_PARALLEL = 32
 MAX_RULED_OUT = 32
+MAX_QUESTIONS = 32
 STOP_PATTERN = r"^(none|quorum(:\d{1,2})?|first:\d{1,2}|(beta|worth)(:(0?\.\d{1,4}|1|1\.0))?)$"
 
 
@@ -96,4 +97,10 @@ class LocateOptions(Value):
     claims: bool = Field(
         default=False,
         description="compare what the file claims (EXIF and XMP: position, time, zone, camera) with the answer",
+    )
+    verifier_questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] | None = Field(
+        default=None,
+        description="tool calls that the verifier may make itself to tell the leading places apart; the server's "
+        "default when absent, and never more than the server allows",
+        exclude_if=lambda questions: questions is None,
     )

@@ -9,10 +9,11 @@ from pydantic import Field
 from geotts_client.answer import Answer, StopReason
 from geotts_client.events import LeftMachine
 from geotts_client.failure import FailureCause
-from geotts_client.trajectory import Trajectory
+from geotts_client.trajectory import Trajectory, Turn
 from geotts_client.value import Value
 
 PROBLEM_BASE = "urn:geotts:problem:"
+_ASKED = "with include=full: the verifier's own tool calls, a turn for each round; left out where there are none"
 _LEFT = "with include=full: what left the machine, to whom, when; null when nothing did"
 
 
@@ -23,6 +24,7 @@ class LocateResponse(Value):
     answer: Answer
     trajectories: tuple[Trajectory, ...] = ()
     left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
+    inquiry: tuple[Turn, ...] = Field(default=(), description=_ASKED, exclude_if=lambda turns: not turns)
 
 
 class Problem(Value):
@@ -58,6 +60,7 @@ class RunStatus(Value):
     problem: Problem | None = None
     trajectories: tuple[Trajectory, ...] = ()
     left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
+    inquiry: tuple[Turn, ...] = Field(default=(), description=_ASKED, exclude_if=lambda turns: not turns)
 
 
 class Cancelled(Value):

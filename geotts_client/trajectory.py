@@ -90,13 +90,14 @@ class Trajectory(Value):
 
 
 class Run(Value):
-    """A whole request as its events tell it."""
+    """A whole request as its events tell it. `inquiry`: the verifier's own tool calls, a turn for each round."""
 
     accepted: Accepted | None = None
     routed: Routed | None = None
     rollouts: dict[int, Trajectory] = {}
     consensus: Consensus | None = None
     escalations: tuple[Escalated, ...] = ()
+    inquiry: tuple[Turn, ...] = ()
     verifier_text: str = ""
     answer: Answer | None = None
     failure: Failed | None = None
@@ -136,16 +137,24 @@ def _trajectory(run: Run, rollout_id: int, **update: Any) -> Changed:
 
 
 def _turn(run: Run, e: Any, change: Callable[[Turn], Changed], **update: Any) -> Changed:
-    """Change the turn of an event, creating it at the end if it is new, and its trajectory with it."""
-    index: int = e.turn
+    """Change the turn of an event, and its trajectory with it."""
     trajectory = run.rollouts.get(e.rollout_id)
-    turns = list(trajectory.turns) if trajectory is not None else []
-    at = next((i for i, turn in enumerate(turns) if turn.index == index), None)
-    if at is None:
-        turns.append(Turn(index=index))
-        at = len(turns) - 1
-    turns[at] = turns[at].model_copy(update=change(turns[at]))
-    return _trajectory(run, e.rollout_id, turns=tuple(turns), **update)
+    turns = _changed(trajectory.turns if trajectory is not None else (), e.turn, change)
+    return _trajectory(run, e.rollout_id, turns=turns, **update)
+
+
+def _tool(run: Run, e: ToolCalled | ToolResulted, change: Callable[[Turn], Changed]) -> Changed:
+    """Change the turn of the rollout that asked, or the round of the verifier."""
+    if e.asker == "verifier":
+        return {"inquiry": _changed(run.inquiry, e.turn, change)}
+    return _turn(run, e, change)
+
+
+def _changed(turns: tuple[Turn, ...], index: int, change: Callable[[Turn], Changed]) -> tuple[Turn, ...]:
+    """Turns with one changed, which is created at the end if it is new."""
+    at = next((i for i, turn in enumerate(turns) if turn.index == index), len(turns))
+    turn = turns[at] if at < len(turns) else Turn(index=index)
+    return (*turns[:at], turn.model_copy(update=change(turn)), *turns[at + 1 :])
 
 
 def _text(run: Run, e: Text) -> Changed:
@@ -153,11 +162,11 @@ def _text(run: Run, e: Text) -> Changed:
 
 
 def _called(run: Run, e: ToolCalled) -> Changed:
-    return _turn(run, e, lambda turn: {"calls": (*turn.calls, e.call)})
+    return _tool(run, e, lambda turn: {"calls": (*turn.calls, e.call)})
 
 
 def _resulted(run: Run, e: ToolResulted) -> Changed:
-    return _turn(run, e, lambda turn: {"results": (*turn.results, e.result)})
+    return _tool(run, e, lambda turn: {"results": (*turn.results, e.result)})
 
 
 def _hypothesised(run: Run, e: Hypothesised) -> Changed:

@@ -29,6 +29,8 @@ from tts.domain.events import (
     Event,
     Routed,
     Sequencer,
+    ToolCalled,
+    ToolResulted,
     VerifierText,
 )
 from tts.domain.plan import Depth, Locatability, Plan
@@ -331,6 +333,7 @@ class Solution:
             readings=routing.readings,
             claimed=self._request.claimed,
             testing=() if self._blind is None else self._run.trajectories[self._blind :],
+            inquiry=self._run.inquiry,
         )
         verdict: Verdict | None = None
         problem = ""
@@ -344,6 +347,8 @@ class Solution:
                                 record_verdict(piece)
                             elif isinstance(piece, Usage):
                                 self._beside += piece
+                            elif isinstance(piece, ToolCalled | ToolResulted):
+                                await self._emit(piece)
                             else:
                                 await self._emit(VerifierText(text=piece.text))
         except TimeoutError:

@@ -16,7 +16,7 @@ from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimedPlace
 from tts.domain.continued import Continued, KeptResult
 from tts.domain.description import Description
-from tts.domain.events import Event
+from tts.domain.events import Event, ToolCalled, ToolResulted
 from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.identity import Identity
@@ -29,7 +29,7 @@ from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.similar import SimilarPhoto
 from tts.domain.tooling import ToolCall, ToolResult
-from tts.domain.trajectory import Trajectory
+from tts.domain.trajectory import Trajectory, Turn
 from tts.domain.usage import Usage
 from tts.domain.value import Value
 from tts.domain.watch_settings import WatchSettings
@@ -330,6 +330,7 @@ class Rollouts(Protocol):
 class VerifyRequest:
     """Everything the verifier may know. Trajectories are exchangeable: their order says nothing.
     `claimed`: places that the photo is said to show; `testing` are trajectories that knew of them and have no votes.
+    `inquiry`: calls that a verifier has made for the request before.
     """
 
     context: RequestContext
@@ -339,6 +340,7 @@ class VerifyRequest:
     readings: tuple[Reading, ...] = ()
     claimed: tuple[ClaimedPlace, ...] = ()
     testing: tuple[Trajectory, ...] = ()
+    inquiry: tuple[Turn, ...] = ()
 
 
 class VerdictText(Value):
@@ -347,13 +349,11 @@ class VerdictText(Value):
     text: str
 
 
-VerifierItem = VerdictText | Verdict | Usage
+VerifierItem = VerdictText | Verdict | Usage | ToolCalled | ToolResulted
 
 
 class Verifier(Protocol):
-    """Weighs trajectories into one answer. Yields reasons as they come, and what models used that it asked; the last
-    item is the verdict.
-    """
+    """Weighs trajectories into one answer. Yields reasons, its own tool calls and what it used; last the verdict."""
 
     def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Closing the iterator stops the work behind it."""

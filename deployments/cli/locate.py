@@ -36,7 +36,7 @@ from tts.domain.exif_claims import file_claim
 from tts.domain.geojson import answer_geojson
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
-from tts.domain.request import MAX_PARALLEL, LocateOptions, LocateRequest, new_request_id
+from tts.domain.request import MAX_PARALLEL, MAX_QUESTIONS, LocateOptions, LocateRequest, new_request_id
 from tts.domain.trajectory import Run, fold
 from tts.errors import FatalError, GeoTTSError, RequestError, boundary
 from tts.geodata.areas import WAYS
@@ -92,6 +92,11 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     "--allow-region-search",
     is_flag=True,
     help="Consent: regions of the photo, up to all of it, may be sent to web services that search by picture.",
+)
+@click.option(
+    "--verifier-questions",
+    type=click.IntRange(0, MAX_QUESTIONS),
+    help="Tool calls that the verifier may make itself to tell the leading places apart.",
 )
 @click.option("--hint", help="What you already know.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed; the same seed repeats an answer.")

@@ -74,9 +74,9 @@ class PlainView:
         if isinstance(event, Routed):
             self._line(f"  plan: {plan_text(event.plan)}")
         elif isinstance(event, ToolCalled):
-            self._line(f"  [{event.rollout_id}] {call_text(event)}")
+            self._line(f"  [{asker_text(event)}] {call_text(event)}")
         elif isinstance(event, ToolResulted):
-            self._line(f"  [{event.rollout_id}]   → {clean(event.result.text, 120)}")
+            self._line(f"  [{asker_text(event)}]   → {clean(event.result.text, 120)}")
         elif isinstance(event, Hypothesised):
             self._line(f"  [{event.rollout_id}] thinks: {belief_text(event.hypothesis)}")
         elif isinstance(event, RolloutFinished):
@@ -105,6 +105,7 @@ class LiveView:
         self._console, self._label = console, label
         self._run = Run()
         self._doing: dict[int, str] = {}
+        self._asked = ""
         self._started = time.monotonic()
         self._live = Live(get_renderable=self._draw, console=console, refresh_per_second=10, transient=True)
 
@@ -125,10 +126,12 @@ class LiveView:
         elif isinstance(event, Text):
             text = self._run.rollouts[event.rollout_id].turns[-1].text
             self._doing[event.rollout_id] = clean(text.strip().rsplit("\n", 1)[-1])
-        elif isinstance(event, ToolCalled):
-            self._doing[event.rollout_id] = call_text(event)
-        elif isinstance(event, ToolResulted):
-            self._doing[event.rollout_id] = f"→ {clean(event.result.text)}"
+        elif isinstance(event, ToolCalled | ToolResulted):
+            text = call_text(event) if isinstance(event, ToolCalled) else f"→ {clean(event.result.text)}"
+            if event.asker == "verifier":
+                self._asked = text
+            else:
+                self._doing[event.rollout_id] = text
 
     def _draw(self) -> RenderableType:
         parts: list[RenderableType] = [RichText(f"{clean(self._label, 80)}  ", style="bold") + self._status()]
@@ -137,6 +140,10 @@ class LiveView:
             lanes.add_column(no_wrap=True, overflow="ellipsis")
         for trajectory in self._run.trajectories:
             lanes.add_row(*self._lane(trajectory))
+        if calls := sum(len(turn.calls) for turn in self._run.inquiry):
+            lanes.add_row(
+                RichText("? verifier", "cyan"), RichText(f"{calls} calls", "dim"), RichText(self._asked, "dim")
+            )
         parts.append(lanes)
         if candidates := _candidates(self._run):
             parts.append(candidates)
@@ -269,6 +276,11 @@ def _candidates(run: Run) -> RenderableType | None:
     for belief, count in groups[:4]:
         text.append(f"{belief_text(belief)} ×{count}   ")
     return text
+
+
+def asker_text(event: ToolCalled | ToolResulted) -> str:
+    """Who asked: the number of a rollout, or the verifier."""
+    return "verifier" if event.asker == "verifier" else str(event.rollout_id)
 
 
 def call_text(event: ToolCalled) -> str:

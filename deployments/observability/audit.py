@@ -62,7 +62,8 @@ class AuditLog:
     def saw(self, meta: RunMeta, event: Event) -> None:
         """Write lines for tool calls that may leave the machine, for what left it, and for the end."""
         if isinstance(event, ToolCalled) and self._tools_leave:
-            self._note("tool_called", meta, tool=event.call.name, rollout=event.rollout_id)
+            who = {"asker": "verifier"} if event.asker == "verifier" else {"rollout": event.rollout_id}
+            self._note("tool_called", meta, tool=event.call.name, **who)
         elif isinstance(event, ToolResulted) and self._tools_leave and not event.result.cached:
             self._note("tool_answered", meta, tool=event.result.name, hosts=_hosts(event), ok=event.result.ok)
         elif isinstance(event, LeftMachine):

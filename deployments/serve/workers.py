@@ -61,6 +61,7 @@ from tts.ports import (
 )
 from tts.telemetry import span
 from tts.toolkit.broker.stats import BrokerSnapshot
+from tts.toolkit.toolbox import LocalToolbox
 
 
 class Locatability:
@@ -217,12 +218,15 @@ class Tools:
 class Verifier:
     """Weighs trajectories into one verdict, in a process of its own so that it scales and fails by itself."""
 
-    def __init__(self, args: AppArgs, rollout: DeploymentHandle[Any] | None = None) -> None:
+    def __init__(
+        self, args: AppArgs, tools: DeploymentHandle[Any], rollout: DeploymentHandle[Any] | None = None
+    ) -> None:
         prepare_replica(args, "verifier")
         self._args = args
         self._refs = PhotoRefs()
         self._coalesce_s = args.coalesce_s
-        self._verifier = make_verifier(args, RemoteModel(rollout, self._refs) if rollout is not None else None)
+        model = RemoteModel(rollout, self._refs) if rollout is not None else None
+        self._verifier = make_verifier(args, model, JoinedTools(LocalToolbox([]), tools, self._refs))
 
     async def ready(self) -> bool:
         """Answers when a request would be served."""

@@ -48,6 +48,7 @@ from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.consensus.calibration_in_use import calibration_in_use
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import thinks_by_name
+from tts.verify.verifiers.asking import AskingVerifier, Questioner, Tools
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier
@@ -196,27 +197,31 @@ def make_watch(args: AppArgs) -> WatchSettings:
     )
 
 
-def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None) -> Verifier:
-    """`rollout_model` is the engine of the rollouts, for a verifier model that has none of its own."""
+def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools: Tools | None = None) -> Verifier:
+    """`rollout_model` is the engine of the rollouts, for a verifier model that has none of its own; `tools` is what
+    the verifier may ask itself."""
     world = make_world(args.data_dir)
     in_use = calibration_in_use(args)
     consensus = ConsensusVerifier(world, in_use.calibration)
-    verifier = _weighing(consensus, args, rollout_model)
+    questioner = Questioner(tools, world, args.verifier)
+    verifier = _weighing(consensus, args, rollout_model, questioner)
     stating = StatingVerifier(_consistent(verifier, world, args, rollout_model), in_use.state, args.dialect)
-    return ClaimVerifier(stating, world, in_use.calibration, shipped_claim_calibration(args.engine.name))
+    return ClaimVerifier(stating, world, in_use.calibration, shipped_claim_calibration(args.engine.name), questioner)
 
 
-def _weighing(consensus: ConsensusVerifier, args: AppArgs, rollout_model: ModelClient | None) -> Verifier:
+def _weighing(
+    consensus: ConsensusVerifier, args: AppArgs, rollout_model: ModelClient | None, questioner: Questioner
+) -> Verifier:
     """The consensus, with a model that weighs the evidence first when one is configured."""
     config = args.verifier
     if config.kind == "consensus":
-        return consensus
+        return AskingVerifier(consensus, questioner)
     model = make_model(args, config.engine) if config.engine is not None else rollout_model
     if config.kind != "model":
         return VERIFIERS[config.kind](consensus, args)
     if model is None:
         raise ConfigError("verifier.kind is model, but there is no engine for it")
-    return ModelVerifier(model, consensus, _with_thought(config, args), trajectory_texts(args))
+    return ModelVerifier(model, consensus, _with_thought(config, args), trajectory_texts(args), questioner)
 
 
 def _with_thought(config: VerifierConfig, args: AppArgs) -> VerifierConfig:

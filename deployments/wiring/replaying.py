@@ -11,7 +11,7 @@ from deployments.wiring.parts import make_identity, make_world
 from tts.assembly import answer_from
 from tts.bundle.check import replay_of
 from tts.bundle.contents import Replay, answer_of, events_in
-from tts.config import AppArgs
+from tts.config import AppArgs, VerifierConfig
 from tts.domain.answer import Answer, Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.identity import Identity
@@ -26,6 +26,7 @@ from tts.ports import VerifyRequest
 from tts.routing.locatability import CuesLocator
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.calibration_in_use import calibration_in_use
+from tts.verify.verifiers.asking import AskingVerifier, Questioner, most_questions
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.stating import StatingVerifier
 
@@ -68,9 +69,12 @@ async def _verdict(
     readings: tuple[Reading, ...] = ()
     if replay.method != "fixed":
         readings = (await CuesLocator(LocalPerception(), None).rate(photos, context)).readings
-    consensus = ConsensusVerifier(make_world(args.data_dir), Calibration.model_validate(replay.calibration))
-    verifier = StatingVerifier(consensus, CalibrationState.model_validate(replay.state), replay.dialect)
-    request = VerifyRequest(context, photos, options, run.trajectories, readings)
+    world = make_world(args.data_dir)
+    consensus = ConsensusVerifier(world, Calibration.model_validate(replay.calibration))
+    asking = AskingVerifier(consensus, Questioner(None, world, VerifierConfig(max_questions=replay.questions)))
+    verifier = StatingVerifier(asking, CalibrationState.model_validate(replay.state), replay.dialect)
+    options = options.model_copy(update={"verifier_questions": replay.questions})
+    request = VerifyRequest(context, photos, options, run.trajectories, readings, inquiry=run.inquiry)
     found = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]
     return found[-1]
 
@@ -127,4 +131,5 @@ def replay_settings(args: AppArgs, identity: Identity, options: str) -> Replay:
         calibration=in_use.calibration.jsonable(),
         state=in_use.state.jsonable(),
         notes=identity.notes,
+        questions=most_questions(LocateOptions.model_validate(asked), args.verifier),
     )

@@ -5,6 +5,10 @@ import random
 import pytest
 from support.basics import a_context
 
+from tools.places import places_tools
+from tools.providers.offline import OfflinePlaces
+from tts.clues.reader import ClueReader
+from tts.config import VerifierConfig
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.events import Hypothesised, RolloutFinished, ToolResulted
 from tts.domain.geo import LatLon, distance_km
@@ -12,9 +16,14 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import fold
+from tts.eval.synthetic.tape import reading_of
 from tts.ports import VerifyRequest
+from tts.toolkit.toolbox import LocalToolbox
+from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
+from tts.verify.verifiers.asking import AskingVerifier, Questioner
+from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
 COIMBRA, PORTO, OSAKA = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=41.1496, lon=-8.611), LatLon(lat=34.69, lon=135.50)
@@ -43,15 +52,27 @@ def trajectories(*points, grounded=True):
     return fold(events).trajectories
 
 
-@pytest.fixture(params=["consensus"])
-def verifier(request, gazetteer, countries):
-    return {"consensus": lambda: ConsensusVerifier(World(gazetteer, countries), shipped("default"))}[request.param]()
+@pytest.fixture(params=["consensus", "asking", "checking"])
+def verifier(request, gazetteer, countries, data_store):
+    world = World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
+    consensus = ConsensusVerifier(world, shipped("default"))
+    places = OfflinePlaces(gazetteer, countries)
+    questioner = Questioner(LocalToolbox(places_tools(places, places)), world, VerifierConfig(questions=4))
+    asking = AskingVerifier(consensus, questioner)
+    checking = ClaimVerifier(asking, world, shipped("default"), shipped_claim_calibration("clues"), questioner)
+    return {"consensus": consensus, "asking": asking, "checking": checking}[request.param]
+
+
+@pytest.fixture
+def reading():
+    """A line of the photo that a gazetteer knows."""
+    return reading_of(["Coimbra", "Namba"])
 
 
 @pytest.fixture
 def judge(verifier, blank_photo):
-    async def run(runs, **options):
-        request = VerifyRequest(a_context(), (blank_photo,), LocateOptions(**options), tuple(runs))
+    async def run(runs, *, readings=(), **options):
+        request = VerifyRequest(a_context(), (blank_photo,), LocateOptions(**options), tuple(runs), readings)
         pieces = [piece async for piece in verifier.verify(request)]
         assert [type(piece) for piece in pieces].count(Verdict) == 1
         assert isinstance(pieces[-1], Verdict)
@@ -82,6 +103,13 @@ async def test_the_order_of_rollouts_says_nothing(judge):
         rng.shuffle(runs)
         again = await judge(runs)
         assert (again.lat, again.lon, again.confidence) == (first.lat, first.lon, first.confidence)
+
+
+async def test_the_order_says_nothing_where_lines_were_read(judge, reading):
+    runs = trajectories(COIMBRA, OSAKA, PORTO)
+    first, again = await judge(runs, readings=reading), await judge(runs[::-1], readings=reading)
+    assert (first.lat, first.lon, first.confidence) == (again.lat, again.lon, again.confidence)
+    assert first.country_code == "PT"
 
 
 async def test_nothing_supported_is_an_abstention(judge):

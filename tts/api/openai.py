@@ -158,9 +158,9 @@ class Narrator:
         if isinstance(event, VerifierText):
             return self._from("verifier", event.text)
         if isinstance(event, ToolCalled):
-            return self._from(f"rollout {event.rollout_id}", f"\n→ {event.call.name} {event.call.arguments}\n")
+            return self._from(_asker(event), f"\n→ {event.call.name} {event.call.arguments}\n")
         if isinstance(event, ToolResulted):
-            return self._from(f"rollout {event.rollout_id}", f"\n← {event.result.text[:_LONGEST_RESULT]}\n")
+            return self._from(_asker(event), f"\n← {event.result.text[:_LONGEST_RESULT]}\n")
         if isinstance(event, RolloutFinished):
             return self._from(f"rollout {event.rollout_id}", f"\n({event.stop_reason.value})\n")
         return ""
@@ -169,6 +169,10 @@ class Narrator:
         heading = f"\n[{speaker}] " if speaker != self._speaker else ""
         self._speaker = speaker
         return heading + text
+
+
+def _asker(event: ToolCalled | ToolResulted) -> str:
+    return "verifier" if event.asker == "verifier" else f"rollout {event.rollout_id}"
 
 
 def content_of(answer: Answer) -> str:

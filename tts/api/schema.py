@@ -25,6 +25,7 @@ def response_of(
         answer=answer,
         trajectories=trajectories_for(run, include),
         left_machine=run.left_machine if include == "full" else None,
+        inquiry=run.inquiry if include == "full" else (),
     )
 
 
@@ -57,6 +58,7 @@ def status_of(request_id: str, run: Run, include: Literal["none", "summary", "fu
         problem=failure and problem_of_failure(failure),
         trajectories=trajectories_for(run, include),
         left_machine=run.left_machine if include == "full" else None,
+        inquiry=run.inquiry if include == "full" else (),
     )
 
 

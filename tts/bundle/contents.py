@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 import orjson
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from tts.domain.answer import Answer
 from tts.domain.events import Event, ToolCalled, ToolResulted, parse_event
@@ -33,6 +33,7 @@ class Replay(Value):
     """What the verifier was given besides the trajectories. `calibration` is the table behind radii and confidence.
 
     `verifier` names it; only the consensus can be replayed. `method` is how photos were rated: `fixed` reads none.
+    `questions`: how many calls the verifier might make; those that it made are in the events.
     """
 
     verifier: str
@@ -42,6 +43,7 @@ class Replay(Value):
     calibration: dict[str, JsonValue]
     state: dict[str, JsonValue]
     notes: tuple[str, ...] = ()
+    questions: int = Field(default=0, exclude_if=lambda questions: questions == 0)
 
 
 def entries_of(

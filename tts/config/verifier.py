@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from tts.config.engines import Engine
 from tts.config.units import Seconds
 from tts.domain.imaging import ResizeRule
+from tts.domain.request import MAX_QUESTIONS
 from tts.domain.value import Value
 from tts.extensions import Registry
 
@@ -62,6 +63,14 @@ class VerifierConfig(Value):
     photo_rule: ResizeRule | None = Field(
         default=None, description="of mode trajectories: how the photo is scaled; as published when absent"
     )
+    questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] = Field(
+        default=0,
+        description="tool calls that the verifier may make itself to tell the leading places apart, of a request that "
+        "does not say; 0: none",
+    )
+    max_questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] = Field(
+        default=8, description="the most that a request may ask for"
+    )
     consistency: ConsistencyConfig | None = Field(
         default=None, description="a second model reads the reasoning alone; where it disagrees, confidence is lowered"
     )
@@ -69,3 +78,15 @@ class VerifierConfig(Value):
         default=None,
         description="a file of `geotts calibrate`; when absent the one that `geotts accept` installed, else what ships",
     )
+
+    @model_validator(mode="after")
+    def _questions_can_be_asked(self) -> VerifierConfig:
+        if self.questions > self.max_questions:
+            raise ValueError(
+                f"verifier.questions is {self.questions}, more than verifier.max_questions ({self.max_questions})"
+            )
+        if self.questions and (self.kind not in ("consensus", "model") or self.mode == "trajectories"):
+            raise ValueError(
+                "verifier.questions needs verifier.kind consensus, or model in a mode other than trajectories"
+            )
+        return self

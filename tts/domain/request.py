@@ -10,12 +10,20 @@ from pydantic import Field
 
 from geotts_client.claimed_place import ClaimedPlace
 from geotts_client.file_claim import FileClaim
-from geotts_client.options import MAX_PARALLEL, LocateOptions
+from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, LocateOptions
 from tts.domain.continued import Continued, KeptResult
 from tts.domain.photo import Photo
 from tts.domain.value import Value
 
-__all__ = ["MAX_PARALLEL", "MAX_PHOTOS", "LocateOptions", "LocateRequest", "RequestContext", "new_request_id"]
+__all__ = [
+    "MAX_PARALLEL",
+    "MAX_PHOTOS",
+    "MAX_QUESTIONS",
+    "LocateOptions",
+    "LocateRequest",
+    "RequestContext",
+    "new_request_id",
+]
 
 MAX_PHOTOS = 8
 

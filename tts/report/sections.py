@@ -119,7 +119,7 @@ def rollouts(run: Run) -> Child:
     """Every rollout with its texts, its calls and their results; folded away."""
     if not run.trajectories:
         return None
-    return [el("h2", "Rollouts"), [_rollout(trajectory) for trajectory in run.trajectories]]
+    return [el("h2", "Rollouts"), [_rollout(trajectory) for trajectory in run.trajectories], _inquiry(run)]
 
 
 def provenance(answer: Answer) -> Html:
@@ -220,6 +220,15 @@ def _rollout(trajectory: Trajectory) -> Html:
         "summary", f"Rollout {trajectory.rollout_id}: {outcome} ", el("span", f"({stop}; {counts})", class_="soft")
     )
     return el("details", summary, [_turn(turn) for turn in trajectory.turns], class_="box")
+
+
+def _inquiry(run: Run) -> Child:
+    """What the verifier asked tools itself."""
+    if not run.inquiry:
+        return None
+    calls = sum(len(turn.calls) for turn in run.inquiry)
+    summary = el("summary", "The verifier's questions ", el("span", f"({calls} tool calls)", class_="soft"))
+    return el("details", summary, [_turn(turn) for turn in run.inquiry], class_="box")
 
 
 def _turn(turn: Turn) -> Child:

@@ -176,16 +176,17 @@ function candidates(answer, live) {
 function evidence(item, live) {
   const kind = !item.grounded ? "unsupported" : item.supports ? "for" : "against";
   const word = { for: "For", against: "Against", unsupported: "Stated, not confirmed by a tool" }[kind];
-  const known = item.rollout_id !== null && live.lanes.has(item.rollout_id);
+  const lane = live.laneOf(item);
+  const known = lane !== null && live.lanes.has(lane);
   const shown = known
-    ? el("button", { type: "button", class: "as-link", onclick: () => live.reveal(item.rollout_id, item.call_id) }, `rollout ${item.rollout_id}`)
+    ? el("button", { type: "button", class: "as-link", onclick: () => live.reveal(lane, item.call_id) }, item.rollout_id === null ? "verifier" : `rollout ${lane}`)
     : "";
-  const place = known && item.call_id ? linkOf.call(item.rollout_id, item.call_id) : "";
+  const place = known && item.call_id ? linkOf.call(lane, item.call_id) : "";
   const onMap = place && live.placesOf(item).length
     ? el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map") : "";
   const source = [el("b", {}, word), item.tool ? el("code", {}, item.tool) : "", shown, onMap,
     item.retrieved_at ? el("time", { datetime: item.retrieved_at }, item.retrieved_at.replace("T", " ").replace("Z", " UTC")) : ""].filter(Boolean);
-  return el("li", { class: `box ${kind}`, "data-link": known ? `${place} ${linkOf.rollout(item.rollout_id)}`.trim() : null },
+  return el("li", { class: `box ${kind}`, "data-link": known ? `${place} ${linkOf.rollout(lane)}`.trim() : null },
     el("p", { dir: "auto" }, cut(item.claim, 1500)),
     item.quote ? el("blockquote", { dir: "auto" }, cut(item.quote, 1500)) : "",
     item.url ? el("p", { class: "small url" }, link(item.url)) : "",

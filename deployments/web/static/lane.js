@@ -39,8 +39,9 @@ function isObject(text) {
 export class Lane {
   /** `picture(sha256, width, height, box, alt)` gives an element that shows a file of the request; `showOnMap(link)`
    * goes to a place. */
-  constructor(id, picture, showOnMap) {
+  constructor(id, picture, showOnMap, asker = "rollout") {
     this.id = id;
+    const name = asker === "verifier" ? "Verifier" : `Rollout ${id}`;
     this.picture = picture;
     this.calls = new Map();
     this.said = null;
@@ -48,10 +49,12 @@ export class Lane {
     const title = `lane-${id}`;
     this.badge = el("span", { class: "badge busy" }, "starting");
     this.belief = el("p", { class: "belief" }, el("span", { class: "soft" }, "no hypothesis yet"));
-    this.log = el("div", { class: "log", tabindex: "0", role: "group", "aria-label": `What rollout ${id} says and does` });
-    const swatch = el("button", { type: "button", class: `swatch ${hue(id)}`, "aria-label": `Show rollout ${id} on the map`, onclick: () => showOnMap(linkOf.rollout(id)) }, id);
+    this.log = el("div", { class: "log", tabindex: "0", role: "group", "aria-label": `What ${name.toLowerCase()} says and does` });
+    const swatch = el("button", { type: "button", class: `swatch ${hue(id)}`, "aria-label": `Show ${name.toLowerCase()} on the map`, onclick: () => showOnMap(linkOf.rollout(id)) }, asker === "verifier" ? "?" : id);
     this.root = el("article", { class: "lane", "aria-labelledby": title, "data-link": linkOf.rollout(id) },
-      el("header", {}, swatch, el("h3", { id: title }, `Rollout ${id}`), this.badge), this.belief, this.log);
+      el("header", {}, swatch, el("h3", { id: title }, name), this.badge), this.belief, this.log);
+    this.asks = asker === "verifier";
+    if (this.asks) fill(this.belief, el("span", { class: "soft" }, "asks the same of each of the leading places"));
   }
 
   take(event) {
@@ -85,7 +88,7 @@ export class Lane {
 
   /** The request is over: nothing more will come, whatever it was doing. */
   close() {
-    if (!this.root.classList.contains("ended")) this.#state("stopped", "mild");
+    if (!this.root.classList.contains("ended")) this.#state(this.asks ? "done" : "stopped", "mild");
     this.root.classList.add("ended");
     this.#unanswered();
   }

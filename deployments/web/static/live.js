@@ -41,7 +41,7 @@ export class Live {
   }
 
   take(event) {
-    if (event.rollout_id !== undefined) this.#lane(event.rollout_id).take(event);
+    if (event.rollout_id !== undefined) this.#lane(event.rollout_id, event.asker).take(event);
     switch (event.type) {
       case "accepted": return this.#accepted(event);
       case "hypothesis": return this.#believes(event.rollout_id, event.hypothesis);
@@ -103,9 +103,14 @@ export class Live {
     this.map.found(rollout, result.call_id, result.name, places).catch(() => this.withoutMap());
   }
 
+  /** The lane in which the tool call behind a piece of evidence stands: the verifier's where no rollout made it. */
+  laneOf(item) {
+    return item.rollout_id ?? (item.call_id ? this.verifier : null) ?? null;
+  }
+
   /** Places that the tool call behind a piece of evidence returned: the one that is quoted where it is known. */
   placesOf(item) {
-    const places = this.facts.get(`${item.rollout_id} ${item.call_id}`) ?? [];
+    const places = this.facts.get(`${this.laneOf(item)} ${item.call_id}`) ?? [];
     const named = places.filter(({ label }) => `${item.quote} ${item.claim}`.includes(label));
     return (named.length ? named : places).slice(0, 1);
   }
@@ -154,10 +159,11 @@ export class Live {
     this.say("The verifier compares the evidence …");
   }
 
-  #lane(id) {
+  #lane(id, asker) {
     let lane = this.lanes.get(id);
     if (!lane) {
-      lane = new Lane(id, (...image) => this.pictures.element(...image), (link) => this.map.pick(link));
+      lane = new Lane(id, (...image) => this.pictures.element(...image), (link) => this.map.pick(link), asker);
+      if (lane.asks) this.verifier = id;
       this.lanes.set(id, lane);
       const after = [...this.lanes.values()].filter((other) => other.id > id).sort((a, b) => a.id - b.id)[0];
       byId("lanes").insertBefore(lane.root, after?.root ?? null);

@@ -29,7 +29,7 @@ _FAR_KM = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch:
+class Branch:
     """A shop, and the line of small print that only its own sign bears."""
 
     name: str
@@ -37,15 +37,21 @@ class _Branch:
     street: str
     small_print: str
 
+    def elsewhere(self, town: Place, rng: random.Random) -> Branch:
+        """Another branch of the chain, with a street of its own for small print."""
+        street = f"{rng.choice(_STREETS)} {rng.randrange(400, 800)}"
+        return Branch(self.name, town, street, street)
+
     @property
     def address(self) -> str:
+        """Street, town and the line of small print."""
         return ", ".join(dict.fromkeys((self.street, self.town.name, self.small_print)))
 
 
 def wrong_branch(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     """A chain has branches in two countries, or a misread letter turns one town into another."""
     kind = rng.choice(("country line", "street line", "misread"))
-    ours, theirs = _misread(atlas, rng) if kind == "misread" else _chain(atlas, rng, kind)
+    ours, theirs = _misread(atlas, rng) if kind == "misread" else chain(atlas, rng, kind)
     size = 2 if easy else rng.randint(1, 2)
     right = [_thorough(atlas, rng, ours)] if size == 1 else [_placed(atlas, rng, ours), _paged(atlas, rng, ours)]
     crowd = [_hasty(atlas, rng, theirs, ours) for _ in range(1 if easy else rng.randint(3, 4))]
@@ -53,7 +59,8 @@ def wrong_branch(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     return Cast(ours.town.point, [*right, *crowd], [seen, ours.small_print], kind=kind)
 
 
-def _chain(atlas: Atlas, rng: random.Random, kind: str) -> tuple[_Branch, _Branch]:
+def chain(atlas: Atlas, rng: random.Random, kind: str) -> tuple[Branch, Branch]:
+    """Two branches in two countries; with the kind `street line` their streets are the small print."""
     name = rng.choice(_CHAINS)
     streets = [f"{street} {rng.randrange(3, 400)}" for street in rng.sample(_STREETS, 2)]
     for _ in range(_TRIED):
@@ -63,11 +70,11 @@ def _chain(atlas: Atlas, rng: random.Random, kind: str) -> tuple[_Branch, _Branc
         if kind == "street line":
             lines = streets
         if all(lines) and lines[0] != lines[1]:
-            return _Branch(name, ours, streets[0], lines[0]), _Branch(name, theirs, streets[1], lines[1])
+            return Branch(name, ours, streets[0], lines[0]), Branch(name, theirs, streets[1], lines[1])
     raise ValueError("no two countries have a second line")
 
 
-def _misread(atlas: Atlas, rng: random.Random) -> tuple[_Branch, _Branch]:
+def _misread(atlas: Atlas, rng: random.Random) -> tuple[Branch, Branch]:
     """Two towns in two countries whose names differ by a letter or two; each sign has a line of its country."""
     for _ in range(_TRIED):
         town = atlas.plain_town(rng)
@@ -83,22 +90,22 @@ def _misread(atlas: Atlas, rng: random.Random) -> tuple[_Branch, _Branch]:
         lines = [atlas.second_line(rng, place.country_code) for place in (town, *alike[:1])]
         if alike and all(lines) and lines[0] != lines[1]:
             signs = zip((town, alike[0]), rng.sample(_STREETS, 2), lines, strict=True)
-            ours, theirs = (_Branch(place.name, place, f"{street} 1", line) for place, street, line in signs)
+            ours, theirs = (Branch(place.name, place, f"{street} 1", line) for place, street, line in signs)
             return ours, theirs
     raise ValueError("no town is easily misread")
 
 
-def _hasty(atlas: Atlas, rng: random.Random, theirs: _Branch, ours: _Branch) -> Trajectory:
+def _hasty(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branch) -> Trajectory:
     """Reads the big name only, and takes what a search for it lists first."""
     tape = Tape()
     listed = [theirs] if theirs.name != ours.name else [theirs, ours]
     query = theirs.name
     facts: Sequence[PlaceFact | WebFact]
     if rng.random() < 0.6:
-        tool, facts = "poi_keyword_search", [_place(branch) for branch in listed]
+        tool, facts = "poi_keyword_search", [place_of(branch) for branch in listed]
     else:
         tool, query = "web_search", f"{query} {rng.choice(('address', 'opening hours', 'map', 'town'))}"
-        facts = [_page(branch, i + 1, query) for i, branch in enumerate(listed)]
+        facts = [page_of(branch, i + 1, query) for i, branch in enumerate(listed)]
     call = tape.call(f"The sign clearly says “{theirs.name}”.", tool, {"query": query}, facts)
     reason = f"the sign says {theirs.name}, which is in {atlas.countries.name(theirs.town.country_code)}"
     claims = [Claim(text=reason, call_id=call, quote=theirs.name)]
@@ -108,40 +115,41 @@ def _hasty(atlas: Atlas, rng: random.Random, theirs: _Branch, ours: _Branch) -> 
     return tape.end(f"{theirs.name} is in {theirs.town.name}. No doubt.", answer)
 
 
-def _placed(atlas: Atlas, rng: random.Random, ours: _Branch) -> Trajectory:
+def _placed(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     tape = Tape()
     return tape.end("The small print fits this one.", _belief(atlas, rng, ours, [_look(tape, ours)]))
 
 
-def _paged(atlas: Atlas, rng: random.Random, ours: _Branch) -> Trajectory:
+def _paged(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     tape = Tape()
     return tape.end("This page has the very line.", _belief(atlas, rng, ours, [_browse(tape, ours)]))
 
 
-def _thorough(atlas: Atlas, rng: random.Random, ours: _Branch) -> Trajectory:
+def _thorough(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     """Both facts in one rollout."""
     tape = Tape()
     claims = [_browse(tape, ours), _look(tape, ours)]
     return tape.end("Map and page agree with the small print.", _belief(atlas, rng, ours, claims))
 
 
-def _look(tape: Tape, ours: _Branch) -> Claim:
+def _look(tape: Tape, ours: Branch) -> Claim:
     arguments = {"query": ours.name, "country": ours.town.country_code}
-    call = tape.call(f"It also says “{ours.small_print}”.", "poi_keyword_search", {**arguments}, [_place(ours)])
+    call = tape.call(f"It also says “{ours.small_print}”.", "poi_keyword_search", {**arguments}, [place_of(ours)])
     return Claim(text=f"{ours.name} at {ours.address} is on the map", call_id=call, quote=ours.small_print)
 
 
-def _browse(tape: Tape, ours: _Branch) -> Claim:
+def _browse(tape: Tape, ours: Branch) -> Claim:
     query = f"{ours.name} {ours.small_print}"
-    call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [_page(ours, 1, query)])
+    call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
     return Claim(text=f"a page of {ours.town.name} gives “{ours.small_print}”", call_id=call, quote=ours.small_print)
 
 
-def _belief(atlas: Atlas, rng: random.Random, ours: _Branch, claims: list[Claim]) -> Hypothesis:
+def _belief(atlas: Atlas, rng: random.Random, ours: Branch, claims: list[Claim]) -> Hypothesis:
     return belief(atlas, ours.town, ours.town.point, confidence=rng.uniform(0.4, 0.75), claims=claims)
 
 
-def _place(branch: _Branch) -> PlaceFact:
+def place_of(branch: Branch) -> PlaceFact:
+    """A branch as a search for places states it."""
     town = branch.town
     return PlaceFact(
         id=f"poi:{town.id}",
@@ -156,7 +164,8 @@ def _place(branch: _Branch) -> PlaceFact:
     )
 
 
-def _page(branch: _Branch, number: int, query: str) -> WebFact:
+def page_of(branch: Branch, number: int, query: str) -> WebFact:
+    """The page of a branch as a search hit."""
     slug = "-".join(normalise(f"{branch.name} {branch.town.name}").split())
     return WebFact(
         number=number,

@@ -12,6 +12,7 @@ from tts.eval.synthetic.grounded import copied_witness, echo_chamber, grounded_m
 from tts.eval.synthetic.held_out import namesakes
 from tts.eval.synthetic.injections import injected_page, injected_place, injected_sign
 from tts.eval.synthetic.last_turn import last_turn
+from tts.eval.synthetic.left_behind import left_behind
 from tts.eval.synthetic.mirrors import mirrored_page
 from tts.eval.synthetic.mix import Cast, Family
 from tts.eval.synthetic.scenario import Scenario
@@ -47,7 +48,7 @@ def generate(family: str, count: int, seed: int, gazetteer: Gazetteer, countries
     Raises:
         KeyError: when there is no such family.
     """
-    make = FAMILIES[family]
+    make = {**FAMILIES, **LOST}[family]
     atlas = _atlas(gazetteer, countries)
     return [_scenario(make, family, f"{seed}/{family}/{number}", atlas) for number in range(count)]
 
@@ -70,7 +71,10 @@ def _staged(
 ) -> Scenario:
     rollouts, lines = (cast.rollouts, cast.lines) if attacked else (cast.clean, cast.clean_lines)
     numbered = tuple(rollouts[k].model_copy(update={"rollout_id": i}) for i, k in enumerate(order))
-    return Scenario(key, family, cast.kind, cast.truth, numbered, reading_of(lines), clean)
+    more = None if cast.more is None else cast.more.model_copy(update={"rollout_id": len(order)})
+    return Scenario(
+        key, family, cast.kind, cast.truth, numbered, reading_of(lines), clean, unasked=tuple(cast.unasked), more=more
+    )
 
 
 HELD_OUT: dict[str, Family] = {
@@ -78,3 +82,4 @@ HELD_OUT: dict[str, Family] = {
     "last_turn": last_turn,
 }
 FAMILIES: dict[str, Family] = {**DEVELOPMENT, **HELD_OUT}
+LOST: dict[str, Family] = {"left_behind": left_behind}  # nobody answers the truth: only questions can recover it

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tts.domain.geo import LatLon
+from tts.domain.tooling import Fact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """`clean` holds the same rollouts without an attack, when there is one."""
+    """`clean` holds the same rollouts without an attack, when there is one. `unasked` is what tools know that nobody
+    asked for, `more` is one more rollout of the same policy."""
 
     truth: LatLon
     rollouts: Sequence[Trajectory]
@@ -22,6 +24,8 @@ class Cast:
     kind: str = ""
     clean: Sequence[Trajectory] = field(default=())
     clean_lines: Sequence[str] = field(default=())
+    unasked: Sequence[Fact] = field(default=())
+    more: Trajectory | None = None
 
 
 class Family(Protocol):

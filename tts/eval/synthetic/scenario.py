@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tts.domain.geo import LatLon
 from tts.domain.reading import Reading
+from tts.domain.tooling import Fact
 from tts.domain.trajectory import Trajectory
 
 RIGHT_KM = 25.0
@@ -14,7 +15,8 @@ RIGHT_KM = 25.0
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """`clean` is the same request without the attack, where there is one: an attack moves nothing when both verdicts
-    agree. `kind` tells the variants of a family apart."""
+    agree. `kind` tells the variants of a family apart. `unasked` is what tools know that nobody asked for, `more` is
+    one more rollout of the same policy."""
 
     key: str
     family: str
@@ -23,3 +25,5 @@ class Scenario:
     trajectories: tuple[Trajectory, ...]
     readings: tuple[Reading, ...] = ()
     clean: Scenario | None = None
+    unasked: tuple[Fact, ...] = ()
+    more: Trajectory | None = None

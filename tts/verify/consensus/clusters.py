@@ -45,8 +45,8 @@ class Cluster:
 
     @property
     def rollouts(self) -> tuple[int, ...]:
-        """The rollouts among the members."""
-        return tuple(sorted(vote.ledger.rollout_id for vote in self.members if not vote.ledger.pooled))
+        """The rollouts among the members that answer the place."""
+        return tuple(sorted(vote.ledger.rollout_id for vote in self.members if vote.ledger.answered))
 
     @property
     def anchor(self) -> Vote:

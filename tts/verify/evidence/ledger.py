@@ -37,6 +37,7 @@ About = Literal[
     "language",
     "order",
     "detail",
+    "asked",
 ]
 
 
@@ -60,13 +61,21 @@ class LedgerEntry(Value):
 
 
 class RolloutLedger(Value):
-    """All claims of one rollout. `grounding` in [0, 1] is how firmly its point rests on something outside itself."""
+    """All claims of one rollout. `grounding` in [0, 1] is how firmly its point rests on something outside itself.
+
+    `passed_by`: the point is one that the rollout saw and does not answer (`tts.verify.inquiry`)."""
 
     rollout_id: int
     hypothesis: Hypothesis
     entries: tuple[LedgerEntry, ...]
     grounding: float
     witnesses: frozenset[str] = frozenset()
+    passed_by: bool = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether its rollout answers this point: neither pooled nor passed by."""
+        return not self.pooled and not self.passed_by
 
     @property
     def pooled(self) -> bool:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 from tts.aio import closing
 from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimCheck
+from tts.domain.events import ToolCalled, ToolResulted
+from tts.domain.trajectory import Run, fold
 from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
 from tts.verify.claims.areas import centre_of
 from tts.verify.claims.claim_calibration import ClaimCalibration
@@ -21,14 +24,22 @@ from tts.verify.claims.weighing import Weighing, belief_about, weigh_claim
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.evidence.reading_belief import read_belief
 from tts.verify.evidence.world import World
+from tts.verify.verifiers.asking import Questioner
 from tts.verify.verifiers.consensus import judge
 
 
 class ClaimVerifier:
     """The `Verifier` port around another. `claims` is what a fitted engine's masses are calibrated with."""
 
-    def __init__(self, verifier: Verifier, world: World, calibration: Calibration, claims: ClaimCalibration) -> None:
-        self._verifier, self._world = verifier, world
+    def __init__(
+        self,
+        verifier: Verifier,
+        world: World,
+        calibration: Calibration,
+        claims: ClaimCalibration,
+        questioner: Questioner | None = None,
+    ) -> None:
+        self._verifier, self._world, self._questioner = verifier, world, questioner
         self._calibration, self._claims = calibration, claims
 
     async def aclose(self) -> None:
@@ -36,11 +47,16 @@ class ClaimVerifier:
         await close_each(self._verifier)
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        """What the other yields; where a place is claimed, its verdict has the check."""
+        """What the other yields; where a place is claimed, its verdict has the check. The check knows what the other
+        asked tools itself."""
+        asked = Run(inquiry=request.inquiry)
         async with closing(self._verifier.verify(request)) as items:
             async for item in items:
+                if isinstance(item, ToolCalled | ToolResulted):
+                    asked = fold([item], asked)
                 if isinstance(item, Verdict) and request.claimed:
-                    check = await asyncio.to_thread(self.check, request, item)
+                    known = replace(request, inquiry=asked.inquiry)
+                    check = await asyncio.to_thread(self.check, known, item)
                     yield item.model_copy(update={"check": check})
                 else:
                     yield item
@@ -50,6 +66,8 @@ class ClaimVerifier:
         world = self._world
         assert world.clues is not None
         judged = judge(request.trajectories, request.readings, world, photos=max(1, len(request.photos)))
+        if self._questioner is not None:
+            judged = self._questioner.repeated(request, judged)
         read = read_belief(request.trajectories, request.readings, world.clues)
         belief = belief_about(judged.clusters, judged.spread, read, self._calibration)
         return weigh_claim(request.claimed, belief, world)

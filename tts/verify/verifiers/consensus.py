@@ -196,7 +196,7 @@ def judge(
     together = pooled(trajectories, readings, votes, world, within, claimed, hint, ruled_out)
     if together.vote is not None and not _may_count(together.vote.ledger, within, ruled_out, world):
         together = Pooled()
-    found = _weighed(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
+    found = weighed(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
     return replace(found, read=read, outside=None if found.clusters else outside, rejected=rejected)
 
 
@@ -207,13 +207,14 @@ def _may_count(ledger: RolloutLedger, within: Area | None, ruled_out: RuledOut, 
 def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, within: Area | None = None) -> Judgement:
     """From ledgers on: votes, clusters, spread. `rollouts` counts all that ended, also those without a ledger."""
     votes = votes_from([ledger for ledger in ledgers if lies_inside(ledger, within, world)], world)
-    return _weighed(ledgers, votes, None, rollouts, world)
+    return weighed(ledgers, votes, None, rollouts, world)
 
 
-def _weighed(
+def weighed(
     ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], together: Vote | None, rollouts: int, world: World
 ) -> Judgement:
-    """How far votes agree is told by those of the rollouts, as far as there are any."""
+    """From votes on. How far votes agree is told by those of the rollouts, as far as there are any; `together` is the
+    vote of what all of them read."""
     every = [*votes, together] if together is not None else list(votes)
     if not every:
         return Judgement(tuple(ledgers), (), (), None)
@@ -233,5 +234,5 @@ def _outside(
     """What votes outside the area and everything that was read lead to, weighed as if no area had been given."""
     own = read_vote(trajectories, readings, read, world)
     allowed = own is not None and not lies_inside(own.ledger, within, world)
-    found = _weighed((), beyond, own if allowed else None, len(trajectories), world)
+    found = weighed((), beyond, own if allowed else None, len(trajectories), world)
     return Outside(False, found.clusters, found.spread)

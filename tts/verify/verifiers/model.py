@@ -30,6 +30,7 @@ from tts.verify.model.dossier import Dossier, make_dossier
 from tts.verify.model.opinion import NOBODY, Opinion, Unusable, opinion_schema, read_opinion
 from tts.verify.model.reason_stream import ReasonStream
 from tts.verify.model.reasoning import ThoughtGate, without_thought
+from tts.verify.verifiers.asking import Questioner
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement
 from tts.verify.verifiers.published import TrajectoryTexts, read_free_answer, trajectories_request
 
@@ -69,9 +70,10 @@ class ModelVerifier:
         consensus: ConsensusVerifier,
         config: VerifierConfig,
         texts: TrajectoryTexts | None = None,
+        questioner: Questioner | None = None,
     ) -> None:
         self._model, self._consensus, self._config = model, consensus, config
-        self._texts = texts or TrajectoryTexts()
+        self._texts, self._questioner = texts or TrajectoryTexts(), questioner
 
     async def aclose(self) -> None:
         """Close the connections of the model."""
@@ -79,7 +81,7 @@ class ModelVerifier:
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Yields the model's reasons as it writes them; the consensus verdict where no opinion can be used."""
-        case = _Case(self._model, self._consensus, self._config, request, self._texts)
+        case = _Case(self._model, self._consensus, self._config, request, self._texts, self._questioner)
         async with aclosing(stream(case.run)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -95,8 +97,9 @@ class _Case:
         config: VerifierConfig,
         request: VerifyRequest,
         texts: TrajectoryTexts,
+        questioner: Questioner | None,
     ) -> None:
-        self._texts = texts
+        self._texts, self._questioner = texts, questioner
         self._model, self._consensus, self._config, self._request = model, consensus, config, request
         self._meter = Meter(request.context.money_left_usd)
         remaining_s = request.context.remaining_s
@@ -105,6 +108,8 @@ class _Case:
     async def run(self, send: Send[VerifierItem]) -> None:
         self._send = send
         judged = self._consensus.judge(self._request)
+        if self._questioner is not None:
+            judged = await self._questioner.settled(self._request, judged, send)
         verdict = self._consensus.decide(self._request, judged)
         if judged.spread is None:
             await send(VerdictText(text=verdict.explanation))

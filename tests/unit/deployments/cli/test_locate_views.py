@@ -134,3 +134,19 @@ def test_the_small_map_shows_where_people_live(gazetteer):
 )
 def test_an_attempt_without_an_answer_says_why(end, text):
     assert end_text(RolloutFinished(rollout_id=0, **end)) == text
+
+
+@pytest.mark.parametrize(("view_class", "terminal"), [(PlainView, False), (LiveView, True)])
+def test_calls_of_the_verifier_are_shown_as_its_own(view_class, terminal):
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=120, highlight=False, color_system=None)
+    call = ToolCall(id="v", name="web_search", arguments={"query": "Linden Avenue 33 Kaunas"})
+    with view_class(console, "photo.jpg") as view:
+        for event in events():
+            view.show(event)
+        view.show(ToolCalled(rollout_id=2, turn=0, call=call, asker="verifier"))
+        if terminal:
+            console.print(view._draw())
+    line = next(line for line in out.getvalue().splitlines() if "verifier" in line)
+    assert "Linden Avenue 33 Kaunas" in line
+    assert "2 rollouts" in out.getvalue()

@@ -9,11 +9,16 @@ from tts.domain.events import (
     EVENT,
     SCHEMA_VERSION,
     Done,
+    RolloutStarted,
     Sequencer,
     Text,
+    ToolCalled,
+    ToolResulted,
     VerifierText,
     parse_event,
 )
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.trajectory import fold
 
 
 def test_names_and_shapes_are_frozen():
@@ -47,3 +52,23 @@ def test_the_sequencer_counts_from_one_without_gaps():
     number = Sequencer(clock=lambda: next(now))
     first, second = (number(VerifierText(text="x")) for _ in range(2))
     assert [(e.seq, e.t_s) for e in (first, second)] == [(1, 0.5), (2, 2.0)]
+
+
+def test_calls_of_the_verifier_are_in_no_rollout():
+    call, result = ToolCall(id="v", name="web_search"), ToolResult(call_id="v", name="web_search", text="found")
+    run = fold(
+        [
+            RolloutStarted(rollout_id=0),
+            ToolCalled(rollout_id=1, turn=0, call=call, asker="verifier"),
+            ToolResulted(rollout_id=1, turn=0, result=result, asker="verifier"),
+        ]
+    )
+    assert set(run.rollouts) == {0}
+    assert [(turn.calls, turn.results) for turn in run.inquiry] == [((call,), (result,))]
+
+
+def test_the_asker_is_written_only_where_it_is_the_verifier():
+    call = ToolCall(id="v", name="web_search")
+    assert b"asker" not in ToolCalled(rollout_id=0, turn=0, call=call).json_bytes()
+    written = ToolCalled(rollout_id=0, turn=0, call=call, asker="verifier").json_bytes()
+    assert parse_event(written).asker == "verifier"

@@ -1,0 +1,247 @@
+"""The verifier's own questions: the same of each place, void when one call fails, and worth nothing by themselves."""
+
+import asyncio
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.basics import a_context
+
+from tts.clues.reader import ClueReader
+from tts.config import VerifierConfig
+from tts.domain.answer import Verdict
+from tts.domain.events import ToolCalled, ToolResulted
+from tts.domain.geo import distance_km
+from tts.domain.request import LocateOptions
+from tts.domain.tooling import ToolFailure
+from tts.domain.trajectory import Run, fold
+from tts.errors import ToolErrorKind
+from tts.eval.synthetic.families import generate
+from tts.eval.synthetic.scenario import RIGHT_KM
+from tts.eval.synthetic.searches import ScenarioTools
+from tts.ports import ToolOutcome, VerifyRequest
+from tts.verify.consensus.calibration import shipped
+from tts.verify.evidence.world import World
+from tts.verify.inquiry.question import Question
+from tts.verify.inquiry.rounds import Outcome, Round
+from tts.verify.verifiers.asking import AskingVerifier, Questioner
+from tts.verify.verifiers.consensus import ConsensusVerifier
+
+found_or_not = st.lists(st.booleans(), min_size=2, max_size=4)
+QUESTION = Question(line="Linden Avenue 33", form="web_search")
+
+
+def a_round(found):
+    return Round(QUESTION, {i: Outcome(one, f"c{i}") for i, one in enumerate(found)})
+
+
+def gains(found):
+    return a_round(found).gains(frozenset(range(len(found))))
+
+
+@given(found_or_not, st.randoms(use_true_random=False))
+def test_a_round_treats_all_places_alike(found, luck):
+    order = list(range(len(found)))
+    luck.shuffle(order)
+    before, after = gains(found), gains([found[i] for i in order])
+    assert after == pytest.approx({k: before[i] for k, i in enumerate(order)})
+
+
+@given(found_or_not)
+def test_gains_add_up_to_nothing_and_being_asked_alone_gives_none(found):
+    assert sum(gains(found).values()) == pytest.approx(0.0)
+    if len(set(found)) == 1:
+        assert gains(found) == pytest.approx(dict.fromkeys(range(len(found)), 0.0))
+
+
+@given(found_or_not, st.data())
+def test_one_call_that_failed_voids_the_round_for_all(found, data):
+    broken = data.draw(st.integers(0, len(found) - 1))
+    assert gains([None if i == broken else one for i, one in enumerate(found)]) == {}
+
+
+class Tools(ScenarioTools):
+    """The tools of a scenario, perhaps with an answer of their own."""
+
+    def __init__(self, scenario, gazetteer, answer=None):
+        super().__init__(scenario, gazetteer)
+        self._other = answer
+
+    async def call(self, call, context):
+        outcome = await super().call(call, context)
+        return outcome if self._other is None else await self._other(call, outcome)
+
+
+@pytest.fixture(scope="module")
+def world(gazetteer, countries, data_store):
+    return World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
+
+
+@pytest.fixture(scope="module")
+def lost(gazetteer, countries):
+    """One scenario of each way to leave the truth behind, and one where it is answered."""
+    made = generate("left_behind", 24, 3, gazetteer, countries)
+    return {scenario.kind: scenario for scenario in reversed(made)}
+
+
+async def asked(scenario, world, questions, answer=None, trajectories=None, inquiry=(), tools=True):
+    """The items of the verifier, and the tools it asked."""
+    toolbox = Tools(scenario, world.gazetteer, answer)
+    questioner = Questioner(toolbox if tools else None, world, VerifierConfig())
+    verifier = AskingVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    options = LocateOptions(verifier_questions=questions)
+    every = trajectories or scenario.trajectories
+    request = VerifyRequest(a_context(), (), options, every, scenario.readings, inquiry=inquiry)
+    return [item async for item in verifier.verify(request)], toolbox
+
+
+def verdict(items):
+    assert isinstance(items[-1], Verdict)
+    return items[-1]
+
+
+def is_right(items, scenario):
+    return distance_km(verdict(items).point, scenario.truth) <= RIGHT_KM
+
+
+@pytest.mark.parametrize("kind", ["middle turn", "second hit", "unasked"])
+async def test_a_place_that_nobody_answers_is_recovered_by_at_most_four_calls(lost, world, kind):
+    before, _ = await asked(lost[kind], world, 0)
+    after, tools = await asked(lost[kind], world, 4)
+    assert not is_right(before, lost[kind])
+    assert is_right(after, lost[kind])
+    assert 0 < tools.calls <= 4
+    shown = [one for one in verdict(after).evidence if one.claim.startswith("the verifier searched for")]
+    made = {item.call.id for item in after if isinstance(item, ToolCalled)}
+    assert shown
+    assert {one.call_id for one in shown} <= made
+    assert {one.rollout_id for one in shown} == {None}
+    assert verdict(after).candidates[0].rollouts == ()
+
+
+async def test_the_right_answer_stays_where_a_wrong_place_was_left_behind(lost, world):
+    items, tools = await asked(lost["answered"], world, 4)
+    assert is_right(items, lost["answered"])
+    assert tools.calls
+
+
+async def test_without_calls_it_is_the_consensus(lost, world):
+    scenario = lost["second hit"]
+    items, tools = await asked(scenario, world, 0)
+    consensus = ConsensusVerifier(world, shipped("default"))
+    request = VerifyRequest(a_context(), (), LocateOptions(), scenario.trajectories, scenario.readings)
+    assert items == [item async for item in consensus.verify(request)]
+    assert not tools.calls
+
+
+async def failing(call, outcome):
+    failure = ToolFailure(kind=ToolErrorKind.UNAVAILABLE, detail="down")
+    return ToolOutcome(outcome.result.model_copy(update={"facts": (), "failure": failure}))
+
+
+async def echoing(call, outcome):
+    """A page for every question that says just what was asked for."""
+    facts = tuple(fact for fact in outcome.result.facts if fact.kind == "web")
+    said = tuple(fact.model_copy(update={"title": str(call.arguments["query"])}) for fact in facts[:1])
+    return ToolOutcome(outcome.result.model_copy(update={"facts": said, "failure": None}))
+
+
+@pytest.mark.parametrize("answer", [failing, echoing])
+@pytest.mark.parametrize("kind", ["middle turn", "second hit", "unasked", "answered"])
+async def test_tools_that_fail_or_please_change_nothing(lost, world, answer, kind):
+    before, _ = await asked(lost[kind], world, 0)
+    after, tools = await asked(lost[kind], world, 4, answer)
+    assert 0 < tools.calls <= 4
+    assert verdict(after).json_bytes() == verdict(before).json_bytes()
+
+
+async def test_the_order_of_rollouts_asks_the_same(lost, world):
+    scenario, luck = lost["middle turn"], random.Random(1)
+    shuffled = luck.sample(scenario.trajectories, len(scenario.trajectories))
+    first, _ = await asked(scenario, world, 4)
+    again, _ = await asked(scenario, world, 4, trajectories=tuple(shuffled))
+    calls = [[item.call for item in items if isinstance(item, ToolCalled)] for items in (first, again)]
+    assert calls[0] == calls[1]
+    assert verdict(first).point == verdict(again).point
+
+
+async def test_a_recorded_inquiry_gives_the_same_verdict_without_tools(lost, world):
+    first, _ = await asked(lost["unasked"], world, 4)
+    run = fold([item for item in first if isinstance(item, ToolCalled | ToolResulted)], Run())
+    again, tools = await asked(lost["unasked"], world, 4, inquiry=run.inquiry, tools=False)
+    assert verdict(again).json_bytes() == verdict(first).json_bytes()
+    assert not tools.calls
+    assert not [item for item in again if isinstance(item, ToolCalled)]
+    assert not run.rollouts
+
+
+async def test_calls_that_were_made_before_count(lost, world):
+    first, _ = await asked(lost["unasked"], world, 4)
+    run = fold([item for item in first if isinstance(item, ToolCalled | ToolResulted)], Run())
+    again, tools = await asked(lost["unasked"], world, 4, inquiry=run.inquiry)
+    assert not tools.calls
+    assert verdict(again).point == verdict(first).point
+
+
+async def test_a_request_may_not_have_more_calls_than_the_operator_allows(lost, world):
+    questioner = Questioner(None, world, VerifierConfig(questions=1, max_questions=2))
+
+    def budget(**options):
+        scenario = lost["unasked"]
+        return questioner.budget(VerifyRequest(a_context(), (), LocateOptions(**options), scenario.trajectories))
+
+    used = sum(trajectory.usage.tool_calls for trajectory in lost["unasked"].trajectories)
+    assert (budget(), budget(verifier_questions=0), budget(verifier_questions=32)) == (1, 0, 2)
+    assert budget(verifier_questions=2, max_tool_calls=used + 1) == 1
+    assert budget(verifier_questions=2, max_tool_calls=used) == 0
+
+
+async def test_only_tools_that_the_request_allows_are_asked(lost, world):
+    scenario = lost["second hit"]
+    questioner = Questioner(Tools(scenario, world.gazetteer), world, VerifierConfig())
+    verifier = AskingVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    options = LocateOptions(verifier_questions=4, tools=("country_at",))
+    request = VerifyRequest(a_context(), (), options, scenario.trajectories, scenario.readings)
+    assert not [item async for item in verifier.verify(request) if isinstance(item, ToolCalled)]
+
+
+async def test_closing_the_verifier_ends_the_call_under_way_and_the_next_request_works(lost, world):
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    async def slow(call, outcome):
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    scenario = lost["second hit"]
+    questioner = Questioner(Tools(scenario, world.gazetteer, slow), world, VerifierConfig())
+    verifier = AskingVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    options = LocateOptions(verifier_questions=4)
+    request = VerifyRequest(a_context(), (), options, scenario.trajectories, scenario.readings)
+    items = verifier.verify(request)
+    assert isinstance(await anext(items), ToolCalled)
+    await asyncio.wait_for(started.wait(), 5)
+    await items.aclose()
+    await asyncio.wait_for(ended.wait(), 5)
+    assert is_right((await asked(scenario, world, 4))[0], scenario)
+
+
+async def test_a_tool_that_is_too_slow_voids_its_round(lost, world):
+    async def slow(call, outcome):
+        await asyncio.sleep(60)
+
+    scenario = lost["second hit"]
+    toolbox = Tools(scenario, world.gazetteer, slow)
+    verifier = AskingVerifier(
+        ConsensusVerifier(world, shipped("default")), Questioner(toolbox, world, VerifierConfig())
+    )
+    context = a_context().model_copy(update={"remaining_s": 0.3})
+    options = LocateOptions(verifier_questions=4)
+    request = VerifyRequest(context, (), options, scenario.trajectories, scenario.readings)
+    items = [item async for item in verifier.verify(request)]
+    results = [item.result for item in items if isinstance(item, ToolResulted)]
+    assert {result.failure.kind for result in results} == {ToolErrorKind.TIMEOUT}
+    assert verdict(items).json_bytes() == verdict((await asked(scenario, world, 0))[0]).json_bytes()

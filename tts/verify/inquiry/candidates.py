@@ -1,0 +1,160 @@
+"""The places that the verifier may ask about: final answers, and places that a rollout passed by.
+
+Three kinds are passed by: what a rollout believed in an earlier turn, a place that a tool stated and that bears a line
+of the photo, and the town of a page that bears one. The last two count only where the leading answer is not known to
+bear that line. None of them has a vote: questions decide whether it gets one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tts.clues.ruled_out import RuledOut
+from tts.domain.geo import Area, LatLon, distance_km
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.reading import Reading
+from tts.domain.tooling import PlaceFact, WebFact
+from tts.domain.trajectory import Trajectory
+from tts.geodata.datum import as_wgs84
+from tts.geodata.gazetteer import Place
+from tts.geodata.names import normalise
+from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.constraint import lies_inside
+from tts.verify.consensus.rejected import held_by
+from tts.verify.consensus.votes import Vote, votes_from
+from tts.verify.evidence.grounding import NEAR_KM
+from tts.verify.evidence.ledger_builder import build_ledger
+from tts.verify.evidence.world import World
+from tts.verify.inquiry.statements import Statement, Statements, holds
+
+MOST = 4  # candidates that one question is asked of
+_MOST_PASSED_BY = 2
+_TOWN_KM = 25.0
+_NOWHERE = RuledOut()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A place with the votes for it. One that was passed by has a single vote, which counts once questions admit it.
+
+    `found_by` are the lines whose search led to it: that a tool returns it for such a line again says nothing new.
+    """
+
+    point: LatLon
+    city: str
+    country_code: str
+    votes: tuple[Vote, ...]
+    passed_by: bool = False
+    found_by: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The town as people read it; the point where there is none."""
+        return self.city or str(self.point)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What candidates are made from: the rollouts of a request, what was read, and where an answer may lie."""
+
+    trajectories: tuple[Trajectory, ...]
+    readings: tuple[Reading, ...]
+    world: World
+    within: Area | None = None
+    ruled_out: RuledOut = _NOWHERE
+
+
+def answers(clusters: Sequence[Cluster], stated: Statements, world: World) -> list[Candidate]:
+    """The leading final answers, the first of them the answer as it stands."""
+    found = []
+    for cluster in clusters[:MOST]:
+        best = cluster.anchor.ledger.hypothesis
+        city, code = _town(cluster.centre, best.city, best.country_code, world)
+        led = stated.led_to(cluster.centre, city)
+        found.append(Candidate(cluster.centre, city, code, cluster.members, found_by=led))
+    return found
+
+
+def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
+    """The best places that no rollout answers, at most two. `beside` are the final answers."""
+    leader = stated.borne_at(beside[0].point, beside[0].city)
+    found: list[Candidate] = []
+    for rollout_id, hypothesis in [*_believed(scene), *_named(scene, stated, leader)]:
+        assert hypothesis.point is not None
+        if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *found]):
+            made = _candidate(scene, stated, rollout_id, hypothesis)
+            found += [made] if made is not None else []
+    found.sort(key=lambda one: (-len(stated.borne_at(one.point, one.city) - leader), -one.votes[0].weight, one.name))
+    return found[:_MOST_PASSED_BY]
+
+
+def places_of(statement: Statement, world: World) -> Iterator[Hypothesis]:
+    """The place that a tool stated, or the town that a page is about."""
+    fact = statement.fact
+    if isinstance(fact, PlaceFact) and fact.point is not None:
+        point = as_wgs84(fact.point, fact.datum)
+        is_town = fact.place_kind == "city"
+        city, code = _town(point, fact.name if is_town else "", fact.country_code, world)
+        yield Hypothesis(
+            point=point, city=city, country_code=code, region=fact.admin1, place="" if is_town else fact.name
+        )
+    elif isinstance(fact, WebFact) and (town := _town_of(statement, world)) is not None:
+        yield Hypothesis(
+            point=town.point, city=town.name, country_code=town.country_code, region=town.admin1, level=Level.CITY
+        )
+
+
+def _town_of(page: Statement, world: World) -> Place | None:
+    """The town that a page is about: one that it names beside its region or country, else the most telling name. Words
+    of a line of the photo are no town: a street may be called after one."""
+    fact = page.fact
+    if world.clues is None or not isinstance(fact, WebFact):
+        return None
+    towns: list[tuple[bool, Place]] = []
+    for mention in world.clues.leads({fact.title: 1.0, fact.snippet: 1.0}).mentions:
+        if any(holds(normalise(line), mention.name) for line in page.lines):
+            continue
+        for place in (match.place for match in mention.matches if match.place.kind == "city"):
+            beside = holds(page.words, place.admin1) or holds(page.words, world.countries.name(place.country_code))
+            towns.append((not beside, place))
+    return min(towns, key=lambda found: found[0], default=(True, None))[1]
+
+
+def _believed(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
+    """What rollouts believed in a turn and left."""
+    for trajectory in scene.trajectories:
+        for turn in trajectory.turns:
+            for hypothesis in turn.hypotheses:
+                if hypothesis.point is not None and hypothesis != trajectory.best:
+                    yield trajectory.rollout_id, hypothesis
+
+
+def _named(scene: Scene, stated: Statements, leader: frozenset[str]) -> Iterator[tuple[int, Hypothesis]]:
+    """Places in tool results that bear a line which the leader is not known to bear; those with most lines first."""
+    telling = [one for one in stated.every if one.lines - leader]
+    for one in sorted(telling, key=lambda one: (-len(one.lines - leader), one.words, one.rollout_id)):
+        for hypothesis in places_of(one, scene.world):
+            yield one.rollout_id, hypothesis
+
+
+def _candidate(scene: Scene, stated: Statements, rollout_id: int, hypothesis: Hypothesis) -> Candidate | None:
+    """With the ledger that its rollout would have had, had it answered this; None outside the caller's
+    area, and in a place that he ruled out."""
+    turns = next((t.turns for t in scene.trajectories if t.rollout_id == rollout_id), ())
+    alone = Trajectory(rollout_id=rollout_id, turns=turns, answer=hypothesis)
+    ledger = build_ledger(alone, scene.readings, scene.world)
+    if ledger is None or not lies_inside(ledger, scene.within, scene.world):
+        return None
+    if held_by(ledger, scene.ruled_out, scene.world) is not None:
+        return None
+    vote = votes_from([ledger.model_copy(update={"passed_by": True})], scene.world)[0]
+    city, code = _town(vote.point, hypothesis.city, hypothesis.country_code, scene.world)
+    return Candidate(vote.point, city, code, (vote,), passed_by=True, found_by=stated.led_to(vote.point, city))
+
+
+def _town(point: LatLon, city: str, code: str, world: World) -> tuple[str, str]:
+    """The town and the ISO code of the country at a point, where a statement leaves them open."""
+    near = world.gazetteer.nearest_town(point, max_km=_TOWN_KM)
+    country = world.country_near(point)
+    return city or (near.name if near is not None else ""), (country.code if country is not None else code)

@@ -1,0 +1,58 @@
+"""One question about a line of the photo: of each candidate in the same words, or openly of nobody.
+
+A search of the web names the line and the town of the candidate, a search for places names the line and is restricted
+to the candidate's country. The tool, the line and the form are the same for all candidates of a round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import JsonValue
+
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.value import Value
+from tts.verify.evidence.instructions import trustworthy_facts
+from tts.verify.evidence.small_print import is_small_print
+from tts.verify.evidence.sources import Source
+from tts.verify.inquiry.candidates import Candidate
+from tts.verify.inquiry.statements import Statement, stated
+
+Form = Literal["web_search", "poi_keyword_search"]
+ASKER = -3  # in place of a rollout's number, of what the verifier was told
+FORMS: tuple[Form, ...] = ("poi_keyword_search", "web_search")
+
+
+class Question(Value):
+    """A line, and the tool that is asked for it."""
+
+    line: str
+    form: Form
+
+    def about(self, candidate: Candidate) -> dict[str, JsonValue] | None:
+        """The arguments of the call about a candidate; None where it cannot be asked of it."""
+        if self.form == "web_search":
+            return {"query": f"{self.line} {candidate.city}"} if candidate.city else None
+        return {"query": self.line, "country": candidate.country_code} if candidate.country_code else None
+
+    def openly(self) -> dict[str, JsonValue]:
+        """The arguments of the call that names no candidate."""
+        return {"query": self.line}
+
+    def statements(self, call: ToolCall, result: ToolResult, lines: Sequence[str]) -> tuple[Statement, ...]:
+        """What the tool answered; nothing when the call failed."""
+        facts = trustworthy_facts(result)
+        return tuple(stated(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
+
+    def found(self, told: Sequence[Statement], candidate: Candidate) -> bool | None:
+        """Whether what was told about a candidate bears the line there; None when nothing was told."""
+        if not told:
+            return None
+        return any(self.line in one.lines and one.is_about(candidate.point, candidate.city) for one in told)
+
+
+def forms_for(line: str, offered: Sequence[str]) -> tuple[Form, ...]:
+    """The forms in which a line may be asked for, the better one first: small print stands on pages, names on maps."""
+    ordered = reversed(FORMS) if is_small_print(line) else FORMS
+    return tuple(form for form in ordered if form in offered)

@@ -1,0 +1,63 @@
+"""What rounds of questions say about candidates, as log-likelihood ratios in nats.
+
+In a round the same question is asked of each candidate. A tool finds a line where the photo was taken with probability
+`found_there`, and anywhere else with `found_elsewhere`. A candidate gains what its own outcome says more than the mean
+of the round: the gains of a round add up to 0, a round in which all outcomes are equal changes nothing, and so being
+asked never helps. A round with a call that failed or told nothing is void for all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tts.verify.inquiry.question import Question
+from tts.weights import weights
+
+_W = weights("inquiry")
+_FOUND = math.log(_W["found_there"] / _W["found_elsewhere"])
+_MISSED = math.log((1.0 - _W["found_there"]) / (1.0 - _W["found_elsewhere"]))
+ADMITS = _W["admits"]
+PASSED_BY = _W["passed_by"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One candidate in one round. `found` is None when its call failed or told nothing."""
+
+    found: bool | None
+    call_id: str
+    url: str | None = None
+    retrieved_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One question, with the outcome for each candidate by its number."""
+
+    question: Question
+    outcomes: Mapping[int, Outcome] = field(default_factory=dict)
+
+    @property
+    def void(self) -> bool:
+        """Whether it says nothing: a call failed or told nothing, or fewer than two candidates were asked about."""
+        return len(self.outcomes) < 2 or any(one.found is None for one in self.outcomes.values())
+
+    def gains(self, counted: frozenset[int]) -> dict[int, float]:
+        """What each candidate gains; only those that count, of which there have to be two."""
+        asked = {i: one for i, one in self.outcomes.items() if i in counted}
+        if self.void or len(asked) < 2:
+            return {}
+        nats = {i: _FOUND if one.found else _MISSED for i, one in asked.items()}
+        mean = sum(nats.values()) / len(nats)
+        return {i: one - mean for i, one in nats.items()}
+
+
+def gains_of(rounds: Sequence[Round], counted: Sequence[frozenset[int]]) -> dict[int, float]:
+    """What all rounds say together; `counted` has for each round the candidates that count in it."""
+    total: dict[int, float] = {}
+    for one, who in zip(rounds, counted, strict=True):
+        for i, nats in one.gains(who).items():
+            total[i] = total.get(i, 0.0) + nats
+    return total

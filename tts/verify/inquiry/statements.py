@@ -1,0 +1,98 @@
+"""What tools stated in a request, and which lines of the photo each statement repeats.
+
+A statement bears a line when it repeats it word for word. A line counts that perception or a tool read in the photo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.reading import Reading
+from tts.domain.tooling import Fact, PlaceFact, TextFact, WebFact
+from tts.domain.trajectory import Trajectory
+from tts.geodata.datum import as_wgs84
+from tts.geodata.names import normalise
+from tts.verify.evidence.grounding import NEAR_KM
+from tts.verify.evidence.sources import Source, read_lines, sources_of, statement_of, telling
+
+_LONGEST = 80  # characters of a line that a search is asked for
+_MOST_LINES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a tool said in a rollout. It repeats the `lines` of the photo, and was asked for those in `found_by`."""
+
+    rollout_id: int
+    source: Source
+    words: str
+    lines: frozenset[str]
+    found_by: frozenset[str]
+
+    @property
+    def fact(self) -> Fact:
+        """The fact itself."""
+        return self.source.fact
+
+    def is_about(self, point: LatLon, city: str) -> bool:
+        """Whether it states a place within 25 km of a point, or is a page that names the town there."""
+        fact = self.fact
+        if isinstance(fact, PlaceFact):
+            return fact.point is not None and distance_km(as_wgs84(fact.point, fact.datum), point) <= NEAR_KM
+        return isinstance(fact, WebFact) and telling(normalise(city)) and holds(self.words, city)
+
+
+def holds(words: str, phrase: str) -> bool:
+    """Whether normalised words hold a phrase as whole words."""
+    wanted = normalise(phrase)
+    return bool(wanted) and f" {wanted} " in f" {words} "
+
+
+@dataclass(frozen=True)
+class Statements:
+    """All statements of some rollouts, without those about a point that a rollout put in itself."""
+
+    every: tuple[Statement, ...]
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trajectories: Sequence[Trajectory], readings: Iterable[Reading]) -> Statements:
+        """The lines in an order that does not depend on that of the rollouts."""
+        found = [(t.rollout_id, source) for t in trajectories for source in sources_of(t)]
+        read = read_lines([source for _, source in found], readings)
+        lines = sorted(line for line in read if telling(normalise(line)) and len(line) <= _LONGEST)[:_MOST_LINES]
+        return cls(tuple(stated(i, source, lines) for i, source in found if _states(source)), tuple(lines))
+
+    def led_to(self, point: LatLon, city: str) -> frozenset[str]:
+        """The lines that a tool was asked for when it stated a place."""
+        return frozenset().union(*(one.found_by for one in self.every if one.is_about(point, city)))
+
+    def borne_at(self, point: LatLon, city: str) -> frozenset[str]:
+        """The lines that statements about a place repeat."""
+        return frozenset().union(*(one.lines for one in self.every if one.is_about(point, city)))
+
+    @cached_property
+    def askers(self) -> dict[str, int]:
+        """How many rollouts asked a tool for a line."""
+        by_line: dict[str, set[int]] = {line: set() for line in self.lines}
+        for one in self.every:
+            for line in one.found_by:
+                if one.rollout_id >= 0:
+                    by_line[line].add(one.rollout_id)
+        return {line: len(rollouts) for line, rollouts in by_line.items()}
+
+
+def stated(rollout_id: int, source: Source, lines: Iterable[str]) -> Statement:
+    """A statement with the lines that it repeats."""
+    lines, words = tuple(lines), normalise(statement_of(source.fact))
+    repeated = frozenset(line for line in lines if holds(words, line))
+    return Statement(
+        rollout_id, source, words, repeated, frozenset(line for line in lines if holds(source.query, line))
+    )
+
+
+def _states(source: Source) -> bool:
+    return not source.echo and not isinstance(source.fact, TextFact)

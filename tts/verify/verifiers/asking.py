@@ -1,0 +1,196 @@
+"""The verifier that asks: it spends tool calls on what separates the leading places, then the consensus decides.
+
+Without calls to spend everything is as the consensus has it. Each call is an event with the verifier as its asker, goes
+through the same broker as those of rollouts, and counts in the usage of the request. A call that was recorded before,
+in an earlier look at the same request or in a bundle, is not made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+
+import orjson
+
+from tts.aio import Deadline, Send, stream, together
+from tts.clues.ruled_out import RuledOut
+from tts.config import VerifierConfig
+from tts.dialects.released.tool_name import ability_of
+from tts.domain.events import ToolCalled, ToolResulted
+from tts.domain.request import LocateOptions
+from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
+from tts.domain.trajectory import Turn
+from tts.domain.usage import Usage
+from tts.errors import GeoTTSError, ToolError
+from tts.ports import Toolbox, ToolContext, VerdictText, VerifierItem, VerifyRequest
+from tts.toolkit.toolbox import failed
+from tts.verify.evidence.world import World
+from tts.verify.inquiry.candidates import Scene
+from tts.verify.inquiry.inquiry import Inquiry
+from tts.verify.inquiry.question import FORMS
+from tts.verify.inquiry.reweighing import reweighed, with_entries
+from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weighed
+
+_SHARE = 0.6  # of the verifier's time; the rest is for the decision
+Tools = Toolbox | Callable[[], Awaitable[Toolbox]]
+
+
+class Questioner:
+    """Asks about a judgement. `tools` may be something that is asked for them when they are needed."""
+
+    def __init__(self, tools: Tools | None, world: World, config: VerifierConfig) -> None:
+        self._tools, self._world, self._config = tools, world, config
+
+    def budget(self, request: VerifyRequest) -> int:
+        """How many calls the verifier may make for a request."""
+        options, most = request.options, most_questions(request.options, self._config)
+        if options.max_tool_calls is not None:
+            most = min(most, options.max_tool_calls - sum(one.usage.tool_calls for one in request.trajectories))
+        return max(0, most)
+
+    async def settled(self, request: VerifyRequest, judged: Judgement, send: Send[VerifierItem]) -> Judgement:
+        """The judgement after the questions that it leaves open; the same where there are none."""
+        if not self.budget(request) or judged.spread is None:
+            return judged
+        toolbox = await self._toolbox()
+        if toolbox is None:
+            return self.repeated(request, judged)
+        inquiry = self._inquiry(request, judged, _offered(toolbox, request))
+        asker = _Asker(toolbox, request, self.budget(request), send)
+        while calls := inquiry.next_calls():
+            inquiry.take(await asker.ask(calls))
+        return _after(inquiry, request, judged, self._world)
+
+    def repeated(self, request: VerifyRequest, judged: Judgement) -> Judgement:
+        """The judgement after the calls that were recorded for a request (`VerifyRequest.inquiry`), without others."""
+        if not request.inquiry or not self.budget(request) or judged.spread is None:
+            return judged
+        known = recorded(request.inquiry)
+        used = {call.name for turn in request.inquiry for call in turn.calls}
+        inquiry = self._inquiry(request, judged, [name for name in FORMS if name in used])
+        while calls := inquiry.next_calls():
+            inquiry.take({call.id: known[key] for call in calls if (key := _key(call)) in known})
+        return _after(inquiry, request, judged, self._world)
+
+    def _inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
+        options = request.options
+        ruled_out = RuledOut.of(options)
+        scene = Scene(request.trajectories, request.readings, self._world, options.within, ruled_out)
+        return Inquiry(scene, judged.clusters, offered, self.budget(request))
+
+    async def _toolbox(self) -> Toolbox | None:
+        """None where there are no tools, or where they cannot be reached."""
+        try:
+            return await self._tools() if callable(self._tools) else self._tools
+        except GeoTTSError:
+            return None
+
+
+class AskingVerifier:
+    """The `Verifier` port: the consensus, after the verifier's own questions."""
+
+    def __init__(self, consensus: ConsensusVerifier, questioner: Questioner) -> None:
+        self._consensus, self._questioner = consensus, questioner
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        """Yields each call and its result, then the explanation and the verdict. Closing it ends a call under way."""
+        if not self._questioner.budget(request):
+            async for piece in self._consensus.verify(request):
+                yield piece
+            return
+        async with aclosing(stream(partial(self._decide, request))) as items:
+            async for item in items:
+                yield item
+
+    async def _decide(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
+        judged = await asyncio.to_thread(self._consensus.judge, request)
+        judged = await self._questioner.settled(request, judged, send)
+        verdict = await asyncio.to_thread(self._consensus.decide, request, judged)
+        await send(VerdictText(text=verdict.explanation))
+        await send(verdict)
+
+
+class _Asker:
+    """Makes the calls of one inquiry, and tells of each."""
+
+    def __init__(self, toolbox: Toolbox, request: VerifyRequest, budget: int, send: Send[VerifierItem]) -> None:
+        self._toolbox, self._request, self._send = toolbox, request, send
+        self._known = recorded(request.inquiry)
+        self._left = budget - sum(len(turn.calls) for turn in request.inquiry)
+        self._turn = len(request.inquiry)
+        every = (*request.trajectories, *request.testing)
+        self._lane = 1 + max((one.rollout_id for one in every), default=-1)
+        self._deadline = Deadline(_SHARE * request.context.remaining_s)
+
+    async def ask(self, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
+        """Results by the ids of the calls, side by side; without those that there are no calls left for."""
+        new = [call for call in calls if _key(call) not in self._known]
+        if new and len(new) <= self._left:
+            await self._make(new)
+        return {call.id: self._known[key] for call in calls if (key := _key(call)) in self._known}
+
+    async def _make(self, calls: Sequence[ToolCall]) -> None:
+        turn, numbered = self._turn, []
+        for k, call in enumerate(calls):
+            numbered.append(call.model_copy(update={"id": f"verifier_{turn}_{k}"}))
+            await self._send(ToolCalled(rollout_id=self._lane, turn=turn, call=numbered[-1], asker="verifier"))
+        self._turn += 1
+        self._left -= len(calls)
+        await self._send(Usage(tool_calls=len(calls)))
+        await together(self._one(call, turn) for call in numbered)
+
+    async def _one(self, call: ToolCall, turn: int) -> None:
+        options, remaining_s = self._request.options, max(0.05, self._deadline.remaining_s())
+        context = ToolContext(
+            self._request.context.model_copy(update={"remaining_s": remaining_s}),
+            self._request.photos,
+            options.within,
+            hide_photo_hosts=options.hide_photo_hosts,
+        )
+        try:
+            async with asyncio.timeout(remaining_s):
+                outcome = await self._toolbox.call(call, context)
+        except TimeoutError:
+            outcome = failed(call, ToolError("the verifier had no more time", kind=ToolErrorKind.TIMEOUT))
+        except GeoTTSError as error:
+            outcome = failed(call, ToolError(error.detail, kind=ToolErrorKind.UNAVAILABLE))
+        self._known[_key(call)] = outcome.result
+        await self._send(ToolResulted(rollout_id=self._lane, turn=turn, result=outcome.result, asker="verifier"))
+
+
+def most_questions(options: LocateOptions, config: VerifierConfig) -> int:
+    """How many calls the verifier may make for a request, within what the operator allows."""
+    wanted = config.questions if options.verifier_questions is None else options.verifier_questions
+    return min(wanted, config.max_questions)
+
+
+def recorded(turns: Sequence[Turn]) -> dict[bytes, ToolResult]:
+    """The results of earlier calls by tool and arguments."""
+    results = {result.call_id: result for turn in turns for result in turn.results}
+    calls = (call for turn in turns for call in turn.calls)
+    return {_key(call): results[call.id] for call in calls if call.id in results}
+
+
+def _key(call: ToolCall) -> bytes:
+    return orjson.dumps([call.name, call.arguments], option=orjson.OPT_SORT_KEYS)
+
+
+def _offered(toolbox: Toolbox, request: VerifyRequest) -> list[str]:
+    here = {schema.name for schema in toolbox.schemas()}
+    return [name for name in FORMS if name in here and _allowed(name, request)]
+
+
+def _allowed(name: str, request: VerifyRequest) -> bool:
+    return request.options.tools is None or ability_of(name) in request.options.tools
+
+
+def _after(inquiry: Inquiry, request: VerifyRequest, judged: Judgement, world: World) -> Judgement:
+    """The judgement with what the inquiry found; the same object where that changes nothing."""
+    votes = reweighed(inquiry, judged.votes)
+    if all(new is old for new, old in zip(votes, judged.votes, strict=False)) and len(votes) == len(judged.votes):
+        return judged
+    found = weighed(with_entries(judged.ledgers, votes), votes, None, len(request.trajectories), world)
+    return replace(judged, ledgers=found.ledgers, votes=found.votes, clusters=found.clusters, spread=found.spread)
