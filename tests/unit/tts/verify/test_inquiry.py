@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import a_context
 
+from tts.aio import closing
 from tts.clues.reader import ClueReader
 from tts.config import VerifierConfig
 from tts.domain.answer import Verdict
@@ -221,10 +222,9 @@ async def test_closing_the_verifier_ends_the_call_under_way_and_the_next_request
     verifier = AskingVerifier(ConsensusVerifier(world, shipped("default")), questioner)
     options = LocateOptions(verifier_questions=4)
     request = VerifyRequest(a_context(), (), options, scenario.trajectories, scenario.readings)
-    items = verifier.verify(request)
-    assert isinstance(await anext(items), ToolCalled)
-    await asyncio.wait_for(started.wait(), 5)
-    await items.aclose()
+    async with closing(verifier.verify(request)) as items:
+        assert isinstance(await anext(items), ToolCalled)
+        await asyncio.wait_for(started.wait(), 5)
     await asyncio.wait_for(ended.wait(), 5)
     assert is_right((await asked(scenario, world, 4))[0], scenario)
 
