@@ -9,9 +9,11 @@ with SyncClient("http://127.0.0.1:8000") as client:
 
 from geotts_client.answer import Answer, Contradiction, HintOutcome, PhotoAnswer, StopReason
 from geotts_client.area import Area, BBox, Circle, Countries
+from geotts_client.change import Change
 from geotts_client.check_options import CheckOptions
 from geotts_client.claim_check import CheckedPlace, ClaimCheck
 from geotts_client.client import Client
+from geotts_client.continue_options import ContinueOptions
 from geotts_client.errors import (
     ConfigError,
     DeadlineExceeded,
@@ -37,12 +39,14 @@ __all__ = [
     "Area",
     "BBox",
     "Cancelled",
+    "Change",
     "CheckOptions",
     "CheckedPlace",
     "Circle",
     "ClaimCheck",
     "Client",
     "ConfigError",
+    "ContinueOptions",
     "Contradiction",
     "Countries",
     "DeadlineExceeded",

@@ -26,6 +26,7 @@ import httpx
 from pydantic import ValidationError
 
 from geotts_client.check_options import CheckOptions, Statement, checking
+from geotts_client.continue_options import ContinueOptions
 from geotts_client.errors import (
     ConfigError,
     DeadlineExceeded,
@@ -55,6 +56,7 @@ _TOO_LONG = "the request took longer than the client's timeout_s"
 _SSE = {"Accept": "text/event-stream"}
 _FAILED: dict[str, type[RolloutsFailed]] = {kind.code: kind for kind in (RolloutsFailed, UpstreamRefused)}
 T = TypeVar("T")
+Asked = LocateOptions | ContinueOptions
 
 
 class Client:
@@ -104,9 +106,8 @@ class Client:
             TypeError, OSError: a photo is neither bytes nor a Path, or cannot be read.
         """
         asked = options or LocateOptions()
-        asked = asked.model_copy(update={"resume_grace_s": max(asked.resume_grace_s, self._resume_s)})
-        post = self._post(await bytes_of(photos), asked, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
-        async with aclosing(_Resumed(self, post).events()) as events:
+        path = "check" if isinstance(asked, CheckOptions) else "locate"
+        async with aclosing(self._owned(path, await bytes_of(photos), asked)) as events:
             async for event in events:
                 yield event
 
@@ -117,11 +118,27 @@ class Client:
             RolloutsFailed: no rollout could work; UpstreamRefused when the model endpoint refuses.
             GeoTTSError: what else ended the request, and all that `stream` raises.
         """
-        async with aclosing(self.stream(photos, options)) as events:
-            run = fold([event async for event in events])
-        if run.failure is not None:
-            raise error_of(run.failure)
-        return run
+        return await _folded(self.stream(photos, options))
+
+    async def stream_continued(
+        self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()
+    ) -> AsyncGenerator[Event, None]:
+        """Events of a new request that continues an earlier one, as `stream`.
+
+        Raises:
+            NotFound: there is no such request, or it was erased.
+            RequestError: it is still at work, or its photo is not kept any more: then send it in `photos`.
+        """
+        path = f"locate/{request_id}/continue"
+        async with aclosing(self._owned(path, await bytes_of(photos), addition or ContinueOptions())) as events:
+            async for event in events:
+                yield event
+
+    async def continue_(self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()) -> Run:
+        """Continue an earlier request: it is not there, or you know more by now, or have further photos. With nothing
+        added, its answer is ruled out. `answer.changed` says what became of it. Raises as `stream_continued`.
+        """
+        return await _folded(self.stream_continued(request_id, addition, photos))
 
     async def check(
         self, photos: Photos, claim: Statement | Sequence[Statement], options: LocateOptions | None = None
@@ -138,7 +155,9 @@ class Client:
     async def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
         """Start a request that needs no reader; returns its id. The same `key` never starts it twice."""
         headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
-        reply = await self._send(self._post(await bytes_of(photos), options or LocateOptions(), headers))
+        asked = options or LocateOptions()
+        path = "check" if isinstance(asked, CheckOptions) else "locate"
+        reply = await self._send(self._post(path, await bytes_of(photos), asked, headers))
         return Accepted202.model_validate_json(reply.content, extra="ignore").request_id
 
     async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
@@ -167,14 +186,21 @@ class Client:
         """A picture that an event names. Raises NotFound."""
         return (await self._send(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
 
-    def _post(self, photos: list[bytes], options: LocateOptions, headers: dict[str, str]) -> httpx.Request:
-        return self._http.build_request(
-            "POST",
-            f"{self._url}/{'check' if isinstance(options, CheckOptions) else 'locate'}",
-            files=[("image", photo) for photo in photos],
-            data=form_fields(options),
-            headers=headers,
-        )
+    async def _owned(self, path: str, photos: list[bytes], options: Asked) -> AsyncGenerator[Event, None]:
+        """Events of a request that ends when its reader leaves."""
+        asked = options.model_copy(update={"resume_grace_s": max(options.resume_grace_s, self._resume_s)})
+        post = self._post(path, photos, asked, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
+        async with aclosing(_Resumed(self, post).events()) as events:
+            async for event in events:
+                yield event
+
+    def _post(self, path: str, photos: list[bytes], options: Asked, headers: dict[str, str]) -> httpx.Request:
+        fields = form_fields(options)
+        if not photos:  # httpx writes no multipart body without a file
+            body = options.model_dump(mode="json", include=set(fields))
+            return self._http.build_request("POST", f"{self._url}/{path}", json=body, headers=headers)
+        files = [("image", photo) for photo in photos]
+        return self._http.build_request("POST", f"{self._url}/{path}", files=files, data=fields, headers=headers)
 
     def _get_events(self, request_id: str, after: int) -> httpx.Request:
         headers = {**_SSE, "Last-Event-ID": str(after)}
@@ -290,7 +316,16 @@ class _Resumed:
             _log.info("the request could not be cancelled: %s", error)
 
 
-def form_fields(options: LocateOptions) -> dict[str, str]:
+async def _folded(stream: AsyncGenerator[Event, None]) -> Run:
+    """All events of a stream as a run. Raises what ended the request."""
+    async with aclosing(stream) as events:
+        run = fold([event async for event in events])
+    if run.failure is not None:
+        raise error_of(run.failure)
+    return run
+
+
+def form_fields(options: Asked) -> dict[str, str]:
     """Options as form fields; defaults are left out, structures are whole and JSON."""
     asked = options.model_dump(exclude_defaults=True)
     fields: dict[str, Any] = options.model_dump(mode="json", include=set(asked))

@@ -19,6 +19,7 @@ import httpx
 
 from geotts_client.check_options import Statement
 from geotts_client.client import CANCEL_S, Client
+from geotts_client.continue_options import ContinueOptions
 from geotts_client.events import Event
 from geotts_client.options import LocateOptions
 from geotts_client.pictures import Photos
@@ -78,6 +79,16 @@ class SyncClient:
     ) -> Run:
         """Check whether the photos were taken where somebody says, as `Client.check`."""
         return self._wait(self._client.check(photos, claim, options))
+
+    def stream_continued(
+        self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()
+    ) -> Generator[Event, None, None]:
+        """Events of a request that continues an earlier one, as `Client.stream_continued`."""
+        return self._iterate(self._client.stream_continued(request_id, addition, photos))
+
+    def continue_(self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()) -> Run:
+        """Continue an earlier request with what you add, as `Client.continue_`."""
+        return self._wait(self._client.continue_(request_id, addition, photos))
 
     def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
         """Start a request that needs no reader; returns its id, as `Client.submit`."""

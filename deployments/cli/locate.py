@@ -9,11 +9,12 @@ from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 import orjson
 
+from deployments.cli.addition import Addition, addition_of
 from deployments.cli.built_data import ensure_data
 from deployments.cli.check_view import check_panel
 from deployments.cli.console import STDERR, config_option, profile_in_use, profile_options
@@ -23,7 +24,7 @@ from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
-from deployments.gateway.claims import places_claimed
+from deployments.gateway.claims import places_claimed, with_places
 from deployments.wiring.live_tools import unused_keys
 from deployments.wiring.local import local_ports
 from tts.aio import closing
@@ -45,13 +46,29 @@ from tts.pipeline import solve
 from tts.ports import Attachment, Ports, close_each
 
 Source = Callable[[bytes, LocateOptions], AsyncIterator[Event]]
+_OPTIONS = tuple(LocateOptions.model_fields.keys() - {"not_there"})
+
+
+class Item(Protocol):
+    """What a request is about, as the screen shows it."""
+
+    @property
+    def label(self) -> str:
+        """How to call it."""
+        ...
+
+    def read(self) -> bytes:
+        """The bytes of its photo. Raises OSError."""
+        ...
+
+
 _STDOUT = TextConsole()
 _DETAIL_CHARS = 2000
 _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 
 
 @click.command()
-@click.argument("photos", nargs=-1, required=True, metavar="PHOTO…")
+@click.argument("photos", nargs=-1, metavar="PHOTO…")
 @click.option(
     "-n",
     "--n-parallel",
@@ -70,6 +87,20 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 @click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
 @click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
 @click.option("--within", type=AreaType(), help=f"Where it must lie: {WAYS}")
+@click.option(
+    "--not-there",
+    multiple=True,
+    help=f"Where it was not taken: the name of a place, or {WAYS}. May be repeated. With --continue also `answer`, for "
+    "the earlier answer.",
+)
+@click.option(
+    "--continue",
+    "continues",
+    metavar="ID",
+    help="Go on with this earlier request of the service: its answer is ruled out, or what you add is taken into "
+    "account. PHOTO is then a further photo of the place.",
+)
+@click.option("--fact", help="With --continue: what you know by now, in words.")
 @click.option(
     "--deadline", "deadline_s", type=click.FloatRange(0.1, 3600), help="Seconds; then the best answer so far is given."
 )
@@ -115,17 +146,22 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 @profile_options
 def command(
     photos: tuple[str, ...], args: AppArgs, form: str | None, local: bool, url: str | None, api_key: str | None,
-    html: Path | None, report_exif: bool, **fields: Any,
+    html: Path | None, report_exif: bool, not_there: tuple[str, ...], continues: str | None, fact: str | None,
+    **fields: Any,
 ) -> int:  # fmt: skip
     """Where were these photos taken?
 
     PHOTO is a file, a folder, a glob, or - for stdin. The exit code is 0 when every photo got an answer (an honest "I
     do not know" is one), 1 when some failed, 130 when interrupted.
     """
+    remote = None if local else url
+    if continues is not None:
+        return _continued(continues, photos, not_there, fact, form, remote, api_key)
+    if fact is not None:
+        raise click.BadParameter("belongs to --continue; without it, use --hint", param_hint="--fact")
     inputs = collect(photos)
     given = {name: value for name, value in fields.items() if value is not None}
-    options = LocateOptions(**given, exif="report" if report_exif else "ignore")
-    remote = None if local else url
+    options = LocateOptions(**given, exif="report" if report_exif else "ignore", not_there=not_there)
     if html is not None and not html.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(html.parent)!r}", param_hint="--html")
     if remote is None or html is not None:
@@ -134,6 +170,29 @@ def command(
         warn_of(unused_keys(args, os.environ))
     reports = HtmlReports(html, len(inputs), args) if html is not None else None
     return asyncio.run(locate_inputs(inputs, options, args, form, remote, api_key, reports))
+
+
+def _continued(
+    request_id: str, photos: tuple[str, ...], not_there: tuple[str, ...], fact: str | None, form: str | None,
+    url: str | None, api_key: str | None,
+) -> int:  # fmt: skip
+    if url is None:
+        raise click.BadParameter("an earlier request is kept by a service: say which with --url", param_hint="--url")
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    given = {name: context.params[name] for name in _OPTIONS if context.get_parameter_source(name) is source}
+    further = collect(photos) if photos else []
+    addition = addition_of(request_id, not_there, fact, further, given)
+    return asyncio.run(_continue_at(addition, form, url, api_key))
+
+
+async def _continue_at(addition: Addition, form: str | None, url: str, api_key: str | None) -> int:
+    options = LocateOptions(include=addition.options.include or "summary")
+    async with Client(url, api_key=api_key) as client:
+        _, run = await follow(addition, options, partial(addition.events, client), quiet=form is not None)
+    _print_answer(addition.label, run, options, form, None)
+    _name_request(run, form)
+    return int(run.answer is None)
 
 
 async def locate_inputs(
@@ -145,6 +204,7 @@ async def locate_inputs(
     Raises RequestError when a claim names no place.
     """
     claimed = await places_claimed(options, args.data_dir) if url is None else ()
+    options = await with_places(options, args.data_dir) if url is None else options
     failed = 0
     async with AsyncExitStack() as stack:
         if url is not None:
@@ -159,7 +219,9 @@ async def locate_inputs(
         for item in inputs:
             raw, run = await follow(item, options, source, quiet=form is not None)
             failed += run.answer is None
-            _print_answer(item, run, options, form, picture)
+            _print_answer(item.label, run, options, form, picture)
+            if url is not None:
+                _name_request(run, form)
             if reports is not None and run.answer is not None:
                 failed += not await _reported(reports, item, raw, run)
     return 1 if failed else 0
@@ -176,7 +238,7 @@ async def _reported(reports: HtmlReports, item: Input, raw: bytes, run: Run) -> 
     return True
 
 
-async def follow(item: Input, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[bytes, Run]:
+async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[bytes, Run]:
     """Follow one photo's request on the screen; one that fails is told, and its `failure` says why."""
     view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
     raw, run = b"", Run()
@@ -228,22 +290,28 @@ async def _local_events(
                 yield item
 
 
+def _name_request(run: Run, form: str | None) -> None:
+    """The id under which the service keeps the request, for `--continue`, `geotts export` and `geotts bundle`."""
+    if form is None and run.accepted is not None and run.answer is not None:
+        _STDOUT.print(styled(("request ", "dim"), run.accepted.request_id))
+
+
 def map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
     """Lines of text that show the towns around `point`, about `span_km` from top to bottom."""
     return small_map(DataStore(args.data_dir).gazetteer(), point, span_km=span_km)
 
 
-def _print_answer(item: Input, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None) -> None:
+def _print_answer(label: str, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None) -> None:
     if run.answer is None or run.accepted is None:
         if form == "json":
             problem = run.failure.jsonable() if run.failure else {"code": "failed"}
-            click.echo(orjson.dumps({"photo": item.label, "error": problem}))
+            click.echo(orjson.dumps({"photo": label, "error": problem}))
         return
     if form == "json":
         reply = response_of(run.accepted.request_id, run.answer, run, options.include)
-        click.echo(orjson.dumps({"photo": item.label, **reply.jsonable()}))
+        click.echo(orjson.dumps({"photo": label, **reply.jsonable()}))
     elif form == "geojson":
-        click.echo(orjson.dumps({"photo": item.label, **answer_geojson(run.answer)}))
+        click.echo(orjson.dumps({"photo": label, **answer_geojson(run.answer)}))
     else:
         if run.answer.check is not None:
             _STDOUT.print(check_panel(run.answer.check))

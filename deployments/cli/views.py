@@ -169,6 +169,18 @@ class LiveView:
         return RichText(f"{len(trajectory.turns)} turns {calls} calls", "dim")
 
 
+def _remarks(answer: Answer) -> list[RenderableType]:
+    """What the files say of themselves, and what to be careful with."""
+    lines: list[RenderableType] = []
+    for claim in answer.file_claims:
+        if claim.point is not None:
+            away = f", {km(claim.distance_km)} from the answer" if claim.distance_km is not None else ""
+            lines.append(RichText(f" ! the metadata of the file says {claim.point}{away} (not used)", "yellow"))
+    checks = [f" {_OUTCOMES[found.outcome]} {clean(found.text, 300)}" for found in answer.file_checks]
+    warnings = [f" ! {clean(warning)}" for warning in answer.warnings]
+    return [*lines, *(RichText(line, "yellow") for line in (*checks, *warnings))]
+
+
 def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     """The answer in a frame: where, how exactly, how sure, why, and on which evidence."""
     lines: list[RenderableType] = [
@@ -180,7 +192,8 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     elif answer.point is None or answer.radius_km is None:
         outside = next((c for c in answer.candidates if c.outside), None)
         level = f"; the evidence only supports {place_text(answer)}" if answer.country else ""
-        level = " within the area you gave" if answer.contradictions and not level else level
+        constrained = any(one.about == "within" for one in answer.contradictions)
+        level = " within the area you gave" if constrained and not level else level
         lines.append(RichText(f"I do not know where this is{level}.", "bold yellow"))
         if outside is not None:
             best = _point_text(outside, percent=not answer.radius_remark)
@@ -189,17 +202,12 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
         title = place_text(answer) or "an unnamed place"
         lines.append(RichText(f"perhaps {title}" if answer.radius_km.remark else title, "bold green"))
         lines += _exactness(answer, answer.radius_km)
+    if answer.changed is not None:
+        lines.append(RichText("\n" + clean(answer.changed.text, 600)))
     if reasons := reasons_text(answer):
         lines.append(RichText("\n" + clean(reasons, 600)))
     lines += [_evidence_line(evidence) for evidence in answer.evidence[:6]]
-    for claim in answer.file_claims:
-        if claim.point is not None:
-            away = f", {km(claim.distance_km)} from the answer" if claim.distance_km is not None else ""
-            lines.append(RichText(f" ! the metadata of the file says {claim.point}{away} (not used)", "yellow"))
-    for found in answer.file_checks:
-        lines.append(RichText(f" {_OUTCOMES[found.outcome]} {clean(found.text, 300)}", "yellow"))
-    for warning in answer.warnings:
-        lines.append(RichText(f" ! {clean(warning)}", "yellow"))
+    lines += _remarks(answer)
     lines.append(RichText(_cost(answer), "dim"))
     body: RenderableType = Group(*lines)
     if small_map is not None and answer.point is not None and answer.radius_km is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -37,6 +38,10 @@ _MOST_FILE_BYTES = 16 * 2**20  # of pictures that tools made, together
 _MOST_NOTES = 8
 _MOST_HINT = 2000  # characters, as in `LocateOptions`
 _QUOTED = 80
+_WRONG = re.compile(
+    r"(?:no\b[,.!\s]*)?(?:(?:it|that|this)(?:['’]s|\s+is|\s+was)?\s+)?(?:not\s+(?:there|it|right|correct)|wrong)[.!\s]*",
+    re.IGNORECASE,
+)  # a fact that only says that the earlier answer is wrong
 
 
 class StillRunning(RequestError):
@@ -175,6 +180,8 @@ def _options(
     changed |= {name: value for name in ("deadline_s", "include") if (value := getattr(asked, name)) is not None}
     why: list[str] = []
     fact = (asked.fact or "").strip()
+    if _WRONG.fullmatch(fact):
+        fact, asked = "", asked.model_copy(update={"fact": None, "not_there": asked.not_there or True})
     rejected = [*_rejected(asked, run, reader, added), *_denied(fact, reader)]
     if rejected:
         kept = dict.fromkeys((*earlier.not_there, *rejected))

@@ -14,6 +14,7 @@ from tts.bundle.contents import Replay, answer_of, events_in
 from tts.config import AppArgs, VerifierConfig
 from tts.domain.answer import Answer, Verdict
 from tts.domain.calibration import CalibrationState
+from tts.domain.continued import Continued
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
@@ -90,10 +91,22 @@ def _assembled(verdict: Verdict, run: Run, recorded: Answer, replay: Replay) -> 
     claims = tuple(one.model_copy(update={"distance_km": None}) for one in recorded.file_claims)
     marks = {name: value for name, value in recorded.timing if value is not None}
     answer = answer_from(
-        verdict, run, identity=identity, stop_reason=recorded.stop_reason, marks=marks, file_claims=claims
+        verdict,
+        run,
+        identity=identity,
+        stop_reason=recorded.stop_reason,
+        marks=marks,
+        file_claims=claims,
+        continued=_continued(recorded),
     )
     provenance = answer.provenance.model_copy(update={"answered_at": made.answered_at})
     return answer.model_copy(update={"usage": recorded.usage, "provenance": provenance})
+
+
+def _continued(recorded: Answer) -> Continued | None:
+    """What the answer says of the earlier request."""
+    change = recorded.changed
+    return None if change is None else Continued(request_id=change.continues, before=change.before, why=change.why)
 
 
 def _photo(entries: Mapping[str, bytes], sha256: str) -> Photo:

@@ -1,7 +1,8 @@
 """The shapes of OpenAI's chat completions, as far as locating a photo can fill them; pure.
 
 Images of the conversation are the photos of one place. What its messages say is an instruction to the service, which
-does one thing, and no claim about the photos: a hint is sent as `geotts.hint`. What the rollouts and the verifier write
+does one thing, and no claim about the photos: a hint is sent as `geotts.hint`. What is said after an answer of this
+service continues the request behind it, as a fact. What the rollouts and the verifier write
 is reasoning; the content is the answer as JSON, whatever `response_format` asks for short of a schema of the caller.
 Unknown fields are ignored, as servers of this interface do; what would change the shape of the reply and cannot be
 given is refused: `tools`, a JSON schema, and an `n` above 1, because answers are already made of several rollouts.
@@ -9,11 +10,15 @@ given is refused: `tools`, a JSON schema, and an `n` above 1, because answers ar
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from geotts_client.continue_options import MAX_FACT
 from tts.domain.answer import Answer
 from tts.domain.events import Answered, Event, RolloutFinished, Text, ToolCalled, ToolResulted, VerifierText
 from tts.domain.plan import Depth
@@ -23,6 +28,7 @@ from tts.errors import NotFound, RequestError
 MODEL = "geotts"
 MODELS: dict[str, Depth] = {MODEL: Depth.AUTO, **{f"{MODEL}-{d.value}": d for d in Depth if d is not Depth.AUTO}}
 _LONGEST_RESULT = 400
+_REQUEST_ID = re.compile(r"loc_[0-9a-f]{20}")
 
 
 class Open(BaseModel):
@@ -55,6 +61,32 @@ class ChatMessage(Open):  # noqa: D101
         """The addresses of its pictures, in order."""
         parts = () if isinstance(self.content, str) or self.content is None else self.content
         return tuple(part.url for part in parts if part.url is not None)
+
+    @property
+    def text(self) -> str:
+        """Its text without the pictures."""
+        if isinstance(self.content, str) or self.content is None:
+            return self.content or ""
+        return "\n".join(part.text for part in self.content if part.text)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """What a conversation adds to an earlier request: the fields of the addition, and further images."""
+
+    request_id: str
+    fields: dict[str, Any]
+    images: tuple[str, ...]
+
+
+def answered_request(content: str) -> str | None:
+    """The request whose answer is the content of a message; None for any other content."""
+    try:
+        made = json.loads(content)
+        found = made["provenance"]["request_id"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return found if isinstance(found, str) and _REQUEST_ID.fullmatch(found) else None
 
 
 class StreamOptions(Open):  # noqa: D101
@@ -121,6 +153,18 @@ class ChatRequest(Open):
             raise RequestError("there is no photo: send one as an image_url part of a user message", errors=(error,))
         return found
 
+    def follow_up(self) -> FollowUp | None:
+        """What the conversation adds to an answer of this service that is in it; None where it has none, where nothing
+        follows the answer, or where a claim is to be checked."""
+        at = max((i for i, message in enumerate(self.messages) if message.role == "assistant"), default=-1)
+        earlier = answered_request(self.messages[at].text) if at >= 0 else None
+        after = [message for message in self.messages[at + 1 :] if message.role == "user"]
+        images = tuple(url for message in after for url in message.images)
+        said = "\n".join(text for message in after if (text := message.text.strip()))
+        if earlier is None or "claim" in self.geotts or not (said or images):
+            return None
+        return FollowUp(earlier, {"fact": said[:MAX_FACT], **self.geotts}, images)
+
     def check_supported(self) -> None:
         """Raises Unsupported for what would have to change the shape of the reply."""
         check_tools("tools", self.tools)
@@ -141,7 +185,7 @@ class ChatRequest(Open):
     def sent_as(self) -> dict[str, str]:
         """Where in this request each option of `fields` was said, so that what is wrong is told of what was sent."""
         limit = "max_completion_tokens" if self.max_completion_tokens else "max_tokens"
-        implied = {"depth": "model", "max_tokens_total": limit}
+        implied = {"depth": "model", "max_tokens_total": limit, "fact": "messages"}
         return {**implied, **{name: f"geotts.{name}" for name in self.geotts}}
 
 

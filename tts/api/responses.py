@@ -20,6 +20,7 @@ from tts.domain.usage import Usage
 from tts.errors import RequestError
 
 Json = dict[str, Any]
+PREVIOUS = r"^resp_[0-9a-f]{20}$"
 _TERMINAL = {"completed": "response.completed", "failed": "response.failed", "cancelled": "response.incomplete"}
 
 
@@ -36,6 +37,13 @@ class InputMessage(Open):  # noqa: D101
     type: str = "message"
     role: str = "user"
     content: str | tuple[InputPart, ...] = ""
+
+    @property
+    def text(self) -> str:
+        """Its text without the pictures."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content if part.text)
 
 
 class TextFormat(Open):  # noqa: D101
@@ -54,14 +62,32 @@ class ResponsesRequest(Open):
     stream: bool = False
     background: bool = Field(default=False, description="the reply comes at once, and the work goes on without you")
     store: bool | None = Field(default=None, description="false: the request is erased when the reply is out")
-    previous_response_id: str | None = Field(default=None, description="refused: nothing is continued here yet")
+    previous_response_id: Annotated[str, Field(pattern=PREVIOUS)] | None = Field(
+        default=None,
+        description="the response that this one continues: the text of `input` is what you know by now, its images are "
+        "further photos, and `geotts` may hold `not_there` and `within`",
+    )
     tools: tuple[dict[str, Any], ...] | None = Field(default=None, description="refused unless empty")
     text: TextOptions | None = None
     max_output_tokens: int | None = None
     geotts: dict[str, Any] = {}
 
+    def continues(self) -> str | None:
+        """The id of the request that this one continues."""
+        return request_id(self.previous_response_id) if self.previous_response_id else None
+
+    def said(self) -> str:
+        """The text of the user messages."""
+        if isinstance(self.input, str):
+            return self.input
+        return "\n".join(text for one in self.input if one.role == "user" and (text := one.text))
+
+    def addition(self) -> dict[str, Any]:
+        """What is added to the earlier request."""
+        return {"fact": self.said(), **self.geotts}
+
     def pictures(self) -> list[dict[str, str]]:
-        """The photos as `{"url": …}` or `{"upload": …}`. Raises RequestError when there are none."""
+        """The photos as `{"url": …}` or `{"upload": …}`. Raises RequestError when there are none and none are there."""
         messages = () if isinstance(self.input, str) else self.input
         contents = [one.content for one in messages if one.role == "user" and not isinstance(one.content, str)]
         found = [
@@ -69,7 +95,7 @@ class ResponsesRequest(Open):
             for part in (part for content in contents for part in content)
             if part.type == "input_image" and (part.image_url or part.file_id)
         ]
-        if not found:
+        if not found and not self.previous_response_id:
             error = {"field": "input", "problem": "no input_image in any user message"}
             raise RequestError("there is no photo: send one as an input_image part of a user message", errors=(error,))
         return found
@@ -77,8 +103,6 @@ class ResponsesRequest(Open):
     def check_supported(self) -> None:
         """Raises Unsupported for what would have to change the shape of the reply."""
         check_tools("tools", self.tools)
-        if self.previous_response_id:
-            raise Unsupported.field("previous_response_id", "a response cannot be continued; send the photo again")
         if self.background and self.store is False:
             raise Unsupported.field("store", "a response in the background has to be stored")
         wanted = self.text.format.type if self.text is not None else "text"
@@ -91,8 +115,13 @@ class ResponsesRequest(Open):
 
     def sent_as(self) -> dict[str, str]:
         """Where in this request each option of `fields` was said."""
-        implied = {"depth": "model", "max_tokens_total": "max_output_tokens"}
+        implied = {"depth": "model", "max_tokens_total": "max_output_tokens", "fact": "input"}
         return {**implied, **{name: f"geotts.{name}" for name in self.geotts}}
+
+
+def request_id(response: str) -> str:
+    """`loc_…` for a response."""
+    return "loc_" + response.removeprefix("resp_")
 
 
 def response_id(request_id: str) -> str:
@@ -107,6 +136,7 @@ class ResponseFold:
     """
 
     def __init__(self, request_id: str, created_at: int, *, background: bool) -> None:
+        self._previous: str | None = None
         self._id, self._created_at, self._background = response_id(request_id), created_at, background
         self._model = MODEL
         self._narrator, self._summary, self._summarises = Narrator(), "", False
@@ -146,7 +176,7 @@ class ResponseFold:
             "top_p": None,
             "tool_choice": "auto",
             "tools": [],
-            "previous_response_id": None,
+            "previous_response_id": self._previous,
             "text": {"format": {"type": "text"}},
             "usage": None if self._answer is None else usage_of(self._answer.usage),
         }
@@ -160,6 +190,7 @@ class ResponseFold:
         if isinstance(event, Accepted):
             models = {depth: name for name, depth in MODELS.items()}
             self._model = models.get(event.depth, MODEL)
+            self._previous = response_id(event.continues) if event.continues else None
             yield {"type": "response.created", "response": self.response()}
             self._status = "in_progress"
             yield {"type": "response.in_progress", "response": self.response()}

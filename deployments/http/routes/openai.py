@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -12,6 +13,8 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from deployments.gateway.arrival import Fetch
+from deployments.gateway.auth import Caller
+from deployments.gateway.continuing import PhotosGone, StillRunning
 from deployments.gateway.gateway import Gateway
 from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
@@ -19,12 +22,15 @@ from deployments.http.idempotency import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, TRACEPARENT
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
-from deployments.http.request_body import options_from, photos_from, read_json, refused
+from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
+from deployments.http.routes.continuing import continued
+from deployments.http.routes.locate import Asked
 from deployments.http.service import Service
 from deployments.runstore import StoreUnavailable
 from deployments.runstore.reading import event_of
+from geotts_client.continue_options import ContinueOptions
 from tts.aio import closing
-from tts.api.openai import MODELS, ChatRequest, Completion
+from tts.api.openai import MODELS, ChatRequest, Completion, FollowUp
 from tts.api.sse import HEARTBEAT
 from tts.domain.claim import CheckOptions
 from tts.domain.events import Done, Event, Failed
@@ -74,20 +80,23 @@ def add_openai(app: FastAPI, service: Service) -> None:
     async def chat(request: Request) -> Response:
         """Where were the images of this conversation taken? The content is the answer as JSON; what led to it is
         `reasoning_content`. Options of `/locate` go into `geotts`; with `geotts.claim` the claim is checked. What
-        messages say is an instruction, no claim about the photo, and changes nothing: a hint is `geotts.hint`."""
+        the first messages say is an instruction, no claim about the photo, and changes nothing: a hint is
+        `geotts.hint`. What is said after an answer continues its request, as in `/locate/{request_id}/continue`."""
         caller = await service.worker(request)
         preferred(request.headers.getlist("accept"), (JSON, SSE))  # the body chooses, but one of them must be welcome
         key = idempotency_key(request)
         async with gateway.arriving(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
-            asked, options, photos = await _read(request, service, arrival.fetching(service.fetch))
+            asked, found = await _read(request, service, caller, arrival.fetching(service.fetch))
+            options = found.options
             started = await gateway.start(
-                photos,
+                found.photos,
                 options,
                 arrival=arrival,
                 key=key,
                 followed=asked.stream,
                 traceparent=request.headers.get("traceparent"),
+                continuation=found.continuation,
             )
         id_ = started.request_id
         made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)
@@ -104,20 +113,33 @@ def add_openai(app: FastAPI, service: Service) -> None:
     app.include_router(router)
 
 
-async def _read(
-    request: Request, service: Service, fetch: Fetch | None
-) -> tuple[ChatRequest, LocateOptions, list[bytes]]:
-    """What is asked for, in both languages, and the photos; `fetch` gets those that are sent as a URL."""
+async def _read(request: Request, service: Service, caller: Caller, fetch: Fetch | None) -> tuple[ChatRequest, Asked]:
+    """What is asked for, in both languages, with the photos; `fetch` gets those that are sent as a URL."""
     fields = await read_json(request, service.args.gateway)
     try:
         asked = ChatRequest.model_validate(fields)
     except ValidationError as error:
         raise refused(error, ChatRequest) from error
     asked.check_supported()
+    if (follow_up := asked.follow_up()) is not None:
+        with suppress(NotFound, StillRunning, PhotosGone):  # then the conversation has all that is needed to begin anew
+            return asked, await _continuing(follow_up, asked, service, caller, fetch)
     model = CheckOptions if "claim" in asked.geotts else LocateOptions
     options = options_from(asked.fields(), asked.sent_as(), model=model)
     images = [{"url": url} for url in _bounded(asked.images())]
-    return asked, options, await photos_from(images, fetch, service.args.gateway)
+    return asked, Asked(options, await photos_from(images, fetch, service.args.gateway))
+
+
+async def _continuing(
+    follow_up: FollowUp, asked: ChatRequest, service: Service, caller: Caller, fetch: Fetch | None
+) -> Asked:
+    """The earlier request with what the conversation adds. Options that were settled then stay as they are."""
+    added = {name: value for name, value in follow_up.fields.items() if name in ContinueOptions.model_fields}
+    addition = addition_from(added, asked.sent_as())
+    images = [{"url": url} for url in _bounded(follow_up.images)]
+    photos = await photos_from(images, fetch, service.args.gateway) if images else []
+    found = await continued(service, follow_up.request_id, addition, caller, added=len(photos))
+    return Asked(found.options, photos, found)
 
 
 def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:

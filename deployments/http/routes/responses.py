@@ -23,12 +23,14 @@ from deployments.http.idempotency import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, TRACEPARENT
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
-from deployments.http.request_body import options_from, photos_from, read_json, refused
+from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
+from deployments.http.routes.continuing import continued
+from deployments.http.routes.locate import Asked
 from deployments.http.service import Service
 from deployments.runstore import RunMeta
 from deployments.runstore.reading import event_of
 from tts.aio import closing, spawn
-from tts.api.responses import ResponseFold, ResponsesRequest
+from tts.api.responses import ResponseFold, ResponsesRequest, request_id
 from tts.api.sse import HEARTBEAT
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.domain.trajectory import fold
@@ -56,21 +58,25 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     )
     async def create(request: Request) -> Response:
         """Where were the images of this input taken? The text is the answer as JSON; what led to it is the summary of
-        the reasoning. Options of `/locate` go into `geotts`. With `background` the reply comes at once."""
+        the reasoning. Options of `/locate` go into `geotts`. With `background` the reply comes at once. With
+        `previous_response_id` the text is what you know by now of the earlier photos, as in
+        `/locate/{request_id}/continue`."""
         caller = await service.worker(request)
         preferred(request.headers.getlist("accept"), (JSON, SSE))
         async with gateway.arriving(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
             fetch = arrival.fetching(service.fetch)
-            asked, options, photos = await _read(request, service, uploads, caller, fetch)
+            asked, found = await _read(request, service, uploads, caller, fetch)
+            options = found.options
             started = await gateway.start(
-                photos,
+                found.photos,
                 options,
                 arrival=arrival,
                 key=idempotency_key(request),
                 attended=not asked.background,
                 followed=asked.stream or asked.background,
                 traceparent=request.headers.get("traceparent"),
+                continuation=found.continuation,
             )
         id_ = started.request_id
         replayed = {"Idempotency-Replayed": "true"} if started.replayed else {}
@@ -95,7 +101,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         starting_after: Annotated[int | None, Query(ge=-1, description="the last sequence_number you have")] = None,
     ) -> Response:
         """The response as it is now; or, with `stream`, its events from the start or after a sequence number."""
-        meta = await gateway.meta(_request_id(response_id), service.caller(request))
+        meta = await gateway.meta(request_id(response_id), service.caller(request))
         headers = {**NO_STORE, "X-Request-Id": meta.request_id}
         if not stream:
             return _json(await _so_far(gateway, meta), headers)
@@ -106,14 +112,14 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     @router.post("/{response_id}/cancel", operation_id="cancel_response", response_class=Response)
     async def cancel(request: Request, response_id: ResponseId) -> Response:
         """Stop the work. Returns the response when that is done."""
-        meta = await gateway.meta(_request_id(response_id), service.caller(request))
+        meta = await gateway.meta(request_id(response_id), service.caller(request))
         await gateway.cancel(meta.request_id)
         return _json(await _so_far(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
 
     @router.delete("/{response_id}", operation_id="delete_response", response_class=Response)
     async def delete(request: Request, response_id: ResponseId) -> Response:
         """Stop the work and remove every trace of the request."""
-        meta = await gateway.meta(_request_id(response_id), service.caller(request))
+        meta = await gateway.meta(request_id(response_id), service.caller(request))
         erased = await gateway.erase(meta.request_id)
         return _json({"id": response_id, "object": "response", "deleted": erased}, NO_STORE)
 
@@ -122,15 +128,16 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
 
 async def _read(
     request: Request, service: Service, uploads: Uploads, caller: Caller, fetch: Fetch | None
-) -> tuple[ResponsesRequest, LocateOptions, list[bytes]]:
-    """What is asked for, in both languages, and the photos."""
+) -> tuple[ResponsesRequest, Asked]:
+    """What is asked for, in both languages, with the photos."""
     fields = await read_json(request, service.args.gateway)
     try:
         asked = ResponsesRequest.model_validate(fields)
     except ValidationError as error:
         raise refused(error, ResponsesRequest) from error
     asked.check_supported()
-    options = options_from(asked.fields(), asked.sent_as())
+    earlier = asked.continues()
+    options = options_from(asked.fields(), asked.sent_as()) if earlier is None else LocateOptions()
     pictures = asked.pictures()
     if len(pictures) > MAX_PHOTOS:
         raise RequestError(f"{len(pictures)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
@@ -143,7 +150,11 @@ async def _read(
             else await photos_from([one], fetch, service.args.gateway)
         )
         photos += found
-    return asked, options, photos
+    if earlier is None:
+        return asked, Asked(options, photos)
+    addition = addition_from(asked.addition(), asked.sent_as())
+    continuation = await continued(service, earlier, addition, caller, added=len(photos))
+    return asked, Asked(continuation.options, photos, continuation)
 
 
 def _folding(meta: RunMeta) -> ResponseFold:
@@ -197,10 +208,6 @@ async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: b
     finally:
         if forget:
             spawn(gateway.erase(meta.request_id), name=f"forget {meta.request_id}")
-
-
-def _request_id(response: str) -> str:
-    return "loc_" + response.removeprefix("resp_")
 
 
 def _json(body: dict[str, Any], headers: dict[str, str]) -> Response:

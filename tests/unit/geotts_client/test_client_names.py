@@ -6,8 +6,8 @@ import geotts_client
 from geotts_client import Answer, Contradiction, HintOutcome, PhotoAnswer
 
 PUBLIC = {
-    "Answer", "Area", "BBox", "Cancelled", "CheckOptions", "CheckedPlace",
-    "Circle", "ClaimCheck", "Client", "ConfigError", "Contradiction", "Countries",
+    "Answer", "Area", "BBox", "Cancelled", "Change", "CheckOptions", "CheckedPlace",
+    "Circle", "ClaimCheck", "Client", "ConfigError", "ContinueOptions", "Contradiction", "Countries",
     "DeadlineExceeded", "Depth", "Event", "FailureCause", "GeoTTSError", "HintOutcome", "LatLon", "LocateOptions",
     "NotFound", "Overloaded", "PhotoAnswer", "Problem", "RequestError", "RolloutFailure", "RolloutsFailed", "Run",
     "RunStatus", "ServerUnreachable", "StopReason", "SyncClient", "Trajectory", "UpstreamRefused", "fold",

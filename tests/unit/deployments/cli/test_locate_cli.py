@@ -107,7 +107,7 @@ def test_eval_explains_wrong_use_as_well(photo):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "Missing argument"),
+        ((), "name at least one photo"),
         (("nowhere.jpg",), "no file"),
         (("SECRETNAME.jpg", "-n", "0"), "0 is not in the range"),
         (("SECRETNAME.jpg", "--within", "Atlantis"), "Atlantis"),

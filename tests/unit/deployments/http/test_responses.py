@@ -137,7 +137,7 @@ async def test_an_upload_is_a_file_of_the_input(data_store):
     ("change", "words"),
     [
         ({"input": "Where am I?"}, "there is no photo"),
-        ({"previous_response_id": "resp_1"}, "cannot be continued"),
+        ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"tools": [{"type": "function", "name": "f", "parameters": {}}]}, "calls of your tools"),
         ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {}}}}, "is not supported"),
         ({"background": True, "store": False}, "has to be stored"),

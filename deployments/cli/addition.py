@@ -1,0 +1,54 @@
+"""What `geotts locate --continue ID` adds to an earlier request of a service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from deployments.cli.inputs import Input
+from geotts_client.continue_options import MAX_FACT, ContinueOptions
+from tts.api.client import Client
+from tts.domain.events import Event
+from tts.domain.request import LocateOptions
+
+ANSWER = "answer"  # what `--not-there` says for the earlier answer
+_KEPT = frozenset({"within", "deadline_s", "include"})
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """An earlier request, as something to follow like a photo, and what is added to it."""
+
+    label: str
+    options: ContinueOptions
+    photos: tuple[Input, ...]
+
+    def read(self) -> bytes:
+        """Nothing: the service has the earlier photo. Further ones are read when they are sent."""
+        return b""
+
+    def events(self, client: Client, _: bytes, __: LocateOptions) -> AsyncIterator[Event]:
+        """The events of the request that continues the earlier one."""
+        return client.stream_continued(self.label, self.options, [photo.read() for photo in self.photos])
+
+
+def addition_of(
+    request_id: str, not_there: Sequence[str], fact: str | None, photos: Sequence[Input], fields: dict[str, Any]
+) -> Addition:
+    """What some options of the command line add.
+
+    Raises:
+        click.BadParameter: an option that the earlier request has decided already.
+    """
+    if ANSWER in not_there and len(not_there) > 1:
+        raise click.BadParameter(f"`{ANSWER}` stands alone", param_hint="--not-there")
+    if fact is not None and len(fact) > MAX_FACT:
+        raise click.BadParameter(f"a fact has at most {MAX_FACT} characters", param_hint="--fact")
+    if strange := sorted(fields.keys() - _KEPT):
+        names = ", ".join("--" + name.replace("_", "-") for name in strange)
+        raise click.BadParameter(f"{names}: is as in the earlier request", param_hint="--continue")
+    rejected: Any = True if list(not_there) == [ANSWER] else tuple(not_there) or None
+    return Addition(request_id, ContinueOptions(not_there=rejected, fact=fact, **fields), tuple(photos))
