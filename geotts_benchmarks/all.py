@@ -1,4 +1,4 @@
-"""`geotts bench all`: every benchmark in a process of its own, and a page of what they found."""
+"""`geotts bench all`: every benchmark in a process of its own, and a page with the results."""
 
 from __future__ import annotations
 
@@ -116,23 +116,26 @@ def last_object(output: bytes) -> Result | None:
 def page(outcomes: Sequence[Outcome], *, quick: bool) -> str:
     """The page as Markdown: machine and versions once, then a table a benchmark."""
     failed = [outcome.name for outcome in outcomes if outcome.problem]
+    command_line = f"geotts bench all{' --quick' if quick else ''}"
     head = [
         "# Benchmarks",
-        f"Measured {datetime.now(UTC):%Y-%m-%d} by `geotts bench all{' --quick' if quick else ''}` on {machine()}.",
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} with `{command_line}` on {machine()}.",
         f"Versions: {', '.join(_versions())}.",
     ]
     if quick:
         head.append("These are rough figures: `--quick` runs a fraction of each benchmark.")
     if failed:
-        head.append(f"**Did not run**: {', '.join(failed)}; the reasons stand below.")
+        head.append(f"**Did not run**: {', '.join(failed)}. Each section below has the reason.")
     head.append(
-        "`geotts bench NAME --help` says what each measures; percentages are of all requests that were answered."
+        "`geotts bench NAME --help` says what each benchmark measures. "
+        "Percentages are of all requests that got an answer."
     )
     return "\n\n".join([*head, *(_section(outcome) for outcome in outcomes)]) + "\n"
 
 
 def _section(outcome: Outcome) -> str:
-    lines = [f"## {outcome.name}", f"{BENCHES.get(outcome.name, '')}.".capitalize()]
+    what = BENCHES.get(outcome.name, "")
+    lines = [f"## {outcome.name}", f"{what[:1].upper()}{what[1:]}."]
     lines.append(f"`{outcome.command}`, {outcome.seconds:.0f} s")
     if outcome.problem:
         lines.append(f"**Failed**: {outcome.problem}.")
