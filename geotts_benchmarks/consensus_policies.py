@@ -11,6 +11,7 @@ import numpy as np
 
 from geotts_benchmarks.harness import Result, say
 from tts.domain.geo import Floats, distance_km
+from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.trajectory import Trajectory
 from tts.ensemble.stopping import ConsensusWatch
@@ -26,7 +27,7 @@ from tts.verify.verifiers.consensus import judge
 
 _N = 8
 _TARGET_KM = 25.0
-_STOP = "worth:.85"
+_STOP = "loss:1"
 _ELSEWHERE = 1_000_003  # added to the seed of the photos that radii are fitted on
 
 
@@ -48,7 +49,8 @@ def _at(rho: float, cases: Sequence[Case], made: Calibration, world: World) -> R
     radii = np.array([made.radius(spread).p90 for spread in here.spreads])
     cover = share_interval(here.errors_km <= radii)
     seen = [dependence_of(judge(case.trajectories, (), world).ledgers) for case in cases]
-    used = [_used(case.trajectories) for case in cases]
+    experience = StopExperience()
+    used = [_used(case.trajectories, experience) for case in cases]
     one, every, stopped = (
         _hits(cases, widths, world) for widths in ([1] * len(cases), [_N] * len(cases), used)
     )  # fmt: skip
@@ -75,11 +77,10 @@ def _hit(case: Case, width: int, world: World) -> float:
     return 100.0 * bool(clusters and distance_km(clusters[0].centre, case.truth) < _TARGET_KM)
 
 
-def _used(samples: Sequence[Trajectory]) -> int:
-    """How many samples end, one after the other, before the stop policy is content."""
-    watch = ConsensusWatch(StopPolicy.parse(_STOP), _TARGET_KM)
-    for width in range(2, len(samples)):
-        watch.forget()
+def _used(samples: Sequence[Trajectory], experience: StopExperience) -> int:
+    """How many samples end, one after the other, before the stop policy is content; it learns from case to case."""
+    watch = ConsensusWatch(StopPolicy.parse(_STOP), _TARGET_KM, experience=experience)
+    for width in range(1, len(samples) + 1):
         if watch.look(samples[:width], len(samples)).decided:
             return width
     return len(samples)

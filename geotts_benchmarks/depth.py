@@ -21,6 +21,7 @@ from geotts_benchmarks.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, perc
 from geotts_benchmarks.leading import measure_leading
 from geotts_benchmarks.photos import bench_options
 from geotts_benchmarks.recorded import recorded_photos
+from geotts_benchmarks.stopped_elsewhere import stopped_elsewhere
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.domain.answer import StopReason, Verdict
@@ -31,6 +32,7 @@ from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
+from tts.domain.stop_table import shipped_stop_table
 from tts.domain.watch_settings import WatchSettings
 from tts.eval.datasets import load_dataset
 from tts.eval.runs.solvers import LocalSolver
@@ -50,22 +52,30 @@ _CLASSIC_KM = 25.0
 @click.command()
 @click.option("--logs", type=click.Path(path_type=Path), default=DEFAULT_LOGS, show_default=True)
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
+@click.option(
+    "--fit-on",
+    type=click.Path(path_type=Path),
+    help="Logs of another family: the policy loss starts from them instead of the shipped table; and the other way "
+    "round, it starts from --logs on them.",
+)
 @click.option("--plot", type=click.Path(path_type=Path), help="Write the frontiers as SVG here.")
 @click.option(
     "--part", type=click.Choice(["logs", "time", "leader", "photos", "all"]), default="all", show_default=True
 )
 @click.option("--quick", is_flag=True, help="One shuffle, every eighth photo.")
-def command(logs: Path, photos: Path, plot: Path | None, part: str, quick: bool) -> None:
+def command(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, part: str, quick: bool) -> None:
     """Rollouts saved against points lost for every stop policy; stragglers; deadlines; a leader against always deep;
     auto against always deep with the embedded engine."""
-    report("depth", lambda: measure(logs, photos, plot, part, quick))
+    report("depth", lambda: measure(logs, photos, fit_on, plot, part, quick))
 
 
-def measure(logs: Path, photos: Path, plot: Path | None, part: str, quick: bool) -> Result:
-    """The figures of one `part`, or of all; `plot` None writes no SVG."""
+def measure(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, part: str, quick: bool) -> Result:
+    """The figures of one `part`, or of all; `plot` None writes no SVG, `fit_on` None compares no families."""
     result: Result = {}
     if part in ("logs", "all"):
         result |= _recorded(logs, plot, 1 if quick else 8)
+        if fit_on is not None:
+            result |= stopped_elsewhere(logs, fit_on, make_world(None), 1 if quick else 8)
     if part in ("time", "all"):
         result |= asyncio.run(_times(40 if quick else 200))
     if part in ("leader", "all"):
@@ -78,7 +88,7 @@ def measure(logs: Path, photos: Path, plot: Path | None, part: str, quick: bool)
 
 def _recorded(logs: Path, plot: Path | None, shuffles: int) -> Result:
     world = make_world(None)
-    found = frontier(recorded_photos(logs), world, shuffles)
+    found = frontier(recorded_photos(logs), world, shuffles, shipped_stop_table())
     if plot is not None:
         draw(found, plot)
     default = {f"{target:g}": _named(points, DEFAULT).keys() for target, points in found.items()}

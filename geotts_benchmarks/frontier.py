@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from geotts_benchmarks.harness import Result, say
 from geotts_benchmarks.recorded import RecordedPhoto
+from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
+from tts.domain.stop_table import StopTable
 from tts.domain.trajectory import Run
 from tts.domain.watch_settings import TownGuess
 from tts.ensemble.guesses import TownCentres
 from tts.ensemble.leader import LeaderRule
 from tts.ensemble.stopping import ConsensusWatch
+from tts.eval.metrics.intervals import Interval, bootstrap_mean
 from tts.verify.evidence.world import World
 
 TARGETS_KM = (25.0, 200.0, 750.0)
@@ -23,9 +29,12 @@ POLICIES = (
     "none", "first:1", "first:2", "first:3", "quorum:2", "quorum:3", "beta:.7", "beta:.85", "beta:.9", "beta:.95",
     "worth:.7", "worth:.75", "worth:.8", "worth:.82", "worth:.85", "worth:.9", "worth:.95",
     "careful:.7", "careful:.75", "careful:.8", "careful:.82", "careful:.85", "careful:.9", "careful:.95",
+    "loss:.5", "loss:1", "loss:2", "loss:3",
 )  # fmt: skip
-DEFAULT = "worth:.85"
-_COLOURS = {"none": "#555", "first": "#c33", "quorum": "#e80", "beta": "#28c", "worth": "#2a6", "careful": "#63b"}
+DEFAULT = "loss:1"
+_ALLOWED = 1.0  # percentage points that the default policy may lose
+_COLOURS = {"none": "#555", "first": "#c33", "quorum": "#e80", "beta": "#28c", "worth": "#2a6", "careful": "#63b",
+            "loss": "#000"}  # fmt: skip
 
 Decided = dict[tuple[int, frozenset[int]], bool]
 """(photo, rollouts that ended) → whether the watch stops the others."""
@@ -33,30 +42,91 @@ Decided = dict[tuple[int, frozenset[int]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Percent of rollouts saved, and percentage points lost against all of them and gained over the first three."""
+    """Percent of rollouts saved, and percentage points lost against all of them and gained over the first three.
+
+    `interval` holds the loss with probability 0.95: a bootstrap over photos, each with all its orders.
+    """
 
     policy: str
     saved: float
     loss: float
     above_first3: float
+    interval: Interval
 
     def keys(self) -> Result:
         """The figures under their names, without the policy."""
-        return {"saved": self.saved, "loss": self.loss, "above_first3": self.above_first3}
+        bounds = [round(self.interval.low, 2), round(self.interval.high, 2)]
+        return {"saved": self.saved, "loss": self.loss, "above_first3": self.above_first3, "loss_interval": bounds}
+
+    @property
+    def within_allowed(self) -> str:
+        """Whether the loss is at most one point: an interval that spans the bar decides nothing."""
+        if self.interval.high <= _ALLOWED:
+            return "yes"
+        return "no" if self.interval.low > _ALLOWED else "not decided"
 
 
-def frontier(photos: Sequence[RecordedPhoto], world: World, shuffles: int) -> dict[float, list[Point]]:
-    """A point for every policy at every wanted radius; orders come from synthetic latencies, seeded."""
+def frontier(
+    photos: Sequence[RecordedPhoto], world: World, shuffles: int, table: StopTable, policies: Sequence[str] = POLICIES
+) -> dict[float, list[Point]]:
+    """A point for every policy at every wanted radius; orders come from synthetic latencies, seeded.
+
+    `table` is what the policy `loss` starts from. It learns on the way, as a service does; every shuffle is a service
+    that starts anew and gets the photos in another order.
+    """
     centres = cache(TownCentres(world.gazetteer))
     found: dict[float, list[Point]] = {}
     for target in TARGETS_KM:
         orders = _orders(photos, shuffles)
-        watches = {name: _watch(name, target, centres) for name in POLICIES}
-        found[target] = [_point(name, watch, orders, target, world) for name, watch in watches.items()]
+        found[target] = []
+        for name in policies:
+            play = _learning(name, target, centres, table) if name.startswith("loss") else _fixed(name, target, centres)
+            found[target].append(_point(name, play, orders, target, world, shuffles))
         for point in found[target]:
-            say(f"{target:5.0f} km {point.policy:10} saved {point.saved:5.1f} % loss {point.loss:5.2f} "
-                f"above first three {point.above_first3:5.2f}")  # fmt: skip
+            say(
+                f"{target:5.0f} km {point.policy:10} saved {point.saved:5.1f} % loss {point.interval} "
+                f"above first three {point.above_first3:5.2f}"
+            )
     return found
+
+
+Order = tuple[RecordedPhoto, tuple[int, ...]]
+Play = Callable[[Sequence[Order]], Iterator[frozenset[int]]]
+"""From the orders of one shuffle to the rollouts that each photo uses."""
+
+
+def _fixed(name: str, target: float, centres: TownGuess) -> Play:
+    """A policy that decides about each request by itself."""
+    watch = _watch(name, target, centres)
+    decided: Decided = {}
+    used = _led if name.startswith("careful") else _used
+
+    def play(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
+        for photo, order in orders:
+            yield used(watch, photo, order, decided)
+
+    return play
+
+
+def _learning(name: str, target: float, centres: TownGuess, table: StopTable) -> Play:
+    """A policy that learns from one request for the next."""
+    policy = StopPolicy.parse(name)
+
+    def play(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
+        experience = StopExperience(table)
+        for photo, order in orders:
+            watch = ConsensusWatch(policy, target, centres, experience=experience)
+            yield _watched(watch, photo, order)
+
+    return play
+
+
+def _watched(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int]) -> frozenset[int]:
+    for count in range(1, len(order) + 1):
+        ended = [photo.trajectory(i) for i in order[:count]]
+        if watch.look(ended, len(order)).decided:
+            return frozenset(order[:count])
+    return frozenset(order)
 
 
 def _watch(name: str, target: float, guesses: TownGuess) -> ConsensusWatch:
@@ -65,34 +135,34 @@ def _watch(name: str, target: float, guesses: TownGuess) -> ConsensusWatch:
     return ConsensusWatch(policy, target, guesses, led=name.startswith("careful"))
 
 
-def _orders(photos: Sequence[RecordedPhoto], shuffles: int) -> list[tuple[RecordedPhoto, tuple[int, ...]]]:
-    """Rollouts of every photo in the order in which they end: log-normal latencies, alike for all systems."""
-    rng = random.Random(5)
+def _orders(photos: Sequence[RecordedPhoto], shuffles: int) -> list[list[Order]]:
+    """For each shuffle, rollouts of every photo in the order in which they end: log-normal latencies, alike for all
+    systems. The photos come in random order as well."""
+    rng, sequence = random.Random(5), random.Random(6)
     orders = []
     for _ in range(shuffles):
+        shuffle: list[Order] = []
         for photo in photos:
             took = [rng.lognormvariate(0.0, 0.5) for _ in photo.answers]
-            orders.append((photo, tuple(sorted(range(len(took)), key=took.__getitem__))))
+            shuffle.append((photo, tuple(sorted(range(len(took)), key=took.__getitem__))))
+        orders.append(sequence.sample(shuffle, len(shuffle)))
     return orders
 
 
 def _point(
-    name: str,
-    watch: ConsensusWatch,
-    orders: Sequence[tuple[RecordedPhoto, tuple[int, ...]]],
-    target: float,
-    world: World,
+    name: str, play: Play, shuffles: Sequence[Sequence[Order]], target: float, world: World, count: int
 ) -> Point:
-    decided: Decided = {}
-    saved = hits = of_all = of_three = 0.0
-    for photo, order in orders:
-        used = (_led if name.startswith("careful") else _used)(watch, photo, order, decided)
-        saved += 1.0 - len(used) / len(order)
-        hits += _hit(photo, used, target, world)
-        of_all += _hit(photo, frozenset(order), target, world)
-        of_three += _hit(photo, frozenset(order[:3]), target, world)
-    scale = 100.0 / len(orders)
-    return Point(name, round(scale * saved, 2), round(scale * (of_all - hits), 2), round(scale * (hits - of_three), 2))
+    saved = of_three = 0.0
+    lost: defaultdict[int, float] = defaultdict(float)
+    for orders in shuffles:
+        for (photo, order), used in zip(orders, play(orders), strict=True):
+            hit = _hit(photo, used, target, world)
+            saved += 1.0 - len(used) / len(order)
+            lost[id(photo)] += (_hit(photo, frozenset(order), target, world) - hit) / count
+            of_three += hit - _hit(photo, frozenset(order[:3]), target, world)
+    scale = 100.0 / (count * len(lost))
+    interval = bootstrap_mean(100.0 * np.array([*lost.values()]))
+    return Point(name, round(scale * saved, 2), round(interval.value, 2), round(scale * of_three, 2), interval)
 
 
 def _decides(watch: ConsensusWatch, photo: RecordedPhoto, ended: frozenset[int], n: int, decided: Decided) -> bool:

@@ -16,7 +16,9 @@ from geotts_client.value import Value
 MAX_PARALLEL = 32
 MAX_RULED_OUT = 32
 MAX_QUESTIONS = 32
-STOP_PATTERN = r"^(none|quorum(:\d{1,2})?|first:\d{1,2}|(beta|worth)(:(0?\.\d{1,4}|1|1\.0))?)$"
+_PROBABILITY = r"(0?\.\d{1,4}|1|1\.0)"
+_POINTS = r"(\d{1,2}(\.\d{1,2})?|\.\d{1,2})"
+STOP_PATTERN = rf"^(none|quorum(:\d{{1,2}})?|first:\d{{1,2}}|(beta|worth)(:{_PROBABILITY})?|loss(:{_POINTS})?)$"
 
 
 def area_given(given: object) -> object:
@@ -79,8 +81,8 @@ class LocateOptions(Value):
     )
     stop: Annotated[str, Field(pattern=STOP_PATTERN)] | None = Field(
         default=None,
-        description="when agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p]; "
-        "the server's default when absent",
+        description="when agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p], "
+        "loss[:points]; the server's default when absent",
     )
     resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
         default=0.0, description="how long the work goes on after the client went away"

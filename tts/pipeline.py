@@ -271,7 +271,8 @@ class Solution:
     def _ensemble(self) -> Ensemble:
         settings = self._ports.watch
         policy = StopPolicy.parse(self._options.stop or settings.stop)
-        self._watch = ConsensusWatch(policy, self._options.target_radius_km, settings.guesses, led=settings.leader)
+        radius_km, learned = self._options.target_radius_km, settings.experience
+        self._watch = ConsensusWatch(policy, radius_km, settings.guesses, led=settings.leader, experience=learned)
         sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, descriptions=self._descriptions)
         return Ensemble(
             self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total

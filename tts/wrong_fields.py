@@ -12,7 +12,8 @@ from pydantic_core import ErrorDetails
 from geotts_client.options import STOP_PATTERN
 
 _OF_PATTERN: Mapping[str, str] = {
-    STOP_PATTERN: "must be none, quorum[:k], first:m, beta[:p] or worth[:p], such as quorum:3 or beta:0.9",
+    STOP_PATTERN: "must be none, quorum[:k], first:m, beta[:p], worth[:p] or loss[:points], "
+    "such as quorum:3 or loss:1.0",
     r"^https?://": "must be a URL that starts with http:// or https://",
 }
 

@@ -37,6 +37,7 @@ _COMMANDS = {
     "config": ("deployments.cli.config", "Show the effective configuration."),
     "eval": ("deployments.cli.eval", "Score outputs, run data sets, compare and report runs."),
     "calibrate-depth": ("deployments.cli.calibrate_depth", "Fit when a photo needs depth, on recorded runs."),
+    "calibrate-stop": ("deployments.cli.calibrate_stop", "Fit what stopping rollouts early loses, on recorded runs."),
     "calibrate": ("deployments.cli.calibrate", "Fit radii and confidence to recorded runs."),
     "bench": ("", "Measure one thing; the last line is one JSON object."),
     "completion": ("deployments.cli.completion", "Print shell completion."),

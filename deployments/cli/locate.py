@@ -115,7 +115,10 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 @click.option(
     "--max-cost", "max_cost_usd", type=click.FloatRange(0, 1000, min_open=True), help="US dollars the models may cost."
 )
-@click.option("--stop", help="When agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p].")
+@click.option(
+    "--stop",
+    help="When agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p], loss[:points].",
+)
 @click.option(
     "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites, whose pages tell where it was taken."
 )

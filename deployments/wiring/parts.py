@@ -22,6 +22,8 @@ from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.identity import Identity
 from tts.domain.price import Price
+from tts.domain.stop_experience import StopExperience
+from tts.domain.stop_table import StopTable, shipped_stop_table
 from tts.domain.watch_settings import WatchSettings
 from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
@@ -185,16 +187,29 @@ def price_of(engine: Engine) -> Price | None:
 
 def make_watch(args: AppArgs) -> WatchSettings:
     """The watch's settings; the gazetteer behind it is mapped, not loaded."""
-    guesses = TownCentres(DataStore(args.data_dir).gazetteer()) if args.routing.stop.startswith("worth") else None
+    routing = args.routing
+    guesses = TownCentres(DataStore(args.data_dir).gazetteer()) if routing.stop.startswith(("worth", "loss")) else None
     return WatchSettings(
         stop="none" if args.verifier.kind == "model" and args.verifier.mode == "trajectories" else args.routing.stop,
         stragglers=args.routing.stragglers,
         guesses=guesses,
+        experience=StopExperience(_stop_table(routing.stop_calibration)),
         leader=args.routing_method == "leader",
         width=args.routing.width,
         prefix_wait_s=args.prefix_wait_s,
         observer=args.observer is not None,
     )
+
+
+def _stop_table(file: str | None) -> StopTable:
+    if file is None:
+        return shipped_stop_table()
+    try:
+        return StopTable.read(Path(file))
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"routing.stop_calibration: {file} is not a file of `geotts calibrate-stop`: {error}"
+        ) from error
 
 
 def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools: Tools | None = None) -> Verifier:

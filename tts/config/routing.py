@@ -32,9 +32,12 @@ class RoutingConfig(Value):
     depth_calibration: str | None = Field(default=None, description="file that `geotts calibrate-depth` wrote")
     fixed_score: Annotated[float, Field(ge=0, le=1)] = 0.5
     stop: Annotated[str, AfterValidator(_stop_policy)] = Field(
-        default="worth",
-        description="none, quorum[:k], first:m, beta[:p], worth[:p] or a policy of another package; a request may name "
-        "another",
+        default="loss:1.0",
+        description="loss[:points] (points of accuracy that may be lost), none, quorum[:k], first:m, beta[:p], "
+        "worth[:p] or a policy of another package; a request may name another",
+    )
+    stop_calibration: str | None = Field(
+        default=None, description="file that `geotts calibrate-stop` wrote, for the policy loss"
     )
     stragglers: Literal["wait", "cut", "hedge"] = "cut"
 

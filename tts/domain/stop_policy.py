@@ -6,6 +6,8 @@
     first:2          two rollouts have ended, whatever they say
     beta:0.9         the posterior probability that most further rollouts would agree reaches 0.9
     worth:0.85       the same, where an answer that is a little too far counts in part; or agreement cannot be hoped for
+    loss:1.0         stopping loses at most 1.0 percentage points of accuracy at the wanted radius, on average over the
+                     requests of a service
 
 A configuration may also name a policy of another package (entry point `geotts.stop_policies`), which sees a `StopView`.
 
@@ -31,6 +33,7 @@ from tts.extensions import Registry
 __all__ = ["STOP_PATTERN", "STOP_POLICIES", "Ballot", "StopKind", "StopPolicy", "StopView"]
 
 _PROBABILITY = 0.85
+_LOSS_POINTS = 1.0
 
 
 class StopKind(StrEnum):
@@ -41,6 +44,7 @@ class StopKind(StrEnum):
     FIRST = "first"
     BETA = "beta"
     WORTH = "worth"
+    LOSS = "loss"
     INSTALLED = "installed"
 
 
@@ -72,11 +76,13 @@ STOP_POLICIES: Registry[Callable[[StopView], bool]] = Registry("geotts.stop_poli
 
 class StopPolicy(Value):
     """A parsed policy. `count` is k or m (None: half of the rollouts), `probability` belongs to `beta` and `worth`,
-    `installed` is the name of a policy of another package."""
+    `loss_points` is the percentage of all answers that `loss` may lose at the wanted radius, `installed` the name of a
+    policy of another package."""
 
     kind: StopKind = StopKind.NONE
     count: Annotated[int, Field(ge=1, le=32)] | None = None
     probability: Annotated[float, Field(ge=0, le=1)] = _PROBABILITY
+    loss_points: Annotated[float, Field(ge=0, lt=100)] = _LOSS_POINTS
     installed: str = ""
 
     @classmethod
@@ -85,11 +91,13 @@ class StopPolicy(Value):
         if text in STOP_POLICIES:
             return cls(kind=StopKind.INSTALLED, installed=text)
         if re.fullmatch(STOP_PATTERN, text) is None:
-            there = ", ".join(("none", "quorum", "quorum:k", "first:m", "beta:p", "worth:p", *STOP_POLICIES))
+            there = ", ".join(("none", "quorum", "quorum:k", "first:m", "beta:p", "worth:p", "loss:l", *STOP_POLICIES))
             raise ValueError(f"{text!r} is not a stop policy; there are: {there}")
         kind, _, rest = text.partition(":")
         if kind in (StopKind.BETA, StopKind.WORTH):
             return cls(kind=StopKind(kind), probability=float(rest or _PROBABILITY))
+        if kind == StopKind.LOSS:
+            return cls(kind=StopKind.LOSS, loss_points=float(rest or _LOSS_POINTS))
         return cls(kind=StopKind(kind), count=int(rest) if rest else None)
 
     def quorum_of(self, n: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.stop_experience import StopExperience
 
 TownGuess = Callable[[Hypothesis], float]
 """Kilometres from a hypothesis to the centre of the town it names; infinite when it points at something else."""
@@ -21,12 +22,14 @@ class WatchSettings:
     and `width` says whether the others wait for its first turn (`tts.ensemble.leader`); they start at its first token,
     or after `prefix_wait_s` seconds, where the engine saves work by that; at once when it is None. With `observer` the
     groups in other replicas wait, as long at most, until the first group was told what the photos show: an observer is
-    asked once for a request, whether or not there is a leader.
+    asked once for a request, whether or not there is a leader. `experience` is what the policy `loss` learns from the
+    requests of this process; without it each request begins anew.
     """
 
     stop: str = "none"
     stragglers: Literal["wait", "cut", "hedge"] = "cut"
     guesses: TownGuess | None = None
+    experience: StopExperience | None = None
     leader: bool = False
     width: Literal["full", "careful"] = "full"
     prefix_wait_s: float | None = None

@@ -16,15 +16,15 @@ import numpy as np
 from tts.domain.events import ClusterInfo, Consensus
 from tts.domain.geo import distance_rows_km
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import STOP_POLICIES, Ballot, StopKind, StopPolicy, StopView
 from tts.domain.trajectory import Trajectory
 from tts.domain.watch_settings import TownGuess
 from tts.ensemble.first_turn import LEADER, REGION_KM, TOWN_KM, UNTRUSTED, is_clear
+from tts.ensemble.loss_rule import LossRule, guess_tolerance_km
+from tts.ensemble.standing import Standing, standing_of
 from tts.ensemble.witnesses import Witnesses
-from tts.weights import weights
 
-_W = weights("watch")
-_TOWN_CENTRE_KM, _REGION_CENTRE_KM = _W["town_centre_km"], _W["region_centre_km"]
 _SLACK = 1e-9
 _QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.leggauss(32)), strict=True))
 _SHOWN = 5
@@ -35,11 +35,18 @@ Row = Sequence[float]
 class ConsensusWatch:
     """Looks at the trajectories of one request. Without `guesses` it never finds a search futile.
 
-    `led`: the first rollout leads, so what first turns say counts (`tts.ensemble.first_turn`).
+    `led`: the first rollout leads, so what first turns say counts (`tts.ensemble.first_turn`). `experience` is what the
+    policy `loss` goes by; without it, by recorded runs alone.
     """
 
     def __init__(
-        self, policy: StopPolicy, radius_km: float, guesses: TownGuess | None = None, *, led: bool = False
+        self,
+        policy: StopPolicy,
+        radius_km: float,
+        guesses: TownGuess | None = None,
+        *,
+        led: bool = False,
+        experience: StopExperience | None = None,
     ) -> None:
         self._led = led
         self._policy = policy
@@ -47,6 +54,9 @@ class ConsensusWatch:
         self._reach_km = min(radius_km, REGION_KM)
         self._witnesses = Witnesses()
         self._guesses = guesses
+        self._loss = None
+        if policy.kind is StopKind.LOSS:
+            self._loss = LossRule(experience or StopExperience(), radius_km, policy.loss_points)
 
     @property
     def radius_km(self) -> float:
@@ -114,6 +124,9 @@ class ConsensusWatch:
     def _decided(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], finished: int, n: int) -> bool:
         """`share` (m,) and `km` (m, m) are those of the final ballots."""
         kind = self._policy.kind
+        if self._loss is not None:
+            ended = max(finished, len(final))
+            return self._loss.decided(self._standing(final, share, km, ended - len(final)), ended, n)
         if kind is StopKind.INSTALLED:
             return STOP_POLICIES[self._policy.installed](StopView(final, finished, n, self._radius_km))
         if kind is StopKind.FIRST:
@@ -134,14 +147,24 @@ class ConsensusWatch:
             most = max(sum(s * min(1.0, max(0.0, 2.0 - away / reach)) for s, away in _pairs(share, row)) for row in km)
         return more_than_half(most, total - most) >= self._policy.probability - _SLACK
 
+    def _standing(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], pointless: int) -> Standing:
+        tolerance_km = guess_tolerance_km(self._radius_km)
+        return standing_of(final, share, km, reach_km=self._reach_km, pointless=pointless, tolerance_km=tolerance_km)
+
+    def standing(self, trajectories: Sequence[Trajectory]) -> Standing:
+        """How the votes of the rollouts that ended stand."""
+        final = [ballot for ballot in self._ballots(trajectories) if ballot.final]
+        ended = sum(t.stop_reason is not None for t in trajectories)
+        return self._standing(final, *_columns(final), max(0, ended - len(final)))
+
     def _futile(self, final: Sequence[Ballot]) -> bool:
         """No two agree, and those who only guess show that the photo does not tell: one where a town is wanted, two
         where a region is; a country is never given up."""
-        if self._radius_km >= REGION_KM:
+        tolerance_km = guess_tolerance_km(self._radius_km)
+        if tolerance_km is None:
             return False
-        town_wanted = self._radius_km <= TOWN_KM
-        tolerance_km = _TOWN_CENTRE_KM if town_wanted else _REGION_CENTRE_KM
-        return sum(ballot.off_centre_km <= tolerance_km for ballot in final) >= (1 if town_wanted else 2)
+        guessing = sum(ballot.off_centre_km <= tolerance_km for ballot in final)
+        return guessing >= (1 if self._radius_km <= TOWN_KM else 2)
 
     def _off_centre_km(self, trajectory: Trajectory, best: Hypothesis) -> float:
         if self._guesses is None or trajectory.stop_reason is None or self._witnesses.of(trajectory):

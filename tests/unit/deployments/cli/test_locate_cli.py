@@ -114,7 +114,10 @@ def test_eval_explains_wrong_use_as_well(photo):
         (("SECRETNAME.jpg", "--set", "engine.name=oracle"), "engine"),
         (("SECRETNAME.jpg", "--set", "a=1", "--set", "a.b=2"), "a was given a value before"),
         (("SECRETNAME.jpg", "--seed", "9999999999"), "--seed"),
-        (("SECRETNAME.jpg", "--stop", "garbage"), "stop: must be none, quorum[:k], first:m, beta[:p] or worth[:p]"),
+        (
+            ("SECRETNAME.jpg", "--stop", "garbage"),
+            "stop: must be none, quorum[:k], first:m, beta[:p], worth[:p] or loss",
+        ),
         (("SECRETNAME.jpg", "--endpoint", "foo"), "an endpoint is a URL that starts with http:// or https://"),
         (("SECRETNAME.jpg", "--set", "foo.bar=1"), "foo: no such setting"),
         (("SECRETNAME.jpg", "--set", "gateway.prot=1"), "gateway.prot: no such setting; did you mean port?"),

@@ -1,0 +1,35 @@
+"""`geotts calibrate-stop`: fits, on recorded runs, what stopping rollouts early loses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from deployments.cli.console import STDERR, config_option
+from deployments.wiring.parts import make_world
+from tts.config import AppArgs
+from tts.ensemble.guesses import TownCentres
+from tts.eval.calibrating import cases_of
+from tts.eval.stop_fitting import fit_stop
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), default=Path("stop.yaml"), show_default=True)
+@click.option("--origin", help="What the runs are, in one line; it is kept in the file.")
+@config_option
+def command(args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None) -> None:
+    """Fit what the stop policy `loss` goes by to recorded RUNS: run files or folders of published logs.
+
+    Each is a family. Of several families, the largest loss of any counts. Name the file in the configuration:
+    `routing.stop_calibration`. Record the runs with `--stop none`: rollouts that were stopped
+    cannot show what they would have found.
+    """
+    world = make_world(args.data_dir)
+    families = {source.name or str(source): cases_of(source) for source in runs}
+    command_line = f"geotts calibrate-stop {' '.join(families)}"
+    table = fit_stop(families, world, TownCentres(world.gazetteer), command=command_line)
+    table = table.model_copy(update={"origin": origin or table.origin})
+    table.write(out)
+    STDERR.print(f"{out}: {table.origin}", soft_wrap=True, markup=False)

@@ -1,0 +1,167 @@
+"""The stop policy `loss`: it stops where little is lost, never spends more than it was allowed, and learns from
+rollouts that were seen to their end whether these rollouts change their answer."""
+
+import json
+import math
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deployments.cli import cli
+from deployments.wiring.parts import make_watch
+from tests.unit.tts.ensemble.test_stopping import LYON, OSAKA, apart, said
+from tts.config import AppArgs
+from tts.domain.answer import StopReason
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.stop_experience import StopExperience, StopState
+from tts.domain.stop_policy import StopPolicy
+from tts.domain.stop_table import Band, BandTable, Cell, CellLoss, StopTable, shipped_stop_table
+from tts.domain.trajectory import Trajectory
+from tts.ensemble.stopping import ConsensusWatch
+from tts.errors import ConfigError
+from tts.eval.calibrating import Case
+from tts.eval.stop_fitting import fit_stop
+from tts.verify.evidence.world import World
+
+QUITO = LatLon(lat=-0.18, lon=-78.47)
+NAMES_NO_TOWN_CENTRE, NAMES_A_TOWN_CENTRE = (lambda _: math.inf), (lambda _: 0.1)
+PAIR, ALONE = Cell(2, 0, False), Cell(1, 0, False)
+
+
+def used(points, *, experience=None, policy="loss:1", radius_km=25.0, guesses=NAMES_NO_TOWN_CENTRE):
+    """How many rollouts of one request end before the others are stopped."""
+    watch = ConsensusWatch(StopPolicy.parse(policy), radius_km, guesses, experience=experience)
+    for count in range(1, len(points) + 1):
+        if watch.look([said(i, point) for i, point in enumerate(points[:count])], len(points)).decided:
+            return count
+    return len(points)
+
+
+def in_region(loss, *, votes=2):
+    row = CellLoss(votes=votes, against=0, left=1, loss=loss, runs=100)
+    bands = dict.fromkeys(Band, BandTable(worth=(0.05, 0.3, 0.6), cells=(row,)))
+    return StopTable(origin="test", bands=bands)
+
+
+def test_the_default_states_the_loss_it_allows():
+    assert AppArgs().routing.stop == "loss:1.0"
+    assert StopPolicy.parse("loss").loss_points == 1.0
+    assert StopPolicy.parse("loss:.5").loss_points == 0.5
+
+
+@pytest.mark.parametrize("text", ["loss:", "loss:100", "loss:-1", "loss:1.234", "loss:x"])
+def test_a_loss_that_is_no_number_of_points_is_refused(text):
+    with pytest.raises(ValueError, match="not a stop policy"):
+        StopPolicy.parse(text)
+
+
+@pytest.mark.parametrize("radius_km", [25.0, 200.0, 750.0])
+def test_two_of_four_that_agree_stop_the_others_and_two_that_do_not_agree_do_not(radius_km):
+    assert used([LYON, apart(2), OSAKA, QUITO], radius_km=radius_km) == 2
+    assert used([LYON, OSAKA, QUITO, apart(2)], radius_km=radius_km) == 4
+
+
+def test_two_rollouts_on_one_statement_do_not_agree_they_are_copies():
+    watch = ConsensusWatch(StopPolicy.parse("loss:1"), 25.0)
+    copies = [said(i, LYON, place="Bar Tabac") for i in range(2)]
+    assert not watch.look(copies, 4).decided
+    assert watch.look([*copies, said(2, LYON, place="Quai Perrache")], 4).decided
+
+
+def test_a_lone_rollout_stops_the_others_only_where_it_guesses_and_only_from_what_was_saved_up():
+    experience = StopExperience()
+    for _ in range(30):
+        experience.open(Band.TOWN, 0.01)
+    assert used([LYON, OSAKA, QUITO], experience=experience, guesses=NAMES_NO_TOWN_CENTRE) > 1
+    assert used([LYON, OSAKA, QUITO], experience=experience, guesses=NAMES_A_TOWN_CENTRE) == 1
+    assert used([LYON, OSAKA, QUITO], guesses=NAMES_A_TOWN_CENTRE) > 1
+
+
+def test_rollouts_that_never_change_their_answer_are_stopped_sooner_than_the_table_says():
+    settled, experience = [LYON, apart(2), apart(1), apart(3)], StopExperience(in_region(0.05))
+    before = used(settled, experience=experience)
+    for _ in range(300):
+        used(settled, experience=experience)
+    assert (before, used(settled, experience=experience)) == (4, 2)
+
+
+def test_rollouts_that_change_their_answer_are_not_stopped_whatever_the_table_says():
+    outvoted, experience = [LYON, apart(2), OSAKA, OSAKA, OSAKA], StopExperience(in_region(0.0))
+    state = StopState(Band.TOWN, 5, 2, PAIR)
+    first = experience.expected_loss(state)
+    stops = [used(outvoted, experience=experience) for _ in range(300)]
+    assert experience.expected_loss(state) > 10 * first
+    assert stops[0] == 2
+    assert stops[-2] == 5
+
+
+def test_one_request_in_64_is_seen_to_its_end():
+    experience = StopExperience(in_region(0.0))
+    ends = [used([LYON, apart(1), apart(2)], experience=experience) for _ in range(128)]
+    assert [i + 1 for i, end in enumerate(ends) if end == 3] == [64, 128]
+
+
+@given(st.lists(st.sampled_from([(PAIR, 0.02), (ALONE, 0.2), (Cell(2, 1, False), 0.06)]), max_size=300))
+def test_no_more_is_spent_than_requests_were_allowed_to_lose(cells):
+    experience, spent = StopExperience(), 0.0
+    for cell, _ in cells:
+        if experience.open(Band.TOWN, 0.01):
+            state = StopState(Band.TOWN, 4, cell.votes + cell.against, cell)
+            expected = experience.expected_loss(state)
+            spent += expected if experience.pays(state, 0.01) else 0.0
+    assert spent <= 0.01 * (len(cells) + 2) + 1e-9
+
+
+def test_an_unknown_state_is_not_stopped_in_and_more_rollouts_to_come_cost_more():
+    table = shipped_stop_table().bands[Band.TOWN]
+    losses = [table.loss(PAIR, left) for left in range(1, 12)]
+    assert losses == sorted(losses)
+    assert losses[0] < losses[-1]
+    assert table.loss(Cell(3, 2, False), 2) == table.loss(Cell(1, 2, False), 2)
+    assert BandTable(worth=(0, 0, 0), cells=()).loss(PAIR, 1) == 1.0
+
+
+def scattered(i, truth):
+    return [OSAKA, QUITO, truth, LatLon(lat=truth.lat + 0.01, lon=truth.lon)][i]
+
+
+@pytest.fixture
+def cases():
+    """Two wrong rollouts that do not agree, two right ones that do; in every order."""
+    truths = [LatLon(lat=45.76 + 0.05 * i, lon=4.84) for i in range(40)]
+    return [Case(str(t), t, tuple(_one(i, scattered(i, t)) for i in range(4))) for t in truths]
+
+
+def _one(i, point):
+    return Trajectory(rollout_id=i, answer=Hypothesis(point=point), stop_reason=StopReason.ANSWERED)
+
+
+def test_the_table_tells_what_a_change_is_worth_and_takes_the_worst_of_several_families(cases, gazetteer, countries):
+    world = World(gazetteer, countries)
+    made = fit_stop({"mine": cases}, world, NAMES_NO_TOWN_CENTRE).bands[Band.TOWN]
+    assert made.worth[1] > 0.4  # two agree at last, and they are right
+    assert made.loss(PAIR, 1) == made.loss(PAIR, 2) == 0.0
+    assert made.loss(Cell(1, 1, False), 2) > 0.15
+    same = [Case(c.key, c.truth, (c.trajectories[2], c.trajectories[3]) * 2) for c in cases]
+    both = fit_stop({"mine": cases, "same": same}, world, NAMES_NO_TOWN_CENTRE).bands[Band.TOWN]
+    assert both.loss(Cell(1, 1, False), 2) == pytest.approx(made.loss(Cell(1, 1, False), 2))
+
+
+def test_a_table_that_was_fitted_at_the_command_line_is_the_one_the_service_starts_from(tmp_path, data_store):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for system, lat in (("a", 45.76), ("b", 45.77), ("c", 34.7)):
+        stated, truth = json.dumps({"lat": lat, "lon": 4.84}), {"lat": 45.76, "lon": 4.84}
+        rows = [{"index": i, "ground_truth": truth, "solution_str": stated} for i in range(12)]
+        (logs / f"{system}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    out = tmp_path / "stop.yaml"
+    done = CliRunner().invoke(cli, ["calibrate-stop", str(logs), "--out", str(out), "--origin", "mine"])
+    assert done.exit_code == 0, done.output
+    args = AppArgs.model_validate({"routing": {"stop_calibration": str(out)}})
+    assert make_watch(args).experience.table == StopTable.read(out)
+    assert StopTable.read(out).origin == "mine"
+    with pytest.raises(ConfigError, match="stop_calibration"):
+        make_watch(AppArgs.model_validate({"routing": {"stop_calibration": str(logs / "a.jsonl")}}))

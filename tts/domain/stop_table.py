@@ -1,0 +1,118 @@
+"""What stopping at a state of agreement loses, as recorded runs tell: a small table, fitted by `geotts calibrate-stop`.
+
+The state of a request is a cell: how many witnesses agree, how many stand against them, whether somebody only guesses.
+`loss` is the share of right answers that is lost when the others are stopped there; `worth` is what an answer gains on
+average where all rollouts together name another place, by the witnesses behind that place.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import yaml
+from pydantic import Field
+
+from tts.domain.value import Value
+
+MOST_VOTES, MOST_AGAINST = 3, 2
+_UNSEEN = 1.0
+_UNSEEN_ROLLOUT = 0.005  # loss for each rollout more than the recorded runs had; a pair lost 0.004 on IMAGEO-2
+Share = Annotated[float, Field(ge=-1, le=1)]
+
+
+class Band(StrEnum):
+    """What is wanted: a town, a region, or a country."""
+
+    TOWN = "town"
+    REGION = "region"
+    COUNTRY = "country"
+
+
+class Cell(NamedTuple):
+    """A state of agreement. `votes` up to 3 and `against` up to 2 stand for more; `guess` only while none agree."""
+
+    votes: int
+    against: int
+    guess: bool
+
+
+class CellLoss(Value):
+    """What stopping in one cell lost on recorded runs, with `left` rollouts still to come, in `runs` looks at it."""
+
+    votes: Annotated[int, Field(ge=0, le=MOST_VOTES)]
+    against: Annotated[int, Field(ge=0, le=MOST_AGAINST)]
+    guess: bool = False
+    left: Annotated[int, Field(ge=1)]
+    loss: Share
+    runs: Annotated[int, Field(ge=1)]
+
+    @property
+    def cell(self) -> Cell:
+        """The state it is about."""
+        return Cell(self.votes, self.against, self.guess)
+
+
+class BandTable(Value):
+    """Everything about one band. `worth` is for one, two, and three or more witnesses; 1 where no run tells."""
+
+    worth: tuple[Share, Share, Share]
+    cells: tuple[CellLoss, ...]
+
+    def loss(self, cell: Cell, left: int) -> float:
+        """Share of right answers that stopping loses; of the nearest cell that recorded runs know, never of a better
+        one, and more for more rollouts that are left. 1 for a state like which there is none."""
+        for known in _alike(cell):
+            rows = [row for row in self.cells if row.cell == known]
+            if rows:
+                near = min(rows, key=lambda row: abs(row.left - left))
+                more = max(0, left - near.left)
+                return near.loss * (1.0 + more / near.left) + more * _UNSEEN_ROLLOUT
+        return _UNSEEN
+
+
+class StopTable(Value):
+    """The table of all bands, and where it is from."""
+
+    schema_version: Literal[1] = 1
+    origin: str
+    command: str = ""
+    bands: dict[Band, BandTable]
+
+    @classmethod
+    def read(cls, path: Path) -> StopTable:
+        """Raises OSError, or ValueError for a file that is not in its form."""
+        try:
+            return cls.model_validate(yaml.load(path.read_text("utf-8"), yaml.CSafeLoader))
+        except yaml.YAMLError as error:
+            raise ValueError(f"{path.name} is not YAML: {error}") from error
+
+    def write(self, path: Path) -> None:
+        """As YAML, one line for a cell."""
+        rows = self.model_dump(mode="json", exclude={"bands"})
+        text = yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, width=120)
+        lines = [text, "bands:\n"]
+        for band, table in self.bands.items():
+            lines.append(f"  {band}:\n    worth: {list(table.worth)}\n    cells:\n")
+            lines += [f"      - {_line(row)}\n" for row in table.cells]
+        path.write_text("".join(lines), encoding="utf-8")
+
+
+@lru_cache
+def shipped_stop_table() -> StopTable:
+    """`tts/data/stopping.yaml`."""
+    text = files("tts").joinpath("data", "stopping.yaml").read_text("utf-8")
+    return StopTable.model_validate(yaml.load(text, yaml.CSafeLoader))
+
+
+def _alike(cell: Cell) -> list[Cell]:
+    """The cell, then those that promise less: fewer witnesses, or as many without the guess."""
+    fewer = [Cell(votes, cell.against, False) for votes in range(cell.votes, 0, -1)]
+    return [cell, *fewer]
+
+
+def _line(row: CellLoss) -> str:
+    return yaml.safe_dump(row.model_dump(), default_flow_style=True, sort_keys=False, width=200).strip()

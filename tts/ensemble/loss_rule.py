@@ -1,0 +1,67 @@
+"""The stop policy `loss`: the others are stopped where little is lost by it, as far as these rollouts show.
+
+Each state of a request is asked about once, so that waiting never turns a refusal into a stop. Where all rollouts have
+ended, the states on the way are compared with the last one, and the service has learned something for free.
+"""
+
+from __future__ import annotations
+
+from tts.domain.stop_experience import StopExperience, StopState
+from tts.domain.stop_table import Band
+from tts.ensemble.first_turn import REGION_KM, TOWN_KM
+from tts.ensemble.standing import Standing
+from tts.weights import weights
+
+_W = weights("watch")
+_TOWN_CENTRE_KM, _REGION_CENTRE_KM = _W["town_centre_km"], _W["region_centre_km"]
+_POINT = 0.01
+
+
+def band_of(radius_km: float) -> Band:
+    """What somebody wants who asks for this radius."""
+    if radius_km <= TOWN_KM:
+        return Band.TOWN
+    return Band.REGION if radius_km < REGION_KM else Band.COUNTRY
+
+
+def guess_tolerance_km(radius_km: float) -> float | None:
+    """How near to the centre of its town a point is a guess; None where a country is wanted: guesses tell nothing."""
+    tolerances = {Band.TOWN: _TOWN_CENTRE_KM, Band.REGION: _REGION_CENTRE_KM}
+    return tolerances.get(band_of(radius_km))
+
+
+class LossRule:
+    """Of one request. `loss_points`: percentage points of right answers that may be lost on average."""
+
+    def __init__(self, experience: StopExperience, radius_km: float, loss_points: float) -> None:
+        self._experience, self._band = experience, band_of(radius_km)
+        self._allowed = loss_points * _POINT
+        self._may_stop = True
+        self._opened = self._learned = False
+        self._on_the_way: dict[StopState, tuple[Standing, bool]] = {}
+
+    def decided(self, standing: Standing, ended: int, n: int) -> bool:
+        """Whether the rollouts that still run are to be stopped, now that `ended` of `n` have ended."""
+        if not self._opened:
+            self._opened, self._may_stop = True, self._experience.open(self._band, self._allowed)
+        state = StopState(self._band, n, ended, standing.cell)
+        if state.left <= 0:
+            self._learn(standing, n)
+            return False
+        if state not in self._on_the_way:
+            stops = self._may_stop and _may_decide(state) and self._experience.pays(state, self._allowed)
+            self._on_the_way[state] = standing, stops
+        return self._on_the_way[state][1]
+
+    def _learn(self, last: Standing, n: int) -> None:
+        if self._learned:
+            return
+        self._learned = True
+        for state, (standing, _) in self._on_the_way.items():
+            if state.n == n and _may_decide(state):
+                self._experience.learn(state, standing.moved_to(last), last.votes)
+
+
+def _may_decide(state: StopState) -> bool:
+    """A rollout alone is enough only where it guesses: it has recognised nothing, and more rarely do."""
+    return state.ended >= 2 or (state.ended == 1 and state.cell.guess)

@@ -1,0 +1,58 @@
+"""How the votes of a request stand: which places are in front, by how many witnesses, and against how many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tts.domain.stop_policy import Ballot
+from tts.domain.stop_table import MOST_AGAINST, MOST_VOTES, Cell
+
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`leaders` are the rollouts of each place that nobody is ahead of; `votes` the witnesses of each of them."""
+
+    cell: Cell
+    leaders: tuple[frozenset[int], ...]
+    votes: int
+
+    def moved_to(self, last: Standing) -> float:
+        """The probability that the place in front at last is another one, where ties are drawn."""
+        if not last.leaders:
+            return 0.0
+        if not self.leaders:
+            return 1.0
+        kept = sum(bool(now & then) for now in self.leaders for then in last.leaders)
+        return 1.0 - kept / (len(self.leaders) * len(last.leaders))
+
+
+def standing_of(
+    final: Sequence[Ballot],
+    share: Sequence[float],
+    km: Sequence[Sequence[float]],
+    *,
+    reach_km: float,
+    pointless: int,
+    tolerance_km: float | None,
+) -> Standing:
+    """The standing of the final ballots with their shares (m,) and distances (m, m).
+
+    `pointless` rollouts ended without a place. Somebody guesses whose point is within `tolerance_km` of the centre of
+    its town; None where guesses tell nothing.
+    """
+    if not final:
+        return Standing(Cell(0, min(pointless, MOST_AGAINST), False), (), 0)
+    held = [sum(s for s, away in zip(share, row, strict=True) if away <= reach_km) for row in km]
+    most = max(held)
+    leaders = tuple(
+        frozenset(final[j].rollout_id for j, away in enumerate(row) if away <= reach_km)
+        for row, votes in zip(km, held, strict=True)
+        if votes >= most - _SLACK
+    )
+    votes = max(1, int(most + _SLACK))
+    against = round(sum(share) - most) + pointless
+    guess = votes == 1 and tolerance_km is not None and any(ballot.off_centre_km <= tolerance_km for ballot in final)
+    return Standing(Cell(min(votes, MOST_VOTES), min(against, MOST_AGAINST), guess), leaders, votes)
