@@ -22,10 +22,13 @@ _POINT_NOT_USED = "the verifier model's own point was not used: it is near no ca
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """What the verifier model's opinion comes to: a branch, perhaps a point of its own, reasons; or a problem."""
+    """What the verifier model's opinion comes to: a branch, perhaps a point of its own, reasons; or a problem. `city`
+    and `country` are what it calls its own point, empty where it does not say."""
 
     chosen: RolloutLedger | None = None
     point: LatLon | None = None
+    city: str = ""
+    country: str = ""
     reasons: tuple[tuple[str, tuple[Exhibit, ...]], ...] = ()
     problem: str = ""
     warnings: tuple[str, ...] = ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tts.domain.answer import Evidence, Verdict
 from tts.domain.geo import Area
@@ -29,9 +30,13 @@ def verdict_of_model(
     target_radius_km: float,
     world: World,
     within: Area | None = None,
+    moved: Mapping[int, RolloutLedger] | None = None,
 ) -> Verdict:
-    """The chosen cluster first, its centre where the model said. Radius and confidence stay calibrated."""
-    winner = _winner(adjudication, clusters, votes)
+    """The chosen cluster first, its centre where the model said. Radius and confidence stay calibrated. `moved` has the
+    ledgers of the rollouts at a point of the model's own (`tts.verify.model.own_point`)."""
+    moved = moved or {}
+    winner = _winner(adjudication, clusters, votes, moved)
+    ledgers = [moved.get(ledger.rollout_id, ledger) if _in(winner, ledger) else ledger for ledger in ledgers]
     ours = {vote.ledger.rollout_id for vote in winner.members}
     others = [c for c in clusters if not ours & {vote.ledger.rollout_id for vote in c.members}]
     spread = spread_of(winner, votes, rollouts, world)
@@ -55,14 +60,31 @@ def verdict_of_model(
     )
 
 
-def _winner(adjudication: Adjudication, clusters: Sequence[Cluster], votes: Sequence[Vote]) -> Cluster:
+def _in(cluster: Cluster, ledger: RolloutLedger) -> bool:
+    return any(vote.ledger.rollout_id == ledger.rollout_id for vote in cluster.members)
+
+
+def _winner(
+    adjudication: Adjudication,
+    clusters: Sequence[Cluster],
+    votes: Sequence[Vote],
+    moved: Mapping[int, RolloutLedger],
+) -> Cluster:
     chosen = next(vote for vote in votes if adjudication.chosen is vote.ledger)
     centre = adjudication.point or chosen.point
     for cluster in clusters:
         if any(vote is chosen for vote in cluster.members):
-            return Cluster(centre, cluster.members, cluster.support, cluster.utility)
+            return Cluster(centre, _at(cluster.members, moved), cluster.support, cluster.utility)
     total = sum(vote.weight for vote in votes)
-    return Cluster(centre, (chosen,), chosen.weight / total, 0.0)
+    return Cluster(centre, _at((chosen,), moved), chosen.weight / total, 0.0)
+
+
+def _at(members: Sequence[Vote], moved: Mapping[int, RolloutLedger]) -> tuple[Vote, ...]:
+    """The members with what their ledgers say of the answer; what was read together speaks of its own point only."""
+    if not moved:
+        return tuple(members)
+    rollouts = [replace(v, ledger=moved[v.ledger.rollout_id]) for v in members if v.ledger.rollout_id in moved]
+    return tuple(rollouts) or tuple(members)
 
 
 def _reason(text: str, exhibits: Sequence[Exhibit], evidence: list[Evidence]) -> str:

@@ -33,6 +33,7 @@ from tts.verify.evidence.several_photos import OnePhoto, apart_verdict, photos_a
 from tts.verify.evidence.world import World
 from tts.verify.model.adjudication import Adjudication
 from tts.verify.model.model_verdict import verdict_of_model
+from tts.verify.model.own_point import ledgers_at, own_point
 
 _NOWHERE = RuledOut()
 _AT_ONCE_CHARS = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
@@ -90,6 +91,12 @@ class ConsensusVerifier:
 
     def adjudicated(self, request: VerifyRequest, judged: Judgement, adjudication: Adjudication) -> Verdict:
         """The verdict for a branch that a verifier model chose."""
+        point, options = own_point(adjudication), request.options
+        moved = (
+            ledgers_at(point, adjudication, request.trajectories, request.readings, self._world, options.hint)
+            if point is not None
+            else {}
+        )
         found = verdict_of_model(
             adjudication,
             clusters=judged.clusters,
@@ -97,9 +104,10 @@ class ConsensusVerifier:
             ledgers=judged.ledgers,
             rollouts=len(request.trajectories),
             calibration=self._calibration,
-            target_radius_km=request.options.target_radius_km,
+            target_radius_km=options.target_radius_km,
             world=self._world,
-            within=request.options.within,
+            within=options.within,
+            moved=moved,
         )
         return self._answering_the_caller(request, judged, found)
 

@@ -56,6 +56,8 @@ _FORM = (
 )
 
 
+_NO_COORDINATES = "the verifier model's answer has no coordinates"
+_UNFINISHED = "the verifier model was cut off before it answered: verifier.max_tokens is too small for its thought"
 _NO_MONEY = Adjudication(
     problem="the money limit of this request is used up: the consensus decided without the verifier model"
 )
@@ -149,23 +151,22 @@ class _Case:
         self, ledgers: Sequence[RolloutLedger], judged: Judgement, send: Send[VerifierItem]
     ) -> Adjudication:
         """The published verifier: whole trajectories, a free answer, and the ledgers' veto where it is wanted."""
-        reply = without_thought((await self._generate(self._trajectories_request(), send)).text)
-        point = read_free_answer(reply)
-        if point is None:
-            return Adjudication(problem="the verifier model's answer has no coordinates")
+        written = (await self._generate(self._trajectories_request(), send, free=True)).text
+        reply = without_thought(written).strip()
+        found = read_free_answer(reply)
+        if found is None:
+            return Adjudication(problem=_UNFINISHED if written and not reply else _NO_COORDINATES)
+        point, reasons = found.point, ((reply[:_LONGEST_REASON], ()),)
         nearest = min(ledgers, key=lambda ledger: _distance_km(ledger, point))
         if not self._config.veto:
-            return Adjudication(chosen=nearest, point=point, reasons=((reply.strip()[:_LONGEST_REASON], ()),))
+            return Adjudication(nearest, point, found.city, found.country, reasons)
         dossier = self._dossier(ledgers, "final")
         (label,) = [branch.label for branch in dossier.branches if branch.ledger is nearest]
-        adjudication = adjudicate(
-            dossier, Opinion(reasons=(), choice=label, lat=point.lat, lon=point.lon), judged.votes
-        )
-        return (
-            adjudication
-            if adjudication.problem
-            else replace(adjudication, reasons=((reply.strip()[:_LONGEST_REASON], ()),))
-        )
+        opinion = Opinion(reasons=(), choice=label, lat=point.lat, lon=point.lon)
+        adjudication = adjudicate(dossier, opinion, judged.votes)
+        if adjudication.problem:
+            return adjudication
+        return replace(adjudication, city=found.city, country=found.country, reasons=reasons)
 
     async def _rounds(self, ledgers: list[RolloutLedger]) -> list[RolloutLedger]:
         """Winners of groups of four until one dossier holds them. A group without a usable
@@ -234,17 +235,22 @@ class _Case:
         except Unusable as wrong:
             raise ModelError(f"the verifier model's opinion cannot be used: {wrong}") from wrong
 
-    async def _generate(self, request: ModelRequest, send: Send[VerifierItem] | None) -> Message:
-        reasons, written, ids = ReasonStream(), "", list[int]()
-        gate = ThoughtGate(thinking=bool(self._config.thinks))
+    async def _generate(self, request: ModelRequest, send: Send[VerifierItem] | None, *, free: bool = False) -> Message:
+        """What the model writes. `send` gets it piece by piece, without its thought: reasons, or all of a free text."""
+        written, ids, shown = "", list[int](), False
+        gate, reasons = ThoughtGate(thinking=bool(self._config.thinks)), ReasonStream()
         with boundary(ModelError, f"verifier model {self._model.name}"):
             async with closing(self._meter.generate(self._model, request)) as deltas:
                 async for delta in deltas:
                     written += delta.text
                     ids += delta.token_ids
-                    new = reasons.feed(gate.feed(delta.text))
+                    new = gate.feed(delta.text)
+                    new = new if free else reasons.feed(new)
                     if send is not None and new:
+                        shown = True
                         await send(VerdictText(text=new))
+        if free and send is not None and not shown and (text := without_thought(written)):
+            await send(VerdictText(text=text))  # of a model that did not think after all
         await self._send_usage()
         return Message(role="assistant", parts=(TextPart(text=written),), token_ids=tuple(ids) or None)
 

@@ -6,6 +6,7 @@ trajectory. Here nothing does: no score, no rank, and an order that says nothing
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from tts.dialects.base import user_message
 from tts.domain.geo import LatLon
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message, TextPart, text_message
-from tts.domain.trajectory import Trajectory
+from tts.domain.trajectory import Trajectory, Turn
 from tts.ports import ModelRequest, Sampling, VerifyRequest
 from tts.rewards.released.thinking_with_map import read_verdict
 
@@ -35,6 +36,8 @@ _CUT: Final = "[cut]"
 # verifier_test_multi.py:30-46: the longest side of the photo is 1,024 pixels at most, by BILINEAR
 _AS_PUBLISHED: Final = ResizeRule(max_pixels=2**26, max_side=1024, resample="bilinear")
 _CHARS_A_TOKEN: Final = 3.2
+_WRITTEN_CALL: Final = "<tool_call>"
+_LONGEST_NAME: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +99,37 @@ def trajectory_text(trajectory: Trajectory, *, cut: int = 0) -> str:
     """Thoughts, calls and results as the released dumps hold them; results of the first `cut` turns are cut out."""
     pieces: list[str] = []
     for number, turn in enumerate(trajectory.turns):
-        pieces.append(turn.text)
+        pieces += [turn.text, *_calls_beside(turn)]
         for result in turn.results:
             shown = _CUT if number < cut else result.text
             pieces.append(f"\nuser\n<tool_response>\n{shown}\n</tool_response>\nassistant\n")
     return "".join(pieces).strip()
 
 
-def read_free_answer(text: str) -> LatLon | None:
-    """Where a free answer says the photo was taken, as the released reader has it; None where it has no place."""
-    position = read_verdict(text).position
-    if position is None:
+def _calls_beside(turn: Turn) -> list[str]:
+    """The calls of a turn that an endpoint sent beside its text, in the form of those that models write into it."""
+    if _WRITTEN_CALL in turn.text:
+        return []
+    calls = [{"name": call.name, "arguments": call.arguments} for call in turn.calls]
+    return [f"\n{_WRITTEN_CALL}\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>" for call in calls]
+
+
+@dataclass(frozen=True, slots=True)
+class FreeAnswer:
+    """Where a free answer says the photo was taken, and what it calls the place; names are empty where it has none."""
+
+    point: LatLon
+    city: str = ""
+    country: str = ""
+
+
+def read_free_answer(text: str) -> FreeAnswer | None:
+    """The place of a free answer, as the released reader has it; None where it has no position."""
+    found = read_verdict(text)
+    if (position := found.position) is None:
         return None
     lat, lon = position
-    return LatLon(lat=lat, lon=lon) if abs(lat) <= 90 and abs(lon) <= 180 else None
+    if abs(lat) > 90 or abs(lon) > 180:
+        return None
+    city, country = (" ".join(name.split())[:_LONGEST_NAME] if isinstance(name, str) else "" for name in found[2:])
+    return FreeAnswer(LatLon(lat=lat, lon=lon), city, country)

@@ -13,16 +13,16 @@ from tts.domain.answer import Verdict
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.imaging import ResizeRule
 from tts.domain.request import LocateOptions
-from tts.domain.tooling import ToolResult
+from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
-from tts.ports import VerifyRequest
+from tts.ports import VerdictText, VerifyRequest
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import ThoughtGate, thinks_by_name, without_thought
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
-from tts.verify.verifiers.published import TrajectoryTexts, candidates_text
+from tts.verify.verifiers.published import TrajectoryTexts, candidates_text, trajectory_text
 from tts.verify.verifiers.stating import StatingVerifier
 
 
@@ -36,6 +36,11 @@ AT_OSAKA = '{"lat": 34.69, "lon": 135.50, "city": "Osaka", "country": "Japan"}'
 
 
 def verdict(world, photo, said, runs, **config):
+    items, requests = weighed(world, photo, said, runs, **config)
+    return items[-1], requests
+
+
+def weighed(world, photo, said, runs, **config):
     model = PlayedModel([said])
     settings = VerifierConfig(kind="model", mode="trajectories", **config)
     consensus = ConsensusVerifier(world, shipped("scripted"))
@@ -45,7 +50,7 @@ def verdict(world, photo, said, runs, **config):
     async def run():
         return [item async for item in verifier.verify(request)]
 
-    return asyncio.run(run())[-1], model.requests
+    return asyncio.run(run()), model.requests
 
 
 def test_a_free_answer_becomes_the_answer(world, sign_photo):
@@ -73,7 +78,7 @@ def test_a_thought_is_no_answer(world, sign_photo):
     found, _ = verdict(world, sign_photo, said, even_runs(), thinks=True)
     assert distance_km(LatLon(lat=found.lat, lon=found.lon), OSAKA) < 1
     cut, _ = verdict(world, sign_photo, f"<think>{AT_OSAKA}", even_runs(), thinks=True)
-    assert "the verifier model's answer has no coordinates" in cut.warnings
+    assert any("was cut off before it answered: verifier.max_tokens" in warning for warning in cut.warnings)
 
 
 def test_the_ledgers_set_an_answer_aside_unless_they_may_not(world, sign_photo):
@@ -83,6 +88,49 @@ def test_the_ledgers_set_an_answer_aside_unless_they_may_not(world, sign_photo):
     assert any("was not used" in warning for warning in kept.warnings)
     followed, _ = verdict(world, sign_photo, AT_OSAKA, runs, veto=False)
     assert distance_km(LatLon(lat=followed.lat, lon=followed.lon), OSAKA) < 1
+
+
+@pytest.mark.parametrize(
+    ("thought", "thinks"),
+    [("", False), ("<think>Coimbra? No.</think>", False), ("Coimbra? No.</think>", True), ("", True)],
+)
+def test_the_free_answer_is_streamed_without_its_thought(world, sign_photo, thought, thinks):
+    items, _ = weighed(world, sign_photo, f"{thought}I go by the rail gauge. {AT_OSAKA}", even_runs(), thinks=thinks)
+    streamed = "".join(item.text for item in items if isinstance(item, VerdictText))
+    assert streamed == f"I go by the rail gauge. {AT_OSAKA}"
+
+
+def test_an_answer_without_coordinates_leaves_the_decision_to_the_consensus(world, sign_photo):
+    found, _ = verdict(world, sign_photo, "I cannot say.", even_runs())
+    assert "the verifier model's answer has no coordinates" in found.warnings
+
+
+def test_a_place_of_the_models_own_has_its_own_evidence(world, sign_photo):
+    runs = [trajectory(0, COIMBRA, name="Coimbra"), trajectory(1, COIMBRA, name="Coimbra")]
+    said = '{"lat": 40.2089, "lon": -8.2, "city": "Lousã", "country": "Portugal"}'  # 19 km to the east
+    found, _ = verdict(world, sign_photo, said, runs)
+    claims = [row.claim for row in found.evidence]
+    assert "Coimbra lies 18.7 km from the point" in claims
+    assert not any("lies 0.0 km from the point" in claim for claim in claims)
+
+
+def test_without_the_veto_a_far_point_says_that_nothing_lies_there(world, sign_photo):
+    runs = [trajectory(0, COIMBRA, name="Coimbra"), trajectory(1, COIMBRA, name="Coimbra")]
+    said = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "Portugal"}'
+    found, _ = verdict(world, sign_photo, said, runs, veto=False)
+    assert found.country == "France"
+    claims = {row.claim: row.supports for row in found.evidence}
+    assert not any("km from the point" in claim for claim in claims)
+    assert claims["the point lies in France, but the answer says Portugal"] is False
+
+
+def test_calls_that_came_beside_the_text_are_shown_as_written_ones():
+    call = ToolCall(id="c", name="poi_keyword_search", arguments={"query": "Malmö"})
+    beside = Trajectory(rollout_id=0, turns=(Turn(index=0, text="I look it up.", calls=(call,)),))
+    written = '<tool_call>\n{"name": "poi_keyword_search", "arguments": {"query": "Malmö"}}\n</tool_call>'
+    assert trajectory_text(beside) == f"I look it up.\n{written}"
+    own = Trajectory(rollout_id=0, turns=(Turn(index=0, text=f"Look.\n{written}", calls=(call,)),))
+    assert trajectory_text(own) == f"Look.\n{written}"
 
 
 def run_of(number, *results):
