@@ -13,7 +13,7 @@ import orjson
 from tts.errors import DataError
 from tts.eval.photo_table import photo_name, read_photo_table
 from tts.toolkit.reverse_cache.as_tape import as_tables
-from tts.toolkit.reverse_cache.evaluation import has_files, read_files, write_files
+from tts.toolkit.reverse_cache.evaluation import copy_files, has_files, read_files
 from tts.toolkit.reverse_cache.tables import has_tables, read_tables, write_tables
 from tts.toolkit.tape.file import read_tape, write_tape
 from tts.toolkit.tape.reverse import export_reverse, import_reverse
@@ -106,7 +106,7 @@ def convert_cache(source: Path, target: Path) -> None:
     if has_tables(source):
         write_tables(read_tables(source), target)
     if has_files(source):
-        write_files(read_files(source), target)
+        copy_files(source, target)
     click.echo(f"written to {target}", err=True)
 
 

@@ -22,6 +22,15 @@ class CachedResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Annotation:
+    """Where a call was annotated: name of the photo, turn of the call, part of the data set; None where unknown."""
+
+    image_id: str | None = None
+    turn: int | None = None
+    part: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PictureCall:
     """A search by picture. `number` is its `call_idx`, from 0 for each photo."""
 
@@ -29,6 +38,7 @@ class PictureCall:
     number: int
     box: Box
     results: tuple[CachedResult, ...] = ()
+    annotation: Annotation = Annotation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,7 @@ class TextCall:
     number: int
     query: str
     results: tuple[CachedResult, ...] = ()
+    annotation: Annotation = Annotation()
 
 
 @dataclass(frozen=True, slots=True)

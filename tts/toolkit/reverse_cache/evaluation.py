@@ -19,6 +19,7 @@ from tts.errors import DataError
 
 TEXT_FILE, IMAGE_FILE, SERPER_FILE = "tavily_cache.db", "imsearch_cache.db", "serper_imsearch_cache.db"
 _IMAGE_FILES = (IMAGE_FILE, SERPER_FILE)
+_COLUMNS = {TEXT_FILE: ("query",), **dict.fromkeys(_IMAGE_FILES, ("img_path", "bbox"))}
 Hits = tuple[Mapping[str, Any], ...]
 """Results as the services gave them: title, url and content, or pos, title, link, source and thumbnail."""
 
@@ -77,8 +78,17 @@ def write_files(cache: EvaluationCache, folder: Path) -> None:
     pictures = [
         (key, path, box, _json({"results": list(hits)}), now) for key, (path, box, hits) in cache.pictures.items()
     ]
-    _add(folder / TEXT_FILE, ("query",), texts)
-    _add(folder / IMAGE_FILE, ("img_path", "bbox"), pictures)
+    _add(folder / TEXT_FILE, _COLUMNS[TEXT_FILE], texts)
+    _add(folder / IMAGE_FILE, _COLUMNS[IMAGE_FILE], pictures)
+
+
+def copy_files(source: Path, target: Path) -> None:
+    """Add every row of the files in `source` to those in `target`, with the replies and times as they were recorded.
+    Raises DataError when one is no such table."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name, columns in _COLUMNS.items():
+        if (source / name).is_file():
+            _add(target / name, columns, list(_rows(source / name, ("key", *columns, "result", "created"))))
 
 
 def text_key(query: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tts.errors import DataError
-from tts.toolkit.reverse_cache.calls import Box, CachedResult, PictureCall, ReverseCache, TextCall
+from tts.toolkit.reverse_cache.calls import Annotation, Box, CachedResult, PictureCall, ReverseCache, TextCall
 
 IMAGES, TEXTS = "image_search_cache.parquet", "text_search_cache.parquet"
 _IMAGE_COLUMNS = ("image_path", "bbox", "result_title", "result_link", "result_source")
@@ -72,13 +72,19 @@ def _pictures(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[P
     for (path, number), rows in calls:
         if (box := _box(rows[0]["bbox"])) is not None:
             found = [_result(row, link="result_link", source="result_source") for row in rows]
-            yield PictureCall(path, number, box, tuple(found))
+            yield PictureCall(path, number, box, tuple(found), _annotation(rows[0]))
 
 
 def _texts(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[TextCall]:
     for (path, number), rows in calls:
         found = [_result(row, link="result_url", text="result_content") for row in rows]
-        yield TextCall(path, number, _text_or_empty(rows[0]["query"]), tuple(found))
+        query = _text_or_empty(rows[0]["query"])
+        yield TextCall(path, number, query, tuple(found), _annotation(rows[0]))
+
+
+def _annotation(row: _Row) -> Annotation:
+    image_id, part, turn = (_text_or_empty(row.get(name)) or None for name in ("image_id", "part", "call_turn"))
+    return Annotation(image_id, None if turn is None else int(float(turn)), part)
 
 
 def _result(row: _Row, *, link: str, source: str = "", text: str = "") -> CachedResult:
@@ -139,45 +145,57 @@ def _write(path: Path, rows: Sequence[_Row], example: _Row) -> None:
 
 
 def _picture_rows(call: PictureCall) -> list[_Row]:
-    shared = {**_shared(call), "bbox": json.dumps(list(map(float, call.box)))}
+    """In the order of the released pipeline's columns."""
+    before, after = _shared(call)
     return [
         {
-            **shared,
+            **before,
+            "bbox": json.dumps(list(map(float, call.box))),
+            "call_idx": call.number,
             "result_pos": result.position,
             "result_title": result.title,
             "result_link": result.link,
             "result_source": result.source,
             "result_thumbnail": "",
             "is_geo_useful": result.useful,
+            **after,
         }
         for result in call.results or (CachedResult(_EMPTY_POSITION),)
     ]
 
 
 def _text_rows(call: TextCall) -> list[_Row]:
+    """In the order of the released pipeline's columns."""
+    before, after = _shared(call)
     return [
         {
-            **_shared(call),
+            **before,
+            "call_idx": call.number,
             "query": call.query,
             "result_index": result.position,
             "result_title": result.title,
             "result_url": result.link,
             "result_content": result.text,
             "is_geo_useful": result.useful,
+            **after,
         }
         for result in call.results or (CachedResult(_EMPTY_POSITION),)
     ]
 
 
-def _shared(call: PictureCall | TextCall) -> _Row:
-    """The columns that both tables have. The turn and the part of an annotation are not known here."""
+def _shared(call: PictureCall | TextCall) -> tuple[_Row, _Row]:
+    """The first and the last columns, which both tables have. Calls that nobody annotated get the name of the photo's
+    file, a turn by their number, and no part."""
     useful = [result.position for result in call.results if result.useful]
-    return {
-        "image_id": call.path.rpartition("/")[2],
+    annotated = call.annotation
+    before: _Row = {
+        "image_id": call.path.rpartition("/")[2] if annotated.image_id is None else annotated.image_id,
         "image_path": call.path,
-        "call_idx": call.number,
+    }
+    after: _Row = {
         "useful_indices": json.dumps(useful),
         "n_useful": len(useful),
-        "call_turn": 2 * (call.number + 1),
-        "part": "",
+        "call_turn": 2 * (call.number + 1) if annotated.turn is None else annotated.turn,
+        "part": annotated.part or "",
     }
+    return before, after

@@ -27,7 +27,16 @@ from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
 from tts.ports import ToolContext
 from tts.toolkit.reverse_cache.calls import CachedResult
-from tts.toolkit.reverse_cache.evaluation import EvaluationCache, read_files, text_key, write_files
+from tts.toolkit.reverse_cache.evaluation import (
+    IMAGE_FILE,
+    SERPER_FILE,
+    TEXT_FILE,
+    EvaluationCache,
+    picture_key,
+    read_files,
+    text_key,
+    write_files,
+)
 from tts.toolkit.reverse_cache.lookup import likeness, picture_call, query_text, text_call
 from tts.toolkit.reverse_cache.shown import mixed
 from tts.toolkit.reverse_cache.tables import IMAGES, TEXTS, read_tables, write_tables
@@ -195,6 +204,44 @@ def test_the_command_line_counts_converts_and_names_photos(tables, tmp_path):
     assert counts == {"photos": 2, "boxes": 3, "texts": 2, "results": 6, "useful": 3, "named": 1}
     _command("convert-cache", tables, tmp_path / "again")
     assert read_tables(tmp_path / "again") == read_tables(tables)
+
+
+def test_what_is_read_and_written_again_has_the_rows_and_columns_as_they_were(tmp_path):
+    shared = {"image_id": "shown.jpg", "image_path": PATH}
+    marks = {"useful_indices": "[1]", "n_useful": 1, "call_turn": 7, "part": "part00"}
+    picture = {
+        **shared, "bbox": "[1.0, 2.0, 3.0, 4.0]", "call_idx": 0, "result_pos": 1, "result_title": "T",
+        "result_link": "https://p.example/", "result_source": "P", "result_thumbnail": "", "is_geo_useful": True,
+        **marks,
+    }  # fmt: skip
+    text = {
+        **shared, "call_idx": 3, "query": "q", "result_index": 1, "result_title": "T", "result_url": "https://t.example/",
+        "result_content": "c", "is_geo_useful": True, **marks,
+    }  # fmt: skip
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    for name, row in ((IMAGES, picture), (TEXTS, text)):
+        parquet.write_table(pyarrow.Table.from_pylist([row]), before / name)
+    _command("convert-cache", before, after)
+    for name in (IMAGES, TEXTS):
+        assert parquet.read_table(after / name).equals(parquet.read_table(before / name))
+
+
+def test_files_of_the_evaluation_are_copied_with_replies_and_times_as_recorded(tmp_path):
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    reply = '{"success": true, "results": [], "response_time": 0.9}'
+    picture = (picture_key(PATH, [1, 2, 3, 4]), PATH, "1.0,2.0,3.0,4.0", reply, 1767225600)
+    rows = {TEXT_FILE: (text_key("q"), "q", reply, 1767225600), IMAGE_FILE: picture, SERPER_FILE: picture}
+    for name, row in rows.items():
+        with closing(sqlite3.connect(before / name)) as database, database:
+            places = "query TEXT" if name == TEXT_FILE else "img_path TEXT, bbox TEXT"
+            database.execute(f"CREATE TABLE {name[:-3]} (key TEXT, {places}, result TEXT, created INTEGER)")
+            database.execute(f"INSERT INTO {name[:-3]} VALUES ({', '.join('?' for _ in row)})", row)
+    _command("convert-cache", before, after)
+    for name, row in rows.items():
+        with closing(sqlite3.connect(after / name)) as database:
+            assert database.execute(f"SELECT * FROM {name[:-3]}").fetchall() == [row]
 
 
 def test_labels_give_the_rewards_of_calls_and_marks(tables, tmp_path, recorded_run):
