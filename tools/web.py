@@ -99,7 +99,7 @@ def web_search_tool(provider: WebProvider) -> Tool:
     async def search(arguments: WebSearchArguments, context: ToolContext) -> Observation:
         """One query: the broker splits lists. All results are kept, what is shown of them is decided by `join`."""
         (query,) = arguments.queries()
-        hits = await _hits(provider, query, context)
+        hits = await found_pages(provider, query, limit=_RESULTS_A_QUERY + SPARE_RESULTS, context=context)
         if not hits:
             raise ToolError(f"nothing was found for {query!r}", kind=ToolErrorKind.NOT_FOUND)
         return Observation(text="", facts=tuple(hit.model_copy(update={"query": query}) for hit in hits))
@@ -118,8 +118,9 @@ def web_search_tool(provider: WebProvider) -> Tool:
     return FunctionTool(spec, WebSearchArguments, search, splitting)
 
 
-async def _hits(provider: WebProvider, query: str, context: ToolContext) -> Sequence[WebFact]:
-    limit, photos = _RESULTS_A_QUERY + SPARE_RESULTS, context.photo_hashes()
+async def found_pages(provider: WebProvider, query: str, *, limit: int, context: ToolContext) -> Sequence[WebFact]:
+    """At most `limit` pages, of the call's first photo where results depend on it. Raises ToolError as `search`."""
+    photos = context.photo_hashes()
     if isinstance(provider, PhotoWebProvider) and photos:
         return await provider.search_of_photo(photos[0], query, limit=limit, context=context.request)
     return await provider.search(query, limit=limit, context=context.request)

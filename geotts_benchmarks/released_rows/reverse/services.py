@@ -12,7 +12,6 @@ from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_up import http_failure
 from tools.released.reverse.lens import hits_of_organic
 from tools.released.reverse.pages import pages_of, request_body
-from tts.domain.request import RequestContext
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import ToolContext
 
@@ -30,13 +29,14 @@ class MadeUpPages:
 
     name = "tavily"
     needs_network = False
+    of_photo = False
 
     def __init__(self, row: Row | None, corpus: Corpus) -> None:
         self._provider: Mapping[str, Any] = (row or {}).get("provider") or {}
         self._known = _known_replies(corpus)
         self.requests: list[dict[str, Any]] = []
 
-    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Sequence[dict[str, Any]]:
+    async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Sequence[dict[str, Any]]:
         """Pages of the row's reply, of another row with this query, or two. Raises ToolError as the row fails."""
         body = request_body(query, excluded)
         if body not in self.requests:

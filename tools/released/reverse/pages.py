@@ -9,10 +9,10 @@ from typing import Any, Final, Protocol
 from tools.providers import tavily
 from tools.released.reverse.words import as_call_error
 from tools.released.sources.reply import raw_reply
-from tools.web import WebProvider
-from tts.domain.request import RequestContext
+from tools.web import PhotoWebProvider, WebProvider, found_pages
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.client import Fetched
+from tts.ports import ToolContext
 from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderRequest
 
 _PAGES: Final = 10
@@ -34,7 +34,12 @@ class PageSource(Protocol):
         """Whether asking goes over the network."""
         ...
 
-    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages:
+    @property
+    def of_photo(self) -> bool:
+        """Whether its pages depend on the photo."""
+        ...
+
+    async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """Pages with `title`, `url` and `content`; none of the `excluded` hosts where the service can exclude."""
         ...
 
@@ -63,14 +68,15 @@ class TavilyPages:
 
     name: Final = "tavily"
     needs_network: Final = True
+    of_photo: Final = False
 
     def __init__(self, outlet: Outlet, base_url: str = tavily.BASE_URL) -> None:
         self._outlet, self._base = outlet, base_url
 
-    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages:
+    async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 results as Tavily writes them. A refusal (4xx) is BLOCKED, in the requests library's words."""
         ask = ProviderRequest(f"{self._base}/search", method="POST", json=request_body(query, excluded))
-        fetched = await self._outlet.ask(ask, context, _judge)
+        fetched = await self._outlet.ask(ask, context.request, _judge)
         if fetched.status >= _BAD_FROM:
             raise ToolError(_http_error(fetched.status, ask.url), kind=ToolErrorKind.BLOCKED)
         return pages_of(raw_reply(fetched).body)
@@ -91,13 +97,14 @@ def _http_error(status: int, url: str) -> str:
 
 
 class PagesStandIn:
-    """Another provider's pages in the same form."""
+    """Another provider's pages in the same form; of recorded searches those of the photo."""
 
     def __init__(self, web: WebProvider) -> None:
         self._web = web
         self.name, self.needs_network = web.name, web.needs_network
+        self.of_photo = isinstance(web, PhotoWebProvider)
 
-    async def pages(self, query: str, excluded: Sequence[str], context: RequestContext) -> Pages:
+    async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 hits in Tavily's form; `excluded` is ignored."""
-        hits = await self._web.search(query, limit=_PAGES, context=context)
+        hits = await found_pages(self._web, query, limit=_PAGES, context=context)
         return [{"title": hit.title, "url": hit.url, "content": hit.snippet} for hit in hits]

@@ -39,7 +39,7 @@ def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(
         if source is None:
             return Observation(text=_NO_KEY)
         hidden = tuple(excluded) if context.hide_photo_hosts else ()
-        found = [page for page in await source.pages(part.query, hidden, context.request) if not _is_of(page, hidden)]
+        found = [page for page in await source.pages(part.query, hidden, context) if not _is_of(page, hidden)]
         return Observation(text=_pages_text(part.query, found), facts=_facts(found, part.query))
 
     spec = ToolSpec(
@@ -47,6 +47,7 @@ def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(
         f"{TEXT_SEARCH} of REVERSE, as released",
         provider="none" if source is None else source.name,
         needs_network=source is not None and source.needs_network,
+        of_photo=source is not None and source.of_photo,
         hides_hosts=True,
         ttl_s=86400.0,
     )

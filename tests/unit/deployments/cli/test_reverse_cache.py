@@ -17,6 +17,7 @@ from deployments.cli.eval import command as eval_command
 from deployments.cli.tape import command
 from deployments.wiring.tooling import make_tooling
 from tts.config import AppArgs, ProviderSettings, ToolsConfig
+from tts.dialects.settings import DialectSettings
 from tts.domain.events import Accepted, PhotoInfo
 from tts.domain.geo import LatLon
 from tts.domain.request import LocateOptions
@@ -281,3 +282,21 @@ async def test_the_files_of_the_evaluation_serve_what_was_asked_before(tmp_path)
     assert not (await ask("web_search", query="east quay museum")).ok
     assert (await ask("image_search", bbox=[0.1, 0.2, 0.6, 0.7])).facts[0].url == "https://p.example/"
     assert not (await ask("image_search", bbox=[0.1, 0.2, 0.6, 0.71])).ok
+
+
+async def test_the_released_search_by_text_finds_what_was_recorded_for_the_photo(tables, tmp_path):
+    photos = tmp_path / "photos.csv"
+    photos.write_text(f"sha256,image_path\n{PHOTO},{PATH}\n")
+    settings = {"tape": ProviderSettings(path=str(tables), photos=str(photos), matching="reverse")}
+    tools = ToolsConfig(providers=("tape", "offline"), settings=settings)
+    args = AppArgs(tools=tools, dialect="reverse", dialect_settings=DialectSettings(behaviour="released"))
+    toolbox = make_tooling(args, {}).toolbox
+
+    async def ask(sha256):
+        context = ToolContext(a_context(), photo_sha256=(sha256,))
+        written = {"query": read_tables(tables).texts[PATH][0].query}
+        call = ToolCall(id="c", name="web_search.reverse.text_search_tool", arguments={"written": written})
+        return (await toolbox.call(call, context)).result.text
+
+    assert "https://t01.example/" in await ask(PHOTO)
+    assert "No results found" in await ask("0" * 64)
