@@ -54,11 +54,11 @@ from deployments.wiring.parts import (
     make_verifier,
     make_watch,
 )
-from deployments.wiring.rollouts import LocalRollouts
+from deployments.wiring.rollouts import make_rollouts
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
-from tts.ports import Locator, ModelClient, Ports, Verifier
+from tts.ports import Locator, ModelClient, Ports, Rollouts, Verifier
 from tts.routing.locatability import FixedLocator
 from tts.toolkit.toolbox import LocalToolbox
 
@@ -158,10 +158,10 @@ def _colocated(
     locatability: DeploymentHandle[Any],
     tools: DeploymentHandle[Any],
     refs: PhotoRefs,
-) -> tuple[LocalRollouts, Verifier]:
+) -> tuple[Rollouts, Verifier]:
     """Rollouts and verifier in the gateway's process: their engine computes elsewhere."""
     toolbox = JoinedTools(make_local_toolbox(RemotePerception(locatability, refs), args), tools, refs)
-    return LocalRollouts(model, toolbox, args), make_verifier(args, model, toolbox)
+    return make_rollouts(model, toolbox, args), make_verifier(args, model, toolbox)
 
 
 def build(args: AppArgs) -> Application:
@@ -245,7 +245,8 @@ def _by_photo(args: AppArgs) -> bool:
 
 def _whole_query(args: AppArgs) -> int | None:
     """An engine that shares prefixes gets the whole query in one group; the CPU engines are spread."""
-    return None if isinstance(args.engine, CluesEngine | ScriptedEngine) else 32
+    computing = all(isinstance(engine, CluesEngine | ScriptedEngine) for engine in args.rollout_engines)
+    return None if computing else 32
 
 
 def _replicas(args: AppArgs) -> int:

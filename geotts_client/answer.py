@@ -20,6 +20,7 @@ from geotts_client.file_claim import FileClaim
 from geotts_client.hypothesis import Level
 from geotts_client.latlon import LatLon
 from geotts_client.plan import Locatability, Plan
+from geotts_client.source import Source
 from geotts_client.usage import Usage
 from geotts_client.value import Value
 
@@ -82,6 +83,7 @@ class RolloutStatus(Value):
     turns: int = 0
     tool_calls: int = 0
     error: str = ""
+    source: Source = ""
 
 
 class Route(Value):  # noqa: D101

@@ -20,6 +20,7 @@ from geotts_client.hypothesis import Hypothesis
 from geotts_client.latlon import LatLon
 from geotts_client.outgoing import Outgoing
 from geotts_client.plan import Depth, Locatability, Plan
+from geotts_client.source import Source
 from geotts_client.tooling import ToolCall, ToolResult
 from geotts_client.usage import Usage
 from geotts_client.value import Value
@@ -75,6 +76,7 @@ class Routed(_Event):  # noqa: D101
 class RolloutStarted(_RolloutEvent):  # noqa: D101
     type: Literal["rollout_started"] = "rollout_started"
     seed: int = 0
+    source: Source = ""
 
 
 class Text(_RolloutEvent):
@@ -121,6 +123,11 @@ class RolloutResumed(_RolloutEvent):
 
     type: Literal["rollout_resumed"] = "rollout_resumed"
     from_turn: int
+    moved: str = Field(
+        default="",
+        description="why another model goes on, with the name of the one that did not answer; left out otherwise",
+        exclude_if=lambda moved: not moved,
+    )
 
 
 class RolloutFinished(_RolloutEvent):

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from pydantic import Field
+
 from geotts_client.answer import Answer, StopReason
 from geotts_client.cues import Cues
 from geotts_client.events import (
@@ -34,6 +36,7 @@ from geotts_client.events import (
 )
 from geotts_client.failure import RolloutFailure
 from geotts_client.hypothesis import Hypothesis
+from geotts_client.source import Source
 from geotts_client.tooling import ToolCall, ToolResult
 from geotts_client.usage import Usage
 from geotts_client.value import Value
@@ -62,6 +65,12 @@ class Trajectory(Value):
 
     rollout_id: int
     seed: int = 0
+    source: Source = ""
+    moved: str = Field(
+        default="",
+        description="why another model went on with it than was planned; left out where none did",
+        exclude_if=lambda moved: not moved,
+    )
     turns: tuple[Turn, ...] = ()
     resumed: int = 0
     stop_reason: StopReason | None = None
@@ -182,7 +191,8 @@ def _resumed(run: Run, e: RolloutResumed) -> Changed:
     trajectory = run.rollouts.get(e.rollout_id) or Trajectory(rollout_id=e.rollout_id)
     kept = tuple(turn for turn in trajectory.turns if turn.finished and turn.index <= e.from_turn)
     usage = kept[-1].usage if kept else Usage()
-    return _trajectory(run, e.rollout_id, turns=kept, resumed=trajectory.resumed + 1, usage=usage)
+    moved = "; ".join(part for part in (trajectory.moved, e.moved) if part)
+    return _trajectory(run, e.rollout_id, turns=kept, resumed=trajectory.resumed + 1, usage=usage, moved=moved)
 
 
 def _finished(run: Run, e: RolloutFinished) -> Changed:
@@ -193,7 +203,7 @@ def _finished(run: Run, e: RolloutFinished) -> Changed:
 _CHANGED: dict[type, Callable[[Run, Any], Changed]] = {
     Accepted: _set("accepted"),
     Routed: _set("routed"),
-    RolloutStarted: lambda run, e: _trajectory(run, e.rollout_id, seed=e.seed),
+    RolloutStarted: lambda run, e: _trajectory(run, e.rollout_id, seed=e.seed, source=e.source),
     Text: _text,
     ToolCalled: _called,
     ToolResulted: _resulted,

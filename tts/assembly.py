@@ -11,7 +11,7 @@ from tts.domain.geo import distance_km
 from tts.domain.identity import Identity
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
-from tts.ensemble.failures import failure_warnings
+from tts.ensemble.failures import failure_warnings, moved_warnings
 from tts.verify.assembly.file_checks import file_checks
 
 _NOTHING = Usage()
@@ -52,7 +52,7 @@ def answer_from(
         timing=Timing(**marks),
         file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
         file_checks=file_checks(file_claims, verdict) if check_files else (),
-        warnings=(*identity.notes, *verdict.warnings, *failure_warnings(run)),
+        warnings=(*identity.notes, *verdict.warnings, *moved_warnings(run), *failure_warnings(run)),
         provenance=Provenance(
             photo_sha256=tuple(photo.sha256 for photo in run.accepted.photos),
             source_sha256=tuple(photo.source_sha256 for photo in run.accepted.photos),
@@ -91,6 +91,7 @@ def _status(trajectory: Trajectory) -> RolloutStatus:
         turns=trajectory.usage.turns,
         tool_calls=trajectory.usage.tool_calls,
         error=trajectory.error,
+        source=trajectory.source,
     )
 
 

@@ -271,11 +271,14 @@ RolloutItem = Event | Checkpoint | Attachment | Description
 
 @dataclass(frozen=True, slots=True)
 class RolloutTask:
-    """One rollout to run: its number and seed, and where to go on from, if it was cut off before."""
+    """One rollout to run: its number and seed, and where and with which of several models to go on, if it was cut off
+    before.
+    """
 
     rollout_id: int
     seed: int
     resume_from: Checkpoint | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

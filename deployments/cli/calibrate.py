@@ -12,6 +12,7 @@ from deployments.cli.text_console import styled
 from deployments.wiring.parts import make_world
 from tts.config import AppArgs
 from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned
+from tts.eval.sources import reliability_from
 from tts.verify.consensus.fitting import MIN_RUNS, fit
 
 
@@ -24,9 +25,25 @@ from tts.verify.consensus.fitting import MIN_RUNS, fit
 @click.option("--splits", type=click.IntRange(0, 1000), default=20, show_default=True, help="Halves to check it on.")
 @click.option("--made-up", type=click.IntRange(0, 1000), default=0, help="Synthetic cases a family to add.")
 @click.option("--stated", is_flag=True, help="The engine's own radius orders answers, not how its rollouts agree.")
+@click.option(
+    "--sources",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write how reliable each of several engines is (for `verifier.sources`).",
+)
+@click.option(
+    "--anonymous", is_flag=True, help="Of --sources: from agreement alone, as if the true places were not known."
+)
 @config_option
 def command(
-    args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None, splits: int, made_up: int, stated: bool
+    args: AppArgs,
+    runs: tuple[Path, ...],
+    out: Path,
+    origin: str | None,
+    splits: int,
+    made_up: int,
+    stated: bool,
+    sources: Path | None,
+    anonymous: bool,
 ) -> None:
     """Fit radii and confidence to recorded RUNS: run files (JSON Lines or Parquet), or folders of published logs.
 
@@ -36,7 +53,11 @@ def command(
     ships.
     """
     world = make_world(args.data_dir)
-    cases = thinned(case for source in runs for case in cases_of(source))
+    every = [case for source in runs for case in cases_of(source)]
+    if sources is not None:
+        sources.write_bytes(reliability_from(every, labels=not anonymous).json_bytes() + b"\n")
+        STDERR.print(f"{sources}: from {len(every)} photos", soft_wrap=True)
+    cases = thinned(every)
     whole = judged([*cases, *(made_up_cases(made_up, world) if made_up else ())], world)
     made = fit(
         whole.spreads, whole.errors_km.tolist(), origin=origin or ", ".join(path.stem for path in runs), stated=stated

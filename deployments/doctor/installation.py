@@ -24,8 +24,7 @@ from deployments.serve.ray_env import why_not_bound
 from deployments.sizing.found_gpus import found_gpus
 from deployments.wiring.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
 from deployments.wiring.parts import make_dialect
-from tts.config import AppArgs, OpenAIEngine, VllmEngine
-from tts.errors import ConfigError
+from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.geodata.store import DataStore
 from tts.net.url_secrets import masked
 from tts.perception.alphabets import lettering
@@ -153,21 +152,30 @@ def _engine(args: AppArgs) -> Iterator[Finding]:
         if (lossy := template_finding(endpoint)) is not None:
             yield lossy
     yield from terms_findings(args)
-    name = args.engine.name
-    if isinstance(args.engine, OpenAIEngine):
+    if not args.engines:
+        yield from _own_engine("engine", args.engine)
         return
-    if name == "clues":
-        yield Finding("engine", "ok", "clues: embedded, needs no model")
+    total = sum(member.share for member in args.engines)
+    shares = ", ".join(f"{member.name} {100 * member.share / total:.0f} %" for member in args.engines)
+    yield Finding("shares of the engines", "ok", shares)
+    for member in args.engines:
+        yield from _own_engine(f"engine {member.name}", member.engine)
+    if args.verifier.sources is None:
+        cost = "every source counts the same"
+        yield Finding("reliability of sources", "off", "not known", cost, "set verifier.sources (geotts calibrate)")
+
+
+def _own_engine(what: str, engine: Engine) -> Iterator[Finding]:
+    """An engine that is no endpoint."""
+    if isinstance(engine, OpenAIEngine):
         return
-    if isinstance(args.engine, VllmEngine):
-        yield vllm_finding(args.engine)
+    if isinstance(engine, CluesEngine):
+        yield Finding(what, "ok", "clues: embedded, needs no model")
         return
-    try:
-        detail = f"{name}: {args.engine.model_dump_json(exclude_defaults=True)}"
-    except ConfigError as error:
-        yield Finding("engine", "problem", error.detail)
+    if isinstance(engine, VllmEngine):
+        yield vllm_finding(engine)
         return
-    yield Finding("engine", "ok", detail)
+    yield Finding(what, "ok", f"{engine.name}: {engine.model_dump_json(exclude_defaults=True)}")
 
 
 def _tools(args: AppArgs) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ def engines_of(args: AppArgs) -> dict[str, Engine]:
     verifier = args.verifier
     consistency = verifier.consistency
     found = {
-        "engine": args.engine,
+        **({f"engine {member.name}": member.engine for member in args.engines} or {"engine": args.engine}),
         "observer": args.observer,
         "verifier engine": verifier.engine if verifier.kind == "model" else None,
         "consistency engine": consistency.engine if consistency is not None else None,

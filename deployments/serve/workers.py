@@ -33,7 +33,7 @@ from deployments.wiring.parts import (
     make_locator,
     make_verifier,
 )
-from deployments.wiring.rollouts import LocalRollouts
+from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.tooling import make_tooling, refuse_file_across_nodes, taped
 from tts.aio import closing, coalesce
 from tts.config import AppArgs
@@ -102,7 +102,7 @@ class Rollout:
         self._args, self._endpoints = args, EndpointWatch(args)
         local = make_local_toolbox(RemotePerception(locatability, self._refs), args)
         toolbox = JoinedTools(local, tools, self._refs)
-        self._rollouts = LocalRollouts(self._model, toolbox, args)
+        self._rollouts = make_rollouts(self._model, toolbox, args)
         self._tools = tools
         self._running = 0
 

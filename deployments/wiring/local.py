@@ -16,7 +16,7 @@ from deployments.wiring.parts import (
     make_verifier,
     make_watch,
 )
-from deployments.wiring.rollouts import LocalRollouts
+from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.tooling import make_tooling, taped
 from tts.config import AppArgs
 from tts.config.region_search import BY_URL
@@ -61,7 +61,7 @@ def local_ports(args: AppArgs, tools: LocalTools | None = None, perception: Loca
     return Ports(
         locator=asking_locator(args, make_locator(args, perception), model),
         router=make_router(args),
-        rollouts=LocalRollouts(model, toolbox, args),
+        rollouts=make_rollouts(model, toolbox, args),
         verifier=make_verifier(args, model, toolbox),
         identity=make_identity(args),
         watch=make_watch(args),

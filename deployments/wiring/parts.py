@@ -47,7 +47,7 @@ from tts.routing.probe import ProbeLocator
 from tts.routing.segmentation import Segmenter, VisualLocator
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
-from tts.verify.consensus.calibration_in_use import calibration_in_use
+from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import thinks_by_name
 from tts.verify.verifiers.asking import AskingVerifier, Questioner, Tools
@@ -175,7 +175,24 @@ def make_router(args: AppArgs) -> DepthRouter:
         dialect = make_dialect(name or args.dialect, args)
         return DialectBudget(limits=dialect.limits, published=dialect.published)
 
-    return DepthRouter(args.limits, args.abilities, budget_of, price_of(args.engine))
+    return DepthRouter(args.limits, args.abilities, budget_of, _price_together(args))
+
+
+def _price_together(args: AppArgs) -> Price | None:
+    """What tokens of the rollouts cost: of several engines the mean by shares; None where one has no known price."""
+    if not args.engines:
+        return price_of(args.engine)
+    free = Price(input=0.0, output=0.0)
+    prices = [price_of(m.engine) if isinstance(m.engine, OpenAIEngine) else free for m in args.engines]
+    known = [price for price in prices if price is not None]
+    if len(known) < len(prices):
+        return None
+    total = sum(member.share for member in args.engines)
+    parts = [member.share / total for member in args.engines]
+    return Price(
+        input=sum(part * price.input for part, price in zip(parts, known, strict=True)),
+        output=sum(part * price.output for part, price in zip(parts, known, strict=True)),
+    )
 
 
 def price_of(engine: Engine) -> Price | None:
@@ -217,11 +234,13 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools
     the verifier may ask itself."""
     world = make_world(args.data_dir)
     in_use = calibration_in_use(args)
-    consensus = ConsensusVerifier(world, in_use.calibration)
+    reliability = reliability_in_use(args)
+    consensus = ConsensusVerifier(world, in_use.calibration, reliability)
     questioner = Questioner(tools, world, args.verifier)
     verifier = _weighing(consensus, args, rollout_model, questioner)
     stating = StatingVerifier(_consistent(verifier, world, args, rollout_model), in_use.state, args.dialect)
-    return ClaimVerifier(stating, world, in_use.calibration, shipped_claim_calibration(args.engine.name), questioner)
+    claims = shipped_claim_calibration(args.engine.name)
+    return ClaimVerifier(stating, world, in_use.calibration, claims, questioner, reliability)
 
 
 def _weighing(
@@ -278,7 +297,7 @@ def verifier_name(args: AppArgs) -> str:
 def remote_engines(args: AppArgs) -> tuple[str, ...]:
     """Hosts of the engines that are sent photos: of rollouts, of their observer, and of the verifier model."""
     verifier = args.verifier.engine if args.verifier.kind == "model" and args.verifier.show_photo else None
-    engines = (args.engine, args.observer, verifier)
+    engines = (*args.rollout_engines, args.observer, verifier)
     addresses = [url for engine in engines if isinstance(engine, OpenAIEngine) for url in engine.addresses]
     hosts = [urlsplit(url).hostname for url in addresses]
     return tuple(dict.fromkeys(host for host in hosts if host))
@@ -301,8 +320,8 @@ def make_identity(args: AppArgs) -> Identity:
     dialect = make_dialect(args.dialect, args)
     return Identity(
         version=importlib.metadata.version("geotts"),
-        engine=args.engine.name,
-        model=_model_name(args.engine),
+        engine=" + ".join(dict.fromkeys(engine.name for engine in args.rollout_engines)),
+        model=" + ".join(_model_name(engine) for engine in args.rollout_engines),
         dialect=dialect.name,
         verifier=verifier_name(args),
         prompt_sha256=prompt_hash(dialect),

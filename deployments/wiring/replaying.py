@@ -26,7 +26,8 @@ from tts.perception.local import LocalPerception
 from tts.ports import VerifyRequest
 from tts.routing.locatability import CuesLocator
 from tts.verify.consensus.calibration import Calibration
-from tts.verify.consensus.calibration_in_use import calibration_in_use
+from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
+from tts.verify.consensus.reliability import Reliability
 from tts.verify.verifiers.asking import AskingVerifier, Questioner, most_questions
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.stating import StatingVerifier
@@ -71,7 +72,8 @@ async def _verdict(
     if replay.method != "fixed":
         readings = (await CuesLocator(LocalPerception(), None).rate(photos, context)).readings
     world = make_world(args.data_dir)
-    consensus = ConsensusVerifier(world, Calibration.model_validate(replay.calibration))
+    reliability = Reliability.model_validate(replay.sources) if replay.sources else None
+    consensus = ConsensusVerifier(world, Calibration.model_validate(replay.calibration), reliability)
     asking = AskingVerifier(consensus, Questioner(None, world, VerifierConfig(max_questions=replay.questions)))
     verifier = StatingVerifier(asking, CalibrationState.model_validate(replay.state), replay.dialect)
     options = options.model_copy(update={"verifier_questions": replay.questions})
@@ -144,5 +146,6 @@ def replay_settings(args: AppArgs, identity: Identity, options: str) -> Replay:
         calibration=in_use.calibration.jsonable(),
         state=in_use.state.jsonable(),
         notes=identity.notes,
+        sources={} if (known := reliability_in_use(args)) is None else known.jsonable(),
         questions=most_questions(LocateOptions.model_validate(asked), args.verifier),
     )

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from deployments.wiring.parts import make_dialect, make_gallery
+from deployments.wiring.mixed_rollouts import Member, MixedRollouts
+from deployments.wiring.parts import make_agent_model, make_dialect, make_gallery
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.ports import GroupRequest, ModelClient, RolloutItem, Toolbox, close_each
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 
+Tools = Toolbox | Callable[[], Awaitable[Toolbox]]
+
+
+def make_rollouts(model: ModelClient, toolbox: Tools, args: AppArgs) -> LocalRollouts | MixedRollouts:
+    """Those of the engine; of several engines, where the configuration has them. `model` is the first of them."""
+    if not args.engines:
+        return LocalRollouts(model, toolbox, args)
+    members = []
+    for number, share in enumerate(args.engines):
+        alone = {"engine": share.engine, "engines": (), "dialect": share.dialect or args.dialect}
+        own = args.model_copy(update=alone)
+        engine = model if number == 0 else make_agent_model(own)
+        members.append(Member(share, LocalRollouts(engine, toolbox, own), own.dialect))
+    return MixedRollouts(members)
+
 
 class LocalRollouts:
     """One group, whatever the number. `toolbox` may be something that is asked for it when rollouts start."""
 
-    def __init__(self, model: ModelClient, toolbox: Toolbox | Callable[[], Awaitable[Toolbox]], args: AppArgs) -> None:
+    def __init__(self, model: ModelClient, toolbox: Tools, args: AppArgs) -> None:
         self._model, self._toolbox, self._args = model, toolbox, args
         self._gallery = make_gallery(args)
 

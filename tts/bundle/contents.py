@@ -34,6 +34,7 @@ class Replay(Value):
 
     `verifier` names it; only the consensus can be replayed. `method` is how photos were rated: `fixed` reads none.
     `questions`: how many calls the verifier might make; those that it made are in the events.
+    `sources`: how reliable each of several models is, where that was known.
     """
 
     verifier: str
@@ -44,6 +45,7 @@ class Replay(Value):
     state: dict[str, JsonValue]
     notes: tuple[str, ...] = ()
     questions: int = Field(default=0, exclude_if=lambda questions: questions == 0)
+    sources: dict[str, JsonValue] = Field(default={}, exclude_if=lambda sources: not sources)
 
 
 def entries_of(

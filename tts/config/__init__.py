@@ -14,6 +14,7 @@ from tts.config.gallery import GalleryConfig
 from tts.config.gateway import AccessConfig, GatewayConfig
 from tts.config.loading import checked, load_config
 from tts.config.mcp import McpServerConfig
+from tts.config.mixture import EngineShare
 from tts.config.region_search import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload
 from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
@@ -32,6 +33,7 @@ __all__ = [
     "DeploymentConfig",
     "DeploymentsConfig",
     "Engine",
+    "EngineShare",
     "GalleryConfig",
     "GatewayConfig",
     "GatewayUpload",

@@ -13,6 +13,7 @@ from tts.config.deployments import DeploymentsConfig
 from tts.config.engines import CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.config.gallery import GalleryConfig
 from tts.config.gateway import GatewayConfig
+from tts.config.mixture import EngineShare
 from tts.config.request_defaults import RequestDefaults
 from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
@@ -27,6 +28,7 @@ from tts.net.url_secrets import password_in
 CONFIG_VERSION = 1
 _MOST_GPU_MEMORY = 0.95  # of a GPU; the rest is for the driver and for what is not planned
 _OBSERVER_WAIT_S = 30.0
+_ABILITIES = tuple(Abilities.model_fields)
 _VARIABLES = {
     "gateway.run_store": "give it in GEOTTS_REDIS_PASSWORD",
     "tools.cache": "give it in GEOTTS_REDIS_PASSWORD, or in GEOTTS_TOOLS_REDIS_PASSWORD if it is another one",
@@ -40,6 +42,9 @@ class AppArgs(Value):
 
     config_version: Literal[1] = 1
     engine: Engine = CluesEngine()
+    engines: tuple[EngineShare, ...] = Field(
+        default=(), description="several models that share the rollouts of every request; in place of `engine`"
+    )
     observer: Engine | None = Field(
         default=None, description="sees the photos for an engine without eyes: two models in one rollout"
     )
@@ -117,7 +122,8 @@ class AppArgs(Value):
     def colocated(self) -> bool:
         """Whether rollouts and verifier run in the gateway's process."""
         if self.colocate is None:
-            return isinstance(self.engine, OpenAIEngine) and self._heavy_engine is None and not self._changed_workers
+            remote = all(isinstance(engine, OpenAIEngine) for engine in self.rollout_engines)
+            return remote and self._heavy_engine is None and not self._changed_workers
         return self.colocate
 
     @model_validator(mode="after")
@@ -142,10 +148,19 @@ class AppArgs(Value):
 
     @property
     def abilities(self) -> Abilities:
-        """What rollouts can do: with an observer beside an engine without eyes they see, too."""
+        """What rollouts can do: with an observer beside an engine without eyes they see, too; of several engines what
+        all can."""
         own = self.engine.abilities
+        for member in self.engines:
+            other = member.engine.abilities
+            own = own.model_copy(update={name: getattr(own, name) and getattr(other, name) for name in _ABILITIES})
         seen = self.observer is not None and self.observer.abilities.sees_pictures
         return own.model_copy(update={"sees_pictures": own.sees_pictures or seen})
+
+    @property
+    def rollout_engines(self) -> tuple[Engine, ...]:
+        """The engines of rollouts: one, or those that share them."""
+        return tuple(member.engine for member in self.engines) or (self.engine,)
 
     @property
     def verifier_borrows_engine(self) -> bool:
@@ -165,7 +180,7 @@ class AppArgs(Value):
     @property
     def _heavy_engine(self) -> str | None:
         """An engine that computes where it is used."""
-        engines = (self.engine, self.observer, self.verifier.engine)
+        engines = (*self.rollout_engines, self.observer, self.verifier.engine)
         return next((engine.name for engine in engines if isinstance(engine, CluesEngine | VllmEngine)), None)
 
     @model_validator(mode="after")
@@ -204,6 +219,33 @@ class AppArgs(Value):
             raise ValueError(
                 "several Tools replicas need a shared tools.cache: sqlite:///path on one node, or redis://"
             )
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_of_the_engines(cls, data: Any) -> Any:
+        """The first engine stands for all where one is meant: for a verifier or a router that asks a model."""
+        if not isinstance(data, dict) or not data.get("engines"):
+            return data
+        first = data["engines"][0]
+        own = first.engine if isinstance(first, EngineShare) else first.get("engine")
+        dialect = first.dialect if isinstance(first, EngineShare) else first.get("dialect")
+        return {**({"dialect": dialect} if dialect else {}), **data, "engine": data.get("engine", own)}
+
+    @model_validator(mode="after")
+    def _engines_together(self) -> AppArgs:
+        members = self.engines
+        if not members:
+            return self
+        names = [member.name for member in members]
+        if len(members) < 2 or len(set(names)) < len(names):
+            raise ValueError("engines: two or more are needed, each with a name of its own")
+        if self.engine != members[0].engine:
+            raise ValueError("engines stands in place of engine: leave engine out")
+        if self.observer is not None:
+            raise ValueError("engines: an observer serves one engine; give the one that sees as an engine of its own")
+        if any(isinstance(member.engine, VllmEngine) for member in members[1:]):
+            raise ValueError("engines: an engine vllm in this process has to be the first, and the only one")
         return self
 
     @model_validator(mode="before")

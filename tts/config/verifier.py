@@ -63,6 +63,11 @@ class VerifierConfig(Value):
     photo_rule: ResizeRule | None = Field(
         default=None, description="of mode trajectories: how the photo is scaled; as published when absent"
     )
+    sources: Path | None = Field(
+        default=None,
+        description="of several engines: a file of `geotts calibrate --sources` that says how reliable each is; all "
+        "count the same when absent",
+    )
     questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] = Field(
         default=0,
         description="tool calls that the verifier may make itself to tell the leading places apart, of a request that "

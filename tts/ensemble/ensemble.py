@@ -189,7 +189,12 @@ class Ensemble:
         self, fleet: _Fleet, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
         group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._wanted))
-        tasks = [RolloutTask(rollout_id=i, seed=self._seed_for(i), resume_from=saved.get(i)) for i in numbers]
+        begun = self._sink.run().rollouts
+        sources = {i: begun[i].source for i in numbers if i in begun}
+        tasks = [
+            RolloutTask(rollout_id=i, seed=self._seed_for(i), resume_from=saved.get(i), source=sources.get(i, ""))
+            for i in numbers
+        ]
         parts = split(len(tasks), self._rollouts.group_size(len(tasks)))
         groups = [replace(group, tasks=tuple(tasks[i] for i in ids)) for ids in parts]
         self._add(fleet, self._description.hold(groups, self._sink.descriptions, _now()))

@@ -58,6 +58,19 @@ def failure_warnings(run: Run) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def moved_warnings(run: Run) -> tuple[str, ...]:
+    """One sentence for each reason why another model than planned did rollouts."""
+    by_reason: dict[tuple[str, str], list[int]] = {}
+    for trajectory in run.trajectories:
+        if trajectory.moved:
+            by_reason.setdefault((trajectory.moved, trajectory.source), []).append(trajectory.rollout_id)
+    return tuple(
+        f"{reason}: {source or 'another model'} did its rollout{'s' if len(ids) > 1 else ''} "
+        f"({', '.join(str(i) for i in ids)})"
+        for (reason, source), ids in by_reason.items()
+    )
+
+
 def failure_of(trajectory: Trajectory) -> RolloutFailure | None:
     """Why a rollout failed; None when it did not."""
     if trajectory.failure is not None:

@@ -19,7 +19,7 @@ from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.eval.metrics.calibration import brier_skill, cover_percent, expected_calibration_error
-from tts.eval.panel import panels_from_logs
+from tts.eval.panel import Panel, panels_from_logs
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import read_records
 from tts.eval.synthetic.families import DEVELOPMENT, generate
@@ -71,11 +71,18 @@ def cases_of(source: Path) -> list[Case]:
         DataError: when it is neither, or holds nothing.
     """
     if source.is_dir():
-        return [Case(panel.key, panel.truth, panel.trajectories) for panel in panels_from_logs(source)[1]]
+        names, panels = panels_from_logs(source)
+        return [Case(panel.key, panel.truth, _named(panel, names)) for panel in panels]
     if not source.exists():
         raise DataError(f"there is no run at {source}")
     records = records_of_parquet(source) if source.suffix == ".parquet" else read_records(source)
     return [Case(r.sample, r.truth.point, r.run.trajectories) for r in records if r.run is not None and not r.failure]
+
+
+def _named(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
+    """The rollouts of a panel with the logs that they are from."""
+    pairs = zip(panel.trajectories, panel.sources, strict=True)
+    return tuple(one.model_copy(update={"source": names[at]}) for one, at in pairs)
 
 
 def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[Case]:

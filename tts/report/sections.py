@@ -216,8 +216,11 @@ def _rollout(trajectory: Trajectory) -> Html:
     calls = sum(len(turn.calls) for turn in trajectory.turns)
     outcome = trajectory.error or _belief(trajectory.answer)
     counts = f"{len(trajectory.turns)} turns, {calls} tool calls"
+    name = f"Rollout {trajectory.rollout_id}{f' by {trajectory.source}' if trajectory.source else ''}"
     summary = el(
-        "summary", f"Rollout {trajectory.rollout_id}: {outcome} ", el("span", f"({stop}; {counts})", class_="soft")
+        "summary",
+        f"{name}: {outcome} ",
+        el("span", f"({stop}; {counts})", class_="soft"),
     )
     return el("details", summary, [_turn(turn) for turn in trajectory.turns], class_="box")
 

@@ -65,13 +65,13 @@ export class Lane {
 
   #show(event) {
     switch (event.type) {
-      case "rollout_started": return this.#state("thinking", "busy");
+      case "rollout_started": return this.#started(event.source);
       case "text": return this.#text(event);
       case "tool_called": return this.#called(event);
       case "tool_result": return this.#result(event.result);
       case "hypothesis": return this.#believes(event.hypothesis);
       case "turn_finished": return this.#turned(event);
-      case "rollout_resumed": return this.#resumed(event.from_turn);
+      case "rollout_resumed": return this.#resumed(event.from_turn, event.moved);
       case "rollout_finished": return this.#finished(event);
     }
   }
@@ -91,6 +91,12 @@ export class Lane {
     if (!this.root.classList.contains("ended")) this.#state(this.asks ? "done" : "stopped", "mild");
     this.root.classList.add("ended");
     this.#unanswered();
+  }
+
+  /** `source` is the model, where several share the rollouts. */
+  #started(source) {
+    if (source) this.root.querySelector("h3").textContent = clean(`Rollout ${this.id} · ${cut(source, 40)}`);
+    this.#state("thinking", "busy");
   }
 
   #unanswered() {
@@ -170,12 +176,12 @@ export class Lane {
     if (!said.textContent) said.remove();
   }
 
-  #resumed(fromTurn) {
+  #resumed(fromTurn, moved) {
     for (const node of this.log.children) {
       if (Number(node.dataset.turn) > fromTurn) node.classList.add("void");
     }
     this.said = null;
-    this.#add(fromTurn, el("p", { class: "note small" }, `Its replica was lost; another one continues ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
+    this.#add(fromTurn, el("p", { class: "note small" }, moved ? `${cut(moved, 300)}; another model goes on.` : `Its replica was lost; another one continues ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
   }
 
   #finished({ stop_reason: reason, answer, error, usage }) {

@@ -8,6 +8,7 @@ from tts.config import AppArgs
 from tts.domain.calibration import CalibrationState
 from tts.verify.consensus.calibration import Calibration, is_shipped, load, shipped
 from tts.verify.consensus.installed_calibrations import installed
+from tts.verify.consensus.reliability import Reliability, load_reliability
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,15 @@ def calibration_in_use(args: AppArgs) -> CalibrationInUse:
     own = installed(args)
     if own is not None:
         return _in_use(own, fitted=True)
+    if args.engines:  # nobody has fitted this mixture
+        return _in_use(shipped("default"), fitted=False)
     return _in_use(shipped(args.engine.name), fitted=is_shipped(args.engine.name))
+
+
+def reliability_in_use(args: AppArgs) -> Reliability | None:
+    """What is known of the sources of a mixture; None where they are anonymous. Raises DataError for a bad file."""
+    file = args.verifier.sources
+    return None if file is None else load_reliability(file)
 
 
 def _in_use(calibration: Calibration, *, fitted: bool) -> CalibrationInUse:

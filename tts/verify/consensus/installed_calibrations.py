@@ -44,18 +44,24 @@ class CalibrationKey(Value):
 
 def calibration_key(args: AppArgs) -> CalibrationKey:
     """The key of a configuration. An endpoint whose model is not named is known by its address."""
+    if args.engines:
+        shares = ", ".join(f"{member.name} {member.share:g}" for member in args.engines)
+        return CalibrationKey(engine="mixture", model=shares, dialect=args.dialect, tools=_tools_digest(args))
     engine = args.engine
     model = engine.model if isinstance(engine, OpenAIEngine | VllmEngine) else ""
     if isinstance(engine, OpenAIEngine) and not model:
         model = bare_url(engine.base_url)
     seen_by = args.observer.model if isinstance(args.observer, OpenAIEngine | VllmEngine) else ""
-    providers = "\n".join(args.tools.providers).encode()
     return CalibrationKey(
         engine=engine.name,
         model=f"{model} with {seen_by}" if seen_by else model,
         dialect=args.dialect,
-        tools=hashlib.sha256(providers).hexdigest()[:_DIGEST_DIGITS],
+        tools=_tools_digest(args),
     )
+
+
+def _tools_digest(args: AppArgs) -> str:
+    return hashlib.sha256("\n".join(args.tools.providers).encode()).hexdigest()[:_DIGEST_DIGITS]
 
 
 def user_calibrations() -> Path:

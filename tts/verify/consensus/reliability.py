@@ -8,11 +8,14 @@ are anonymous, every source counts the same.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
+from pydantic import ValidationError
 
 from tts.domain.geo import Floats
 from tts.domain.value import Value
+from tts.errors import DataError
 from tts.verify.consensus.clusters import SCALES
 
 _ROUNDS = 12
@@ -30,6 +33,16 @@ class Reliability(Value):
         """The factors of a source; those of the least reliable one for a source that was never seen."""
         found = self.factors.get(source)
         return found if found is not None else tuple(min(row) for row in zip(*self.factors.values(), strict=True))
+
+
+def load_reliability(path: Path) -> Reliability:
+    """A file of `geotts calibrate --sources`. Raises DataError when it cannot be read or is none."""
+    try:
+        return Reliability.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise DataError(f"{path} is no file of `geotts calibrate --sources`") from error
 
 
 def from_labels(errors_km: Mapping[str, Floats]) -> Reliability:

@@ -22,10 +22,11 @@ from tts.verify.claims.claim_verdict import ClaimFindings, judge_claim
 from tts.verify.claims.evidence import evidence_about
 from tts.verify.claims.weighing import Weighing, belief_about, weigh_claim
 from tts.verify.consensus.calibration import Calibration
+from tts.verify.consensus.reliability import Reliability
 from tts.verify.evidence.reading_belief import read_belief
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.asking import Questioner
-from tts.verify.verifiers.consensus import judge
+from tts.verify.verifiers.consensus import judge, trust_in
 
 
 class ClaimVerifier:
@@ -38,8 +39,10 @@ class ClaimVerifier:
         calibration: Calibration,
         claims: ClaimCalibration,
         questioner: Questioner | None = None,
+        reliability: Reliability | None = None,
     ) -> None:
         self._verifier, self._world, self._questioner = verifier, world, questioner
+        self._reliability = reliability
         self._calibration, self._claims = calibration, claims
 
     async def aclose(self) -> None:
@@ -65,7 +68,9 @@ class ClaimVerifier:
         """The mass of what is claimed, by the blind rollouts and the lettering alone; the claim enters neither."""
         world = self._world
         assert world.clues is not None
-        judged = judge(request.trajectories, request.readings, world, photos=max(1, len(request.photos)))
+        trust = trust_in(request.trajectories, self._reliability)
+        photos = max(1, len(request.photos))
+        judged = judge(request.trajectories, request.readings, world, photos=photos, trust=trust)
         if self._questioner is not None:
             judged = self._questioner.repeated(request, judged)
         read = read_belief(request.trajectories, request.readings, world.clues)

@@ -23,6 +23,7 @@ from tts.verify.consensus.clusters import Cluster, clusters_of
 from tts.verify.consensus.constraint import FIRM, Outside, lies_inside, outside_verdict, speaks_against
 from tts.verify.consensus.pooled_lines import Pooled, pooled, read_vote
 from tts.verify.consensus.rejected import Rejected, held_by, rejected_of, with_rejected
+from tts.verify.consensus.reliability import Reliability
 from tts.verify.consensus.spread_features import Spread, spread_of
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.hint_check import check_hint, with_hint
@@ -61,9 +62,10 @@ class Judgement:
 class ConsensusVerifier:
     """The `Verifier` port over a world and a calibration."""
 
-    def __init__(self, world: World, calibration: Calibration) -> None:
+    def __init__(self, world: World, calibration: Calibration, reliability: Reliability | None = None) -> None:
         self._world = world
         self._calibration = calibration
+        self._reliability = reliability
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
         """Yields the whole explanation, then the verdict. Long trajectories are judged in a thread."""
@@ -82,6 +84,7 @@ class ConsensusVerifier:
             hint=request.options.hint,
             photos=max(1, len(request.photos)),
             ruled_out=RuledOut.of(request.options),
+            trust=trust_in(request.trajectories, self._reliability),
         )
 
     def decide(self, request: VerifyRequest, judged: Judgement | None = None) -> Verdict:
@@ -166,6 +169,15 @@ class ConsensusVerifier:
         firm = any(v.ledger.grounding >= FIRM for cluster in judged.clusters[:1] for v in cluster.members)
         outcome = check_hint(hint_of(hint, self._world.clues), verdict, judged.read, firm=firm, world=self._world)
         return with_hint(verdict, outcome, hint)
+
+
+def trust_in(
+    trajectories: Sequence[Trajectory], reliability: Reliability | None
+) -> Mapping[int, tuple[float, ...]] | None:
+    """How reliable the source of each rollout is; None where nothing is known of sources."""
+    if reliability is None:
+        return None
+    return {one.rollout_id: reliability.of(one.source) for one in trajectories if one.source} or None
 
 
 def judge(

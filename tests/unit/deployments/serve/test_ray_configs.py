@@ -95,6 +95,6 @@ VLLM = {"engine": {"name": "vllm", "model": "m"}}
 def test_the_verifier_is_lent_the_engine_that_it_must_not_load_a_second_time(data_store, changes, lent):
     application = build_as_ray_does(build, changes)
     workers = application._bound_deployment.init_args[3]
-    args, rollout = workers["verifier"]._bound_deployment.init_args
+    args, _, rollout = workers["verifier"]._bound_deployment.init_args
     assert (rollout is workers["rollout"]) is lent
     assert make_verifier(args, ScriptedModel(ScriptedEngine()) if lent else None) is not None

@@ -1,0 +1,142 @@
+"""Several models that share the rollouts of a request, as one `Rollouts` port (ADR 0043).
+
+Rollouts are dealt out by number: each goes to the model that is farthest behind its share, so that the first n of them
+are always divided as evenly as n allows, in whatever groups they come. A model that does not answer loses its rollouts
+to the others: they start again there, and `rollout_resumed` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from tts.aio import Deadline, Fleet
+from tts.config import EngineShare
+from tts.domain.answer import StopReason
+from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
+from tts.domain.failure import RolloutFailure
+from tts.ports import GroupRequest, RolloutItem, Rollouts, RolloutTask, close_each
+
+_OF_THE_ENGINE = frozenset({"model", "overloaded", "replica-lost", "silent"})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A model with its part, and what runs its rollouts. `dialect` is its own."""
+
+    share: EngineShare
+    rollouts: Rollouts
+    dialect: str
+
+
+class MixedRollouts:
+    """The `Rollouts` port over those of several models."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self._members = {member.share.name: member for member in members}
+        self._shares = {member.share.name: member.share.share for member in members}
+
+    def group_size(self, n: int) -> int:
+        """`n`: all rollouts of a query go in one group, which is divided here."""
+        return n
+
+    async def aclose(self) -> None:
+        """Close the connections of all models."""
+        await close_each(*(member.rollouts for member in self._members.values()))
+
+    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        """Batches of all models as they come; each rollout says of which it is."""
+        deal = _Deal(group, self._shares)
+        async with Fleet[tuple[str, Sequence[RolloutItem]]]() as fleet:
+            for name, tasks in deal.first().items():
+                fleet.add(self._of(name, deal.part(tasks)))
+            while batches := await fleet.take():
+                for name, batch in batches:
+                    told, moved = deal.see(name, batch)
+                    if told:
+                        yield told
+                    for other, task in moved:
+                        fleet.add(self._of(other, deal.part([task])))
+
+    async def _of(self, name: str, group: GroupRequest) -> AsyncIterator[tuple[str, Sequence[RolloutItem]]]:
+        member = self._members[name]
+        own = replace(group, dialect=group.options.dialect or member.dialect, limits=member.share.within(group.limits))
+        async for batch in member.rollouts.run(own):
+            yield name, batch
+
+
+class _Deal:
+    """Which model has which rollout of a group, and which models did not answer to it."""
+
+    def __init__(self, group: GroupRequest, shares: dict[str, float]) -> None:
+        self._group, self._shares = group, shares
+        self._deadline = Deadline(group.context.remaining_s)
+        self._tasks = {task.rollout_id: task for task in group.tasks}
+        self._tried: dict[int, set[str]] = {i: set() for i in self._tasks}
+
+    def first(self) -> dict[str, list[RolloutTask]]:
+        """The rollouts of the group by model; one that goes on stays with the model that it was of."""
+        planned = dealt(self._shares, 1 + max(self._tasks, default=-1))
+        by_name: dict[str, list[RolloutTask]] = {}
+        for i, task in self._tasks.items():
+            name = task.source if task.source in self._shares else planned[i]
+            by_name.setdefault(name, []).append(task)
+        return by_name
+
+    def part(self, tasks: Sequence[RolloutTask]) -> GroupRequest:
+        """The group with these rollouts only, and the time that is left."""
+        context = self._group.context.model_copy(update={"remaining_s": self._deadline.remaining_s()})
+        return replace(self._group, tasks=tuple(tasks), context=context)
+
+    def see(self, name: str, batch: Sequence[RolloutItem]) -> tuple[list[RolloutItem], list[tuple[str, RolloutTask]]]:
+        """What to pass on of a batch of a model, and the rollouts that go to others."""
+        told: list[RolloutItem] = []
+        moved: list[tuple[str, RolloutTask]] = []
+        for item in batch:
+            if isinstance(item, RolloutStarted):
+                told.append(item.model_copy(update={"source": name}))
+            elif isinstance(item, RolloutFinished) and (other := self._next(name, item)) is not None:
+                assert item.failure is not None
+                told.append(RolloutResumed(rollout_id=item.rollout_id, from_turn=-1, moved=_why(name, item.failure)))
+                moved.append((other, replace(self._tasks[item.rollout_id], resume_from=None)))
+            else:
+                told.append(item)
+        return told, moved
+
+    def _next(self, name: str, ended: RolloutFinished) -> str | None:
+        """The model that a rollout goes to whose model did not answer: the largest share that has not tried it."""
+        tried = self._tried[ended.rollout_id]
+        tried.add(name)
+        if ended.stop_reason is not StopReason.FAILED or not _is_down(ended) or self._deadline.passed:
+            return None
+        left = [other for other in self._shares if other not in tried]
+        return max(left, key=lambda other: self._shares[other], default=None)
+
+
+def dealt(shares: dict[str, float], n: int) -> list[str]:
+    """The models of rollouts 0 to n - 1: each time the one that is farthest behind its share, the first of equals."""
+    total = sum(shares.values())
+    had = dict.fromkeys(shares, 0)
+    order: list[str] = []
+    for number in range(1, n + 1):
+        behind = partial(_behind, shares, had, number, total)
+        order.append(max(shares, key=behind))
+        had[order[-1]] += 1
+    return order
+
+
+def _behind(shares: dict[str, float], had: dict[str, int], number: int, total: float, name: str) -> float:
+    return round(number * shares[name] / total - had[name], 9)
+
+
+def _is_down(ended: RolloutFinished) -> bool:
+    """Whether the engine did not work, and not this conversation."""
+    failure = ended.failure
+    if failure is None or failure.code not in _OF_THE_ENGINE or failure.about:
+        return False
+    return bool(failure.endpoint) or failure.code != "model" or not ended.usage.turns
+
+
+def _why(name: str, failure: RolloutFailure) -> str:
+    return f"{name} did not answer ({failure.text})"

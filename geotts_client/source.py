@@ -1,0 +1,15 @@
+"""Which of several models a rollout is of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+Source = Annotated[
+    str,
+    Field(
+        description="the model of the rollout, by its name in `engines`; left out where one model serves all",
+        exclude_if=lambda source: not source,
+    ),
+]

@@ -1,0 +1,151 @@
+"""Several models behind one service: their shares, their names in the answer, and what happens when one is down."""
+
+import base64
+import json
+from collections import Counter
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from support.service import PHOTO, an_app, serving
+
+from deployments.doctor.installation import examine
+from deployments.wiring.mixed_rollouts import dealt
+from deployments.wiring.replaying import replayed
+from tts.bundle.check import checked_entries
+from tts.config import AppArgs, EngineShare, OpenAIEngine, ScriptedEngine, VerifierConfig
+from tts.domain.events import parse_event
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.trajectory import fold
+from tts.verify.consensus.clusters import SCALES
+from tts.verify.consensus.reliability import Reliability
+
+LISBON, OSAKA = {"lat": 38.7223, "lon": -9.1393}, {"lat": 34.6937, "lon": 135.5023}
+DOWN = OpenAIEngine(base_url="http://127.0.0.1:9/v1", model="gone")  # nothing listens there: the port of `discard`
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 40))
+def test_rollouts_are_dealt_as_evenly_as_their_number_allows(shares, n):
+    had, total = Counter(dealt(shares, n)), sum(shares.values())
+    assert sum(had.values()) == n
+    most = 1.0 if len(shares) <= 2 else 2.0
+    assert all(abs(had[name] - n * share / total) < most for name, share in shares.items())
+    assert dealt(shares, n) == dealt(shares, 40)[:n]
+
+
+def answering(tmp_path, name, place):
+    """An engine that answers one place without tools."""
+    tape = tmp_path / f"{name}.jsonl"
+    turns = [{"turn": 0, "text": json.dumps({**place, "city": "", "country": ""})}]
+    tape.write_text("\n".join(json.dumps(turn) for turn in turns))
+    return ScriptedEngine(tape=str(tape))
+
+
+def mixed(tmp_path, *, third=None, verifier=None):
+    members = [
+        EngineShare(name="west", engine=answering(tmp_path, "west", LISBON), share=2),
+        EngineShare(name="east", engine=third or answering(tmp_path, "east", OSAKA), share=1),
+    ]
+    base = an_app(members[0].engine).model_dump()
+    return AppArgs.model_validate({**base, "engines": members, "verifier": verifier or VerifierConfig()})
+
+
+async def located(args, n=6):
+    async with serving(args) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
+        body = {
+            "image": {"base64": base64.b64encode(PHOTO).decode()},
+            "n_parallel": n, "depth": "standard", "stop": "none", "seed": 1, "deadline_s": 50,
+        }  # fmt: skip
+        reply = await http.post("/locate", json=body, headers={"Accept": "application/x-ndjson"})
+        events = [parse_event(line) for line in reply.text.splitlines() if line.strip()]
+        bundle = (await http.get(f"/locate/{events[0].request_id}/bundle")).content
+        return events, bundle
+
+
+async def test_one_request_runs_on_both_models_by_their_shares(tmp_path, data_store):
+    events, bundle = await located(mixed(tmp_path))
+    answer = fold(events).answer
+    assert Counter(one.source for one in answer.rollouts) == {"west": 4, "east": 2}
+    assert distance_km(answer.point, LatLon(**LISBON)) < 1
+    assert answer.provenance.model == "scripted + scripted"
+    assert answer.calibration.state == "transferred"
+    assert not [warning for warning in answer.warnings if "did not answer" in warning]
+    assert (await replayed(checked_entries(bundle), mixed(tmp_path))).equal
+
+
+@pytest.mark.slow
+async def test_a_model_that_is_down_loses_its_share_and_the_answer_says_so(tmp_path, data_store):
+    events, _ = await located(mixed(tmp_path, third=DOWN), n=3)
+    run = fold(events)
+    assert {one.source for one in run.answer.rollouts} == {"west"}
+    assert all(one.answered for one in run.answer.rollouts)
+    (warning,) = [one for one in run.answer.warnings if "east did not answer" in one]
+    assert warning.endswith("west did its rollout (1)")
+    assert {event.rollout_id for event in events if event.type == "rollout_resumed"} == {1}
+
+
+@pytest.mark.slow
+async def test_when_every_model_is_down_the_request_fails(tmp_path, data_store):
+    base = mixed(tmp_path, third=DOWN)
+    other = DOWN.model_copy(update={"base_url": "http://127.0.0.1:11/v1"})
+    members = [base.engines[1], EngineShare(name="north", engine=other)]
+    args = AppArgs.model_validate({**base.model_dump(), "engines": members, "engine": DOWN})
+    async with serving(args) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
+        body = {"image": {"base64": base64.b64encode(PHOTO).decode()}, "n_parallel": 2, "deadline_s": 20}
+        reply = await http.post("/locate", json=body)
+    assert reply.status_code in (502, 503)
+
+
+async def test_a_source_that_is_known_to_be_right_outweighs_the_others(tmp_path, data_store):
+    good, poor = (1.0,) * len(SCALES), (0.05,) * len(SCALES)
+    known = tmp_path / "sources.json"
+    known.write_bytes(Reliability(factors={"east": good, "west": poor}).json_bytes())
+    args = mixed(tmp_path, verifier=VerifierConfig(sources=known))
+    events, bundle = await located(args)
+    assert distance_km(fold(events).answer.point, LatLon(**OSAKA)) < 1
+    assert (await replayed(checked_entries(bundle), args)).equal
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"engines": [{"name": "a", "engine": {"name": "clues"}}]}, "two or more are needed"),
+        ({"engines": [{"name": "a", "engine": {"name": "clues"}}] * 2}, "each with a name of its own"),
+        (
+            {
+                "engine": {"name": "openai"},
+                "engines": [{"name": n, "engine": {"name": "clues"}} for n in "ab"],
+            },
+            "leave engine out",
+        ),
+        (
+            {
+                "observer": {"name": "openai"},
+                "engines": [{"name": n, "engine": {"name": "clues"}} for n in "ab"],
+            },
+            "an observer serves one engine",
+        ),
+        (
+            {
+                "engines": [
+                    {"name": "a", "engine": {"name": "clues"}},
+                    {"name": "b", "engine": {"name": "vllm", "model": "m"}},
+                ]
+            },
+            "has to be the first",
+        ),
+        ({"engines": [{"name": "a", "engine": {"name": "clues"}, "share": 0}] * 2}, "greater than 0"),
+    ],
+)
+def test_a_mixture_that_cannot_be_is_refused(changes, says):
+    with pytest.raises(ValidationError, match=says):
+        AppArgs.model_validate(changes)
+
+
+def test_the_doctor_lists_every_engine_with_its_share(tmp_path, data_store):
+    found = {finding.what: finding for finding in examine(mixed(tmp_path))}
+    assert found["shares of the engines"].detail == "west 67 %, east 33 %"
+    assert {"engine west", "engine east"} <= set(found)
+    assert found["reliability of sources"].state == "off"

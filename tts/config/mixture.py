@@ -1,0 +1,30 @@
+"""One model of several that share the rollouts of a request."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tts.config.engines import Engine
+from tts.domain.plan import Limits
+from tts.domain.value import Value
+
+
+class EngineShare(Value):
+    """An engine with its part of every request. The engine's own price counts what it costs."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")] = Field(
+        description="what answers call this source; reliabilities are kept by it"
+    )
+    engine: Engine
+    share: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = Field(
+        default=1.0, description="its part of the rollouts, in proportion to the other shares"
+    )
+    dialect: str | None = Field(default=None, description="how this model is spoken to; `dialect` when absent")
+    limits: Limits = Field(default=Limits(), description="what a rollout of this model may use at most, where given")
+
+    def within(self, limits: Limits) -> Limits:
+        """The limits of a rollout, no wider than those that are given here."""
+        own = {name: getattr(self.limits, name) for name in self.limits.model_fields_set}
+        return limits.tighten(limits.model_copy(update=own))
