@@ -20,7 +20,8 @@ from support.rude_server import rude_server
 from support.service import an_app, idle, ports_of, serving
 
 from deployments.gateway.auth import fingerprint
-from deployments.wiring.local import LocalRollouts, local_ports, local_tools
+from deployments.wiring.local import local_ports, local_tools
+from deployments.wiring.rollouts import LocalRollouts
 from tools.web import web_search_tool
 from tts.config import (
     AccessConfig,

@@ -7,7 +7,8 @@ import httpx
 from support.dialect_rollouts import Web
 from support.service import PHOTO, serving
 
-from deployments.wiring.local import LocalRollouts, local_ports
+from deployments.wiring.local import local_ports
+from deployments.wiring.rollouts import LocalRollouts
 from tools.web import web_search_tool
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.events import RolloutFinished
