@@ -25,7 +25,7 @@ from tts.ports import ModelRequest, Sampling
 
 
 @click.command()
-@click.option("--n", "counts", default="1,2,4,8", show_default=True, help="Rollouts, comma-separated.")
+@click.option("--n", "counts", default="1,2,4,8,16", show_default=True, help="Rollouts, comma-separated.")
 @click.option("--turns", type=click.IntRange(1, 16), default=6, show_default=True)
 @click.option("--tokens", type=click.IntRange(4, 4096), default=256, show_default=True, help="Tokens a turn.")
 @click.option("--shape", type=click.Choice([str(shape) for shape in Shape]), default=str(Shape.QWEN3_VL_4B))
@@ -52,7 +52,7 @@ async def _run(model: VllmModel, counts: list[int], turns: int, tokens: int) -> 
     by_n: dict[str, Any] = {}
     for n in counts:
         photo = a_photo(1280 + 32 * n, 960)
-        before = (model.stats.pictures, model.stats.pictures_known)
+        before, preempted = (model.stats.pictures, model.stats.pictures_known), model.stats.preempted
         measured = await roll_out(model, n=n, turns=turns, tokens=tokens, photo=photo, name=f"n{n}")
         pictures, known = model.stats.pictures - before[0], model.stats.pictures_known - before[1]
         usage = measured.usage
@@ -63,6 +63,7 @@ async def _run(model: VllmModel, counts: list[int], turns: int, tokens: int) -> 
             "tokens_per_s": round(rate, 1),
             "prefix_hit": round(usage.cached_tokens / usage.prompt_tokens, 4),
             "encoder_hit": round(known / pictures, 4) if pictures else 0.0,
+            "preempted": model.stats.preempted - preempted,
             "goodput": round(rate / plain, 4),
             "plain_tokens_per_s": round(plain, 1),
         }

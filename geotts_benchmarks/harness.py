@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import random
+import signal
 import socket
 import statistics
 import time
@@ -46,7 +47,8 @@ class Located:
 def report(name: str, measure: Callable[[], Result]) -> Result:
     """Run `measure`, print its result as the last line of stdout and return it."""
     started = time.perf_counter()
-    result = measure()
+    with _sigterm_is_ctrl_c():
+        result = measure()
     line = {
         "bench": name,
         **result,
@@ -56,6 +58,20 @@ def report(name: str, measure: Callable[[], Result]) -> Result:
     }
     click.echo(orjson.dumps(line).decode())
     return result
+
+
+@contextmanager
+def _sigterm_is_ctrl_c() -> Iterator[None]:
+    """So that what a benchmark has started ends with it, whoever ends it."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def machine() -> str:

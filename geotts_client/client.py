@@ -48,7 +48,7 @@ from geotts_client.trajectory import Run, fold
 
 _log = logging.getLogger("geotts.client")
 _CONNECT_S = 5.0
-_QUIET_S = 60.0  # the server sends heartbeats every 10 s
+_QUIET_S = 12.0  # the server sends heartbeats every 5 s; one that is cut off says nothing
 CANCEL_S = 3.0
 _ARRIVE_S = 2.0  # how long a request is sent again that has never been answered
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0

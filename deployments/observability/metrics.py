@@ -6,6 +6,7 @@ Names are part of the interface: the dashboard in `ray_configs/grafana.json` is 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -34,6 +35,14 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
 _NOTHING = Usage()
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def _tasks_now() -> int:
+    """Tasks of the loop that runs this; 0 outside of one."""
+    try:
+        return len(asyncio.all_tasks())
+    except RuntimeError:
+        return 0
 
 
 class Metrics:
@@ -74,11 +83,13 @@ class Metrics:
         self.brokers = BrokerMetrics()
         r.register(self.brokers)
         self._in_flight = Gauge("geotts_in_flight", "Requests by what they do.", ("state",), registry=r)
+        self._tasks = Gauge("geotts_tasks", "Tasks on the event loop of the gateway.", registry=r)
 
     def watch_queue(self, reading: Callable[[], float], working: Callable[[], float]) -> None:
         """Gauges are asked when they are scraped."""
         self._in_flight.labels("reading").set_function(reading)
         self._in_flight.labels("working").set_function(working)
+        self._tasks.set_function(_tasks_now)
 
     def exposition(self) -> bytes:
         """Prometheus text format."""

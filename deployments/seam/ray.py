@@ -114,6 +114,12 @@ def cancel(response: Any) -> None:
             assigned.result().cancel()  # type: ignore[no-untyped-call]
 
 
+def is_assigned(response: Any) -> bool:
+    """Whether a call has found its replica, or will never find one. Serve does not say so."""
+    known = isinstance(response, DeploymentResponse | DeploymentResponseGenerator)
+    return not known or bool(response._replica_result_future.done())
+
+
 def install_listeners() -> None:
     """Call in the constructor of a replica: Serve opens the ports of a replica after it.
 

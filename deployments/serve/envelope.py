@@ -5,6 +5,7 @@ The engines, verifiers and rollouts themselves say nothing of it: their transpor
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -15,12 +16,14 @@ from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
 from tts.net.egress import EGRESS
 
+BEAT_S = 2.0
+"""After so long without news an envelope says that the process still works (`deployments.serve.silence`)."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope(Generic[T]):
-    """`items` are none where it only tells what left."""
+    """`items` are none where it only tells what left, or that the sender still works."""
 
     items: Sequence[T]
     sent: tuple[Outgoing, ...] = ()
@@ -40,7 +43,12 @@ async def seal(batches: AsyncIterator[Sequence[T]], request_id: str) -> AsyncIte
 
             async def tell_all() -> None:
                 while True:
-                    await news.wait()
+                    try:
+                        async with asyncio.timeout(BEAT_S):
+                            await news.wait()
+                    except TimeoutError:
+                        await send(Envelope(()))  # the beat
+                        continue
                     news.clear()
                     await tell()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,6 +22,7 @@ from ray.serve.handle import DeploymentHandle
 
 from deployments.seam.ray import cancel
 from deployments.serve.envelope import unseal
+from deployments.serve.silence import first_reply, heard
 from tts.aio import closing
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
@@ -43,6 +45,7 @@ from tts.ports import (
 from tts.rollout.persistence import persistently
 from tts.toolkit.toolbox import JoinedToolbox, failed
 
+_VERIFIERS = 3  # that are tried one after the other
 _INLINE_BYTES = 128 * 1024  # up to here a copy in the message is quicker than putting, finding and fetching
 
 
@@ -61,11 +64,14 @@ async def remote_call(method: Any, *args: Any) -> Any:
 
 
 async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
-    """Iterate over a streaming handle call; whatever ends the iteration also ends the other side."""
+    """Iterate over a streaming handle call; whatever ends the iteration also ends the other side. ReplicaLost when
+    nothing comes for a while.
+    """
     response = method.remote(*args)
     try:
-        async for item in response:
-            yield item
+        async with closing(heard(response)) as items:
+            async for item in items:
+                yield item
     except asyncio.CancelledError:
         if _cancelled_here():
             raise
@@ -234,7 +240,22 @@ class RemoteVerifier:
         self._verify, self._refs = handle.options(stream=True).verify, refs
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        """The items one by one; they come in batches. Closing it stops the verifier at the replica."""
+        """The items one by one; they come in batches. Closing it stops the verifier at the replica. A replica that is
+        lost before it said anything is replaced by another one.
+        """
+        for attempt in range(_VERIFIERS):
+            silent = True
+            try:
+                async with closing(self._once(request)) as items:
+                    async for item in items:
+                        silent = False
+                        yield item
+                return
+            except ReplicaLost:
+                if not silent or attempt + 1 == _VERIFIERS:
+                    raise
+
+    async def _once(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         stream = remote_batches(self._verify, replace(request, photos=()), self._refs.of(request.photos))
         async with closing(stream) as batches:
             async for batch in batches:
@@ -261,7 +282,7 @@ class RemoteToolbox:
             bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
             pixels = call.name in self._sending and context.allow_region_search
             photos = self._refs.of(context.photos) if pixels else []
-            outcome: ToolOutcome = await remote_call(self._call, call, bare, photos)
+            outcome: ToolOutcome = await first_reply(partial(remote_call, self._call, call, bare, photos))
         except (ReplicaLost, Overloaded) as error:
             return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
         return outcome

@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
+from support.basics import ROOT
 from support.deployed_files import (
     CONFIGS,
     PHOTO,
@@ -25,7 +26,8 @@ from support.deployed_files import (
     wait_for,
 )
 from support.namespaces import Machine, machines
-from support.ray_nodes import GCS_PORT, ROOT, ray_cluster, stop_family, tool
+
+from geotts_benchmarks.machines.ray_nodes import GCS_PORT, ray_cluster, stop_family, tool
 
 ENGINE = {"name": "scripted", "turns": 2, "tokens_per_turn": 8}
 NAMES = sorted(path.name for path in CONFIGS.glob("*.yaml"))

@@ -12,11 +12,11 @@ from pathlib import Path
 import httpx
 import pytest
 from support.asking_clients import AskingClients
-from support.basics import sign_bytes
+from support.basics import ROOT, sign_bytes
 from support.process_family import assert_nothing_left, family_of
-from support.ray_nodes import ROOT, tool
 
 from geotts_benchmarks.harness import free_port
+from geotts_benchmarks.machines.ray_nodes import tool
 
 CONFIG = """
 config_version: 1

@@ -3,6 +3,7 @@ erase.
 """
 
 import asyncio
+import json
 import random
 
 import httpx
@@ -11,7 +12,9 @@ from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
 from deployments.gateway.auth import fingerprint
+from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
+from deployments.runstore.with_blobs import RunStoreWithBlobs
 from geotts_benchmarks.cutting import CuttingTransport
 from tts.api.client import Client
 from tts.config import AccessConfig, ScriptedEngine
@@ -31,9 +34,13 @@ def redis_url(tmp_path_factory):
         yield url
 
 
-def two(redis_url, args):
+def two(redis_url, args, blobs=None):
+    """With `blobs` the bytes of pictures are in that folder and not in Redis."""
     prefix = f"test{random.getrandbits(32)}"
-    return [serving(args, RedisRunStore(redis_url, 3600, prefix=prefix)) for _ in range(2)]
+    stores = [RedisRunStore(redis_url, 3600, prefix=prefix) for _ in range(2)]
+    if blobs is not None:
+        stores = [RunStoreWithBlobs(store, open_blobs(str(blobs)), 3600) for store in stores]
+    return [serving(args, store) for store in stores]
 
 
 async def test_a_cut_stream_goes_on_at_the_other(data_store, redis_url):
@@ -121,6 +128,41 @@ async def test_a_request_of_a_lost_gateway_goes_on_at_the_other(data_store, redi
         await idle(gateway)  # the lost one, if it still lives, stops and changes nothing
         assert [event async for event in other.events(job)] == whole
         await idle(other_gateway)
+
+
+def zooming_tape(folder):
+    """Two rollouts that look at a region in each of their first three turns, and answer in the fourth."""
+    zoom = {"name": "image_zoom", "arguments": {"bbox": [0.1, 0.1, 0.6, 0.6]}}
+    looking = {"text": "A sign.", "calls": [zoom], "token_s": 0.5}
+    turns = [{"rollout": i, "turn": turn, **looking} for i in range(2) for turn in range(3)]
+    last = {"turn": 3, "text": '{"lat": 48.86, "lon": 2.35, "city": "Paris", "country": "France"}'}
+    tape = folder / "tape.jsonl"
+    tape.write_text("".join(json.dumps(turn) + "\n" for turn in [*turns, *({**last, "rollout": i} for i in range(2))]))
+    return ScriptedEngine(tape=str(tape), sees_pictures=True)
+
+
+async def test_with_a_blob_store_the_other_gateway_gets_photo_and_crops_from_there(data_store, redis_url, tmp_path):
+    """The request goes on with the pictures that its conversations show; none of their bytes was in Redis."""
+    blobs = tmp_path / "blobs"
+    first, second = two(redis_url, an_app(zooming_tape(tmp_path), lease_s=0.8), blobs)
+    async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
+        job = await mine.submit(PHOTO, OPTIONS)
+        await until_a_turn_is_finished(mine, job)
+        silence(gateway)
+        whole = [event async for event in other.events(job)]
+        run = fold(whole)
+        assert run.stop_reason == "answered"
+        assert any(event.type == "rollout_resumed" and event.from_turn >= 0 for event in whole)
+        finished = [(event.rollout_id, event.turn) for event in whole if event.type == "turn_finished"]
+        assert sorted(finished) == [(i, turn) for i in range(2) for turn in range(4)]
+        shown = {image.sha256 for event in whole if event.type == "tool_result" for image in event.result.images}
+        assert shown
+        kept = {path.name for path in blobs.rglob("*") if path.is_file()}
+        assert {whole[0].photos[0].sha256, *shown} <= kept
+        for sha256 in shown:
+            assert await other.file(job, sha256)
+        assert (await other.cancel(job, erase=True)).erased
+        assert not [path for path in blobs.rglob("*") if path.is_file() and path.name in kept]
 
 
 async def test_a_request_that_nobody_can_come_back_for_is_ended(data_store, redis_url):

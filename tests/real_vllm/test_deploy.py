@@ -8,9 +8,11 @@ keeps to no format, so a photo gets the error that says so: turns were generated
 import copy
 
 import pytest
+from support.basics import ROOT
 from support.deployed_files import deploy, differences, locate, operators_environment, shipped, wait_for
 from support.namespaces import machines
-from support.ray_nodes import ROOT, ray_cluster, tool
+
+from geotts_benchmarks.machines.ray_nodes import ray_cluster, tool
 
 pytestmark = pytest.mark.timeout(900)
 REPLACED = {

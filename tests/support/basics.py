@@ -16,7 +16,8 @@ from PIL import Image, ImageDraw, ImageFont
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest, RequestContext, new_request_id
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden"
 
 
 def sign_bytes(*lines: str, size: tuple[int, int] = (800, 480), kind: str = "JPEG") -> bytes:

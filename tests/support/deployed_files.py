@@ -10,28 +10,22 @@ from typing import Any
 import orjson
 import yaml
 
-from deployments.gateway.auth import fingerprint, new_key
-from support.namespaces import Machine
-from support.ray_nodes import ROOT, tool
+from geotts_benchmarks.machines import deployment
+from geotts_benchmarks.machines.deployment import TOKEN
+from geotts_benchmarks.machines.namespaces import Machine
+from geotts_benchmarks.machines.ray_nodes import tool
+from support.basics import ROOT
 from tts.shipped import SAMPLES
 
-TOKEN = "a-token-of-the-tests-and-of-nobody-else"
+__all__ = ["TOKEN", "deploy", "differences", "locate", "operators_environment", "shipped", "wait_for"]
 CONFIGS = ROOT / "ray_configs"
 PHOTO = SAMPLES / "town-sign-latin.jpg"
 
 
 def operators_environment(token: Path) -> dict[str, str]:
     """Ray's token mode, a key of the service, and made-up keys for the live tools, which cannot be reached."""
-    token.write_text(TOKEN)
-    key = new_key()
-    return {
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN_PATH": str(token),
-        "GEOTTS_API_KEYS": f"tests {fingerprint(key)}",
-        "GEOTTS_API_KEY": key,
-        "GOOGLE_MAPS_API_KEY": "made-up",
-        "AMAP_API_KEY": "made-up",
-    }
+    live = {"GOOGLE_MAPS_API_KEY": "made-up", "AMAP_API_KEY": "made-up"}
+    return {**deployment.operators_environment(token), **live}
 
 
 def shipped(name: str) -> dict[str, Any]:
@@ -54,16 +48,14 @@ def differences(one: Any, other: Any, path: str = "") -> Iterator[str]:
 
 
 def deploy(machine: Machine, folder: Path, tree: dict[str, Any]) -> None:
-    config = folder / "config.yaml"
-    config.write_text(yaml.safe_dump(tree, sort_keys=False))
-    done = machine.run(tool("serve"), "deploy", config, cwd=ROOT)
-    assert done.returncode == 0, done.stdout + done.stderr
+    """Relative paths in the tree are below the checkout."""
+    deployment.deploy(machine, folder, tree, cwd=ROOT)
 
 
 def wait_for(machine: Machine, wanted: str, seconds: float = 300) -> dict[str, Any]:
     """The status of the application once it is as wanted. Fails when it can no longer be."""
     give_up = time.monotonic() + seconds
-    while (found := _status(machine))["status"] != wanted:
+    while (found := deployment.status(machine, cwd=ROOT))["status"] != wanted:
         assert found["status"] in ("NOT_STARTED", "DEPLOYING"), found["message"]
         assert time.monotonic() < give_up, found
         time.sleep(1)
@@ -76,10 +68,3 @@ def locate(machine: Machine, url: str, *options: str, code: int = 0) -> dict[str
     assert done.returncode == code, done.stdout + done.stderr
     reply: dict[str, Any] = orjson.loads(done.stdout)
     return reply
-
-
-def _status(machine: Machine) -> dict[str, Any]:
-    done = machine.run(tool("serve"), "status", cwd=ROOT)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = yaml.safe_load(done.stdout)["applications"]["geotts"]
-    return found

@@ -53,6 +53,7 @@ class ScriptedEngine(_Engine):
     turn_s: Annotated[float, Field(ge=0)] = 0.0
     tool: str | None = Field(default="poi_keyword_search", description="called once a turn before the last")
     sees_pictures: bool = Field(default=False, description="plan for it as for a model that is shown the photo")
+    journal: str | None = Field(default=None, description="file that gets a line of JSON for every turn it begins")
 
     @property
     def abilities(self) -> Abilities:

@@ -47,7 +47,7 @@ class GatewayConfig(Value):
     photo: PhotoLimits = PhotoLimits()
     default_deadline_s: Seconds = 120.0
     max_deadline_s: Seconds = 900.0
-    heartbeat_s: Seconds = 10.0
+    heartbeat_s: Seconds = Field(default=5.0, description="clients take 12 s without one for a lost gateway")
     connections: ConnectionLimits = ConnectionLimits()
     body_timeout_s: Seconds = Field(default=300.0, description="for a whole body that comes at a fair pace")
     body_window_s: Seconds = Field(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated
@@ -68,6 +69,7 @@ class ScriptedModel:
         rollout = int(request.session_id.rsplit("/", 1)[-1])
         turn = sum(message.role == "assistant" for message in request.messages)
         script = self._next(request, rollout, turn)
+        self._record(request.session_id, turn)
         self.running += 1
         try:
             await asyncio.sleep(_until(asked + script.first_token_s))
@@ -88,6 +90,13 @@ class ScriptedModel:
             )
         finally:
             self.running -= 1
+
+    def _record(self, session_id: str, turn: int) -> None:
+        """A line in the journal. Processes on one machine may share it: each line is one write at the end."""
+        if self._config.journal is not None:
+            line = {"at": time.monotonic(), "session": session_id, "turn": turn}
+            with Path(self._config.journal).open("a") as journal:
+                journal.write(json.dumps(line) + "\n")
 
     def _next(self, request: ModelRequest, rollout: int, turn: int) -> ScriptedTurn:
         if not self._turns:

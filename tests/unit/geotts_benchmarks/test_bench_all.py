@@ -6,12 +6,19 @@ from click.testing import CliRunner
 
 from geotts_benchmarks import all as bench_all
 from geotts_benchmarks.all import Outcome, last_object, page, run_one
-from geotts_benchmarks.cli import BENCHES, benches_of_all, command
+from geotts_benchmarks.cli import BENCHES, NOT_IN_ALL, benches_of_all, command
 
 
-def test_all_runs_every_bench_but_itself_and_names_none_that_is_not_there():
-    assert set(benches_of_all()) == set(BENCHES) - {"all"}
-    assert "soak" not in CliRunner().invoke(command, ["--help"]).output
+def test_all_runs_every_bench_but_itself_and_those_that_need_machines_or_an_hour():
+    assert set(benches_of_all()) == set(BENCHES) - set(NOT_IN_ALL)
+    assert set(NOT_IN_ALL) >= {"all", "nodes"}
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_every_bench_explains_itself(name):
+    explained = CliRunner().invoke(command, [name, "--help"])
+    assert explained.exit_code == 0
+    assert "--quick" in explained.output
 
 
 def test_the_last_object_of_an_output():

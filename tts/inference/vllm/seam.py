@@ -36,7 +36,11 @@ class EngineDied(FatalError):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What the engine produced since the last piece. `cached_tokens` counts prompt tokens that were not computed."""
+    """What the engine produced since the last piece. `cached_tokens` counts prompt tokens that were not computed.
+
+    `likeliest` has the ids of the likeliest tokens at each place, the best first, where log-probabilities were asked
+    for.
+    """
 
     text: str
     token_ids: tuple[int, ...]
@@ -44,17 +48,21 @@ class Piece:
     cached_tokens: int = 0
     prompt_tokens: int = 0
     logprobs: tuple[float, ...] = ()
+    likeliest: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(slots=True)
 class EngineStats:
-    """Counts since the start; `kv_use` in [0, 1] is as of the engine's last step."""
+    """Counts since the start; `kv_use` in [0, 1] is as of the engine's last step. `preempted` counts generations that
+    the engine put back to make room.
+    """
 
     kv_use: float = 0.0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     pictures: int = 0
     pictures_known: int = 0
+    preempted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +311,7 @@ def _piece(output: Any) -> Piece:
         logprobs=tuple(
             float(choices[token].logprob) for choices, token in zip(logprobs, completion.token_ids, strict=False)
         ),
+        likeliest=tuple(tuple(sorted(choices, key=lambda one: -choices[one].logprob)) for choices in logprobs),
     )
 
 
@@ -320,6 +329,8 @@ def _counter(stats: EngineStats) -> Any:
                 stats.kv_use = scheduler_stats.kv_cache_usage
                 stats.prompt_tokens += scheduler_stats.prefix_cache_stats.queries
                 stats.cached_tokens += scheduler_stats.prefix_cache_stats.hits
+            if iteration_stats is not None:
+                stats.preempted += iteration_stats.num_preempted_reqs
             if mm_cache_stats is not None:
                 stats.pictures += mm_cache_stats.queries
                 stats.pictures_known += mm_cache_stats.hits

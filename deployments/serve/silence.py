@@ -1,0 +1,79 @@
+"""Replicas that say nothing: their machine was cut off, or their process was stopped. Nothing tells us so.
+
+A connection to them stays open, and Ray and Serve notice after half a minute at the earliest. So every stream between
+processes has a beat (`deployments.serve.envelope`), and a stream without one for `SILENT_S` is a lost replica. A call
+without a stream is made once more after `SILENT_S`, and the reply that comes first counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
+
+from deployments.seam.ray import is_assigned
+from tts.aio import cancel_and_wait, spawn
+from tts.errors import ReplicaLost
+
+SILENT_S = 10.0
+"""Five beats. A replica whose loop is blocked for so long is lost for the request, too."""
+T = TypeVar("T")
+
+
+async def heard(response: Any, silent_s: float = SILENT_S) -> AsyncIterator[Any]:
+    """The items of a streaming handle call. The time in which the call waits for a replica is not silence.
+
+    Raises:
+        ReplicaLost: no item came for `silent_s`.
+    """
+    items = aiter(response)
+    try:
+        yield await _first(response, items, silent_s)
+        while True:
+            async with asyncio.timeout(silent_s):
+                item = await anext(items)
+            yield item
+    except StopAsyncIteration:
+        return
+    except TimeoutError:
+        raise _silent(silent_s) from None
+
+
+async def _first(response: Any, items: AsyncIterator[Any], silent_s: float) -> Any:
+    first = spawn(_next(items), name="first item")
+    try:
+        while True:
+            assigned = is_assigned(response)
+            await asyncio.wait([first], timeout=silent_s)
+            if first.done():
+                return first.result()
+            if assigned:
+                raise _silent(silent_s)
+    finally:
+        await cancel_and_wait(first)
+
+
+async def _next(items: AsyncIterator[Any]) -> Any:
+    return await anext(items)
+
+
+async def first_reply(call: Callable[[], Awaitable[T]], silent_s: float = SILENT_S) -> T:
+    """The reply to a call; after `silent_s` without one, of the first to reply of two. What it raises is passed on."""
+    calls = [spawn(_made(call), name="call")]
+    try:
+        await asyncio.wait(calls, timeout=silent_s)
+        if not calls[0].done():
+            calls.append(spawn(_made(call), name="call again"))
+        done, _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        return done.pop().result()
+    finally:
+        for one in calls:
+            await cancel_and_wait(one)
+
+
+async def _made(call: Callable[[], Awaitable[T]]) -> T:
+    return await call()
+
+
+def _silent(silent_s: float) -> ReplicaLost:
+    return ReplicaLost(f"a replica said nothing for {silent_s:g} s")

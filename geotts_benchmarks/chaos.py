@@ -1,0 +1,158 @@
+"""`geotts bench chaos`: one fault after the other by a seeded schedule, while clients keep asking.
+
+On the machines of `geotts bench nodes`: the service is there twice, Redis keeps its data in a file. What is counted is
+what clients of the project see, and what the journal of the engine says was begun. Needs root, `ip` and redis-server.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from geotts_benchmarks.harness import Result, percentile, report, say
+from geotts_benchmarks.machines.accounts import doubled, read_journal
+from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.faults import Fault, Harms, schedule, write_no_step
+from geotts_benchmarks.machines.load import SteadyLoad
+from geotts_benchmarks.machines.site import running_site, why_not_here
+from geotts_benchmarks.machines.small_disk import small_disk
+from tts.errors import FatalError
+
+_CLIENTS, _DEADLINE_S, _PARALLEL = 8, 90.0, 2
+_WHOLE_S = 120.0
+_REDIS_MIB, _CACHE_MIB = 512, 256
+_LIBRARIES = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib
+_NO_CLOCK = "libfaketime was not found (Debian: apt install libfaketime; or --faketime)"
+
+
+@click.command()
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order and the moments of the faults.")
+@click.option("--requests", type=click.IntRange(1), default=1000, show_default=True, help="Faults go on until so many.")
+@click.option(
+    "--faketime", type=click.Path(exists=True, path_type=Path), help="libfaketimeMT.so.1, for steps of the clock."
+)
+@click.option("--quick", is_flag=True, help="60 requests.")
+def command(seed: int, requests: int, faketime: Path | None, quick: bool) -> None:
+    """Kill, stop and starve the parts of a service under load.
+
+    declared: requests that ended with 503 or 429. undeclared: those that ended otherwise without an answer. hung: those
+    that had no end 5 s after their deadline. doubled: turns that were begun again although their client had seen their
+    end. healthy_after_s: seconds from the end of the last fault until every replica runs.
+    """
+    report("chaos", lambda: measure(seed, 60 if quick else requests, faketime))
+
+
+def measure(seed: int, requests: int, faketime: Path | None) -> Result:
+    """Start the site, run the schedule, and return the figures; `skipped` says why there are none."""
+    if reason := why_not_here():
+        return {"skipped": reason}
+    rng = random.Random(seed)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        disks = {
+            "redis": stack.enter_context(small_disk(folder / "redis", _REDIS_MIB)),
+            "blobs": stack.enter_context(small_disk(folder / "blobs", _CACHE_MIB)),
+        }
+        clock, runtime_env = _false_clock(folder, faketime)
+        site = stack.enter_context(
+            running_site(
+                folder,
+                stores=disks["redis"].folder,
+                gateway={"blob_store": str(disks["blobs"].folder)},
+                runtime_env=runtime_env,
+            )
+        )
+        load = stack.enter_context(site.load(clients=_CLIENTS, deadline_s=_DEADLINE_S, parallel=_PARALLEL))
+        done = _run_schedule(Harms(site, disks, clock, rng), load, requests, rng)
+        healthy_after_s = _time_until_whole(site.wait_until_whole)
+        seen = load.finish(_DEADLINE_S + 30)
+        return {
+            **_figures(seen),
+            "doubled": doubled(seen, read_journal(site.journal)),
+            "healthy_after_s": healthy_after_s,
+            "faults": dict(sorted(done.items())),
+            "seed": seed,
+            **({} if clock else {"left_out": {"clock_step": _NO_CLOCK}}),
+        }
+
+
+def _figures(seen: list[Seen]) -> Result:
+    outcomes = Counter(one.outcome for one in seen)
+    times = [one.ended - one.begun for one in seen if one.outcome == "answered"]
+    return {
+        "requests": len(seen),
+        "answered": outcomes["answered"],
+        "declared": outcomes["declared"],
+        "undeclared": outcomes["failed"] + outcomes["unreachable"],
+        "hung": outcomes["hung"],
+        "answer_p50_s": round(percentile(times, 0.5), 2),
+        "answer_p95_s": round(percentile(times, 0.95), 2),
+        "answer_worst_s": round(max(times, default=0.0), 2),
+        "ends": dict(Counter(f"{one.outcome} {one.detail}"[:160] for one in seen if one.outcome != "answered")),
+    }
+
+
+def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, rng: random.Random) -> Counter[str]:
+    """Faults until so many requests have ended. How often each kind was done."""
+    done: Counter[str] = Counter()
+    for fault in _endless(harms.kinds(), rng):
+        time.sleep(fault.after_s)
+        ended = len(load.seen())
+        if ended >= requests:
+            break
+        say(f"{ended} requests: {fault.kind} for {fault.lasts_s:.0f} s")
+        with _harmed(harms, fault, done):
+            time.sleep(fault.lasts_s)
+    return done
+
+
+@contextmanager
+def _harmed(harms: Harms, fault: Fault, done: Counter[str]) -> Iterator[None]:
+    undo: Callable[[], None] | None = harms.do(fault.kind)
+    if undo is None:
+        yield
+        return
+    done[fault.kind] += 1
+    try:
+        yield
+    finally:
+        undo()
+
+
+def _endless(kinds: list[str], rng: random.Random) -> Iterator[Fault]:
+    while True:
+        yield from schedule(kinds, len(kinds), rng)
+
+
+def _time_until_whole(wait: Callable[[float], float]) -> float | None:
+    """Seconds, or None when the service does not become whole by itself."""
+    try:
+        return round(wait(_WHOLE_S), 1)
+    except FatalError as error:
+        say(str(error))
+        return None
+
+
+def _false_clock(folder: Path, faketime: Path | None) -> tuple[Path | None, dict[str, Any] | None]:
+    """The file that says how wrong the clock of the replicas is, and the environment in which they read it."""
+    library = faketime or next(Path("/usr/lib").glob(_LIBRARIES), None)
+    if library is None:
+        say(_NO_CLOCK)
+        return None, None
+    clock = folder / "clock"
+    write_no_step(clock)
+    variables = {
+        "LD_PRELOAD": str(library),
+        "FAKETIME_TIMESTAMP_FILE": str(clock),
+        "FAKETIME_CACHE_DURATION": "1",
+        "DONT_FAKE_MONOTONIC": "1",
+    }
+    return clock, {"env_vars": variables}

@@ -1,0 +1,1 @@
+"""Several machines on one: network namespaces, Ray on them, a service deployed there, and its clients."""

@@ -1,0 +1,92 @@
+"""What became of the requests of a run: how many were lost, what was done twice, how long they waited."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from geotts_benchmarks.harness import median, percentile
+from geotts_benchmarks.machines.clients import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A turn that an engine began, as its journal has it (`ScriptedEngine.journal`)."""
+
+    at: float
+    request_id: str
+    rollout: int
+    turn: int
+
+
+def read_journal(file: Path) -> list[Started]:
+    """The turns that all engines began, in the order of their lines."""
+    found = []
+    for line in file.read_bytes().splitlines() if file.exists() else ():
+        one = orjson.loads(line)
+        request_id, _, rollout = one["session"].rpartition("/")
+        found.append(Started(one["at"], request_id, int(rollout), one["turn"]))
+    return found
+
+
+def doubled(seen: Iterable[Seen], journal: Iterable[Started]) -> int:
+    """Turns that were begun again after their client had seen their end, and requests that ran beside the one that
+    their client knows: nobody asked for them twice.
+    """
+    known = {one.request_id: one for one in seen if one.request_id}
+    begun: dict[tuple[str, int, int], list[float]] = defaultdict(list)
+    unknown = set()
+    for start in journal:
+        begun[start.request_id, start.rollout, start.turn].append(start.at)
+        if start.request_id not in known:
+            unknown.add(start.request_id)
+    again = 0
+    for request_id, one in known.items():
+        ends: dict[tuple[int, int], float] = {}
+        for rollout, turn, at in one.turns:
+            again += (rollout, turn) in ends  # its log has the same end twice
+            ends.setdefault((rollout, turn), at)
+        again += sum(at > end for (rollout, turn), end in ends.items() for at in begun[request_id, rollout, turn])
+    return again + len(unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of a run, in moments of `time.monotonic()`."""
+
+    name: str
+    began: float
+    ended: float
+
+    def concerns(self, one: Seen) -> bool:
+        """Whether the request was under way at any moment of it."""
+        return one.begun <= self.ended and one.ended >= self.began
+
+
+def undisturbed_s(seen: Sequence[Seen], calm: Phase) -> float:
+    """Median seconds to an answer of the requests that began and ended in a phase without a fault."""
+    return median([one.ended - one.begun for one in seen if calm.began <= one.begun and one.ended <= calm.ended])
+
+
+def extra_waits_s(seen: Iterable[Seen], phases: Sequence[Phase], usual_s: float) -> list[float]:
+    """For each answered request that was under way in one of the phases: how much longer than usual it took."""
+    concerned = [one for one in seen if one.outcome == "answered" and any(phase.concerns(one) for phase in phases)]
+    return [max(0.0, one.ended - one.begun - usual_s) for one in concerned]
+
+
+def phase_row(seen: Sequence[Seen], phase: Phase, usual_s: float) -> dict[str, float | int]:
+    """Figures of one phase: requests under way in it, those not answered, and extra waits in seconds."""
+    waits = extra_waits_s(seen, [phase], usual_s)
+    concerned = [one for one in seen if phase.concerns(one)]
+    return {
+        "requests": len(concerned),
+        "not_answered": sum(one.outcome != "answered" for one in concerned),
+        "extra_wait_p50_s": round(percentile(waits, 0.5), 2),
+        "extra_wait_p95_s": round(percentile(waits, 0.95), 2),
+        "extra_wait_worst_s": round(max(waits, default=0.0), 2),
+        "seconds": round(phase.ended - phase.began, 1),
+    }

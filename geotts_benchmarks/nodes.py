@@ -1,0 +1,116 @@
+"""`geotts bench nodes`: machines that are lost, cut off and added under load, and a rolling update.
+
+Network namespaces stand for the machines: two with Ray, a gateway and replicas of everything, a third with clients of
+the project that know both addresses. Redis is on the first machine. Needs root, `ip` and redis-server.
+"""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from geotts_benchmarks.harness import Result, percentile, report, say
+from geotts_benchmarks.machines.accounts import (
+    Phase,
+    doubled,
+    extra_waits_s,
+    phase_row,
+    read_journal,
+    undisturbed_s,
+)
+from geotts_benchmarks.machines.load import SteadyLoad
+from geotts_benchmarks.machines.site import Site, running_site, why_not_here
+
+_CLIENTS, _DEADLINE_S, _PARALLEL = 6, 120.0, 2
+_WHOLE_S = 240.0
+_CUT_S = 20.0
+_SETTLE_S = 5.0
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Only the loss of a machine and the update, with shorter pauses.")
+def command(quick: bool) -> None:
+    """Lose, cut off and add a machine and roll out a new version, while clients keep asking.
+
+    lost: requests that a client saw accepted and never answered. doubled: turns that were begun again although their
+    client had seen their end. extra_wait_p95_s: seconds beyond the median of the calm first phase, of the requests that
+    were under way while something was wrong. update_failures: requests that were not answered during the update.
+    """
+    report("nodes", lambda: measure(quick=quick))
+
+
+def measure(*, quick: bool) -> Result:
+    """Start the machines and the service, and return the figures; `skipped` says why there are none."""
+    if reason := why_not_here():
+        return {"skipped": reason}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_site(Path(folder)) as site,
+        site.load(clients=_CLIENTS, deadline_s=_DEADLINE_S, parallel=_PARALLEL) as load,
+    ):
+        return _Run(site, load, quick=quick).measure()
+
+
+@dataclass(slots=True)
+class _Run:
+    """The phases of a run, one after the other."""
+
+    site: Site
+    load: SteadyLoad
+    quick: bool
+    phases: list[Phase] = field(default_factory=list)
+
+    def measure(self) -> Result:
+        self._phase("calm", lambda: time.sleep(10.0 if self.quick else 30.0))
+        if not self.quick:
+            self._phase("partition", self._partition)
+        self._phase("kill", self._kill)
+        self._phase("add", lambda: self.site.ray.start(self.site.worker))
+        self._phase("update", self._update)
+        seen = self.load.finish(_DEADLINE_S + 30)
+        usual_s = undisturbed_s(seen, self.phases[0])
+        waits = extra_waits_s(seen, self.phases[1:], usual_s)
+        accepted = [one for one in seen if one.accepted]
+        lost = [one for one in accepted if one.outcome != "answered"]
+        return {
+            "accepted": len(accepted),
+            "lost": len(lost),
+            "doubled": doubled(seen, read_journal(self.site.journal)),
+            "refused": len(seen) - len(accepted),
+            "extra_wait_p95_s": round(percentile(waits, 0.95), 2),
+            "update_failures": phase_row(seen, self.phases[-1], usual_s)["not_answered"],
+            "usual_s": round(usual_s, 2),
+            "phases": {phase.name: phase_row(seen, phase, usual_s) for phase in self.phases},
+            "failures": sorted({f"{one.outcome} {one.detail}" for one in seen if one.outcome != "answered"})[:5],
+        }
+
+    def _phase(self, name: str, action: Callable[[], object]) -> None:
+        """Do something, wait until the service is whole again, and a moment more."""
+        began = time.monotonic()
+        action()
+        whole_s = self.site.wait_until_whole(_WHOLE_S)
+        time.sleep(_SETTLE_S)
+        self.phases.append(Phase(name, began, time.monotonic()))
+        say(f"{name}: whole {whole_s:.0f} s after it, {len(self.load.seen())} requests so far")
+
+    def _partition(self) -> None:
+        self.site.worker.cut()
+        time.sleep(_CUT_S)
+        self.site.worker.mend()
+
+    def _kill(self) -> None:
+        self.site.worker.kill()
+        time.sleep(_SETTLE_S)  # Serve has to notice before its status says anything
+
+    def _update(self) -> None:
+        """A new version of everything: any change of the arguments makes one."""
+        tree = copy.deepcopy(dict(self.site.tree))
+        tree["applications"][0]["args"]["engine"]["tokens_per_turn"] += 1
+        self.site.deploy(tree)
+        time.sleep(_SETTLE_S)

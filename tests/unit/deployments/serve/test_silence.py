@@ -1,0 +1,121 @@
+"""Replicas that say nothing are lost to a request, and those that are slow but alive are not."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+from ray.serve._private.common import RequestMetadata
+from ray.serve.handle import DeploymentResponseGenerator
+
+from deployments.serve import envelope
+from deployments.serve.envelope import seal, unseal
+from deployments.serve.silence import first_reply, heard
+from tts.errors import ModelError, ReplicaLost
+
+SHORT_S = 0.05
+
+
+class Stream:
+    """What a streaming call returns: items after so many seconds each."""
+
+    def __init__(self, *pauses_s):
+        self.pauses_s = pauses_s
+
+    async def __aiter__(self):
+        for number, pause_s in enumerate(self.pauses_s):
+            await asyncio.sleep(pause_s)
+            yield number
+
+
+async def collected(response, silent_s=SHORT_S):
+    return [item async for item in heard(response, silent_s)]
+
+
+async def test_items_in_time_come_in_their_order():
+    assert await collected(Stream(0, 0.01, 0.01)) == [0, 1, 2]
+    assert await collected(Stream()) == []
+
+
+@pytest.mark.parametrize("pauses_s", [(30,), (0, 30), (0, 0, 30)])
+async def test_silence_is_a_lost_replica(pauses_s):
+    with pytest.raises(ReplicaLost, match="said nothing"):
+        await collected(Stream(*pauses_s))
+
+
+async def test_waiting_for_a_replica_is_not_silence():
+    assigned = asyncio.get_running_loop().create_future()
+    response = DeploymentResponseGenerator(assigned, RequestMetadata("request", "call"), False)
+    reading = asyncio.create_task(collected(response))
+    await asyncio.sleep(4 * SHORT_S)
+    assert not reading.done()
+    assigned.set_result(Stream(0, 0).__aiter__())
+    assert await reading == [0, 1]
+
+
+async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
+    monkeypatch.setattr(envelope, "BEAT_S", 0.02)
+
+    async def thinking():
+        await asyncio.sleep(0.5)
+        yield ["at last"]
+
+    sealed = seal(thinking(), "loc_beat")
+    assert [batch async for batch in unseal(heard(sealed, 0.3))] == [["at last"]]
+
+
+async def test_what_the_other_side_raises_comes_through():
+    async def failing():
+        yield 1
+        raise ModelError("no")
+
+    with pytest.raises(ModelError):
+        await collected(failing())
+
+
+async def test_leaving_early_leaves_nothing_running():
+    async with aclosing(heard(Stream(0, 0, 30), SHORT_S)) as items:
+        assert await anext(items) == 0
+    assert len(asyncio.all_tasks()) == 1
+
+
+async def test_a_call_without_a_reply_is_made_once_more_and_the_first_reply_counts():
+    made = []
+
+    async def call():
+        made.append(len(made))
+        if len(made) == 1:
+            await asyncio.Event().wait()
+        return "the second"
+
+    assert await first_reply(call, SHORT_S) == "the second"
+    assert made == [0, 1]
+    assert len(asyncio.all_tasks()) == 1
+
+
+async def test_a_call_with_a_reply_is_made_once_and_its_error_is_passed_on():
+    made = []
+
+    async def call():
+        made.append(1)
+        raise ReplicaLost("gone")
+
+    with pytest.raises(ReplicaLost, match="gone"):
+        await first_reply(call, SHORT_S)
+    assert made == [1]
+
+
+async def test_who_is_cancelled_while_waiting_cancels_both_calls():
+    ended = []
+
+    async def call():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(1)
+
+    waiting = asyncio.create_task(first_reply(call, SHORT_S))
+    await asyncio.sleep(3 * SHORT_S)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert ended == [1, 1]

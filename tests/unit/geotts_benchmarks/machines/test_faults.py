@@ -1,0 +1,117 @@
+"""The faults of `geotts bench chaos`: what each does to a process or a disk, that it is undone, and their schedule."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from geotts_benchmarks.machines.faults import Harms, schedule
+from geotts_benchmarks.machines.small_disk import small_disk
+
+OPENING = """
+import sys
+for line in sys.stdin:
+    files, found = [], "enough"
+    try:
+        for _ in range(50):
+            files.append(open("/dev/null"))
+    except OSError as error:
+        found = error.strerror
+    for file in files:
+        file.close()
+    print(found, flush=True)
+"""
+
+
+@contextmanager
+def victim():
+    """A process that says on demand whether it can open 50 files. The second argument makes it a `Tools` replica."""
+    words = [sys.executable, "-c", OPENING, "ServeReplica:geotts:Tools"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def says(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+
+def harms(process=None, disks=None, clock=None):
+    pids = [process.pid] if process else []
+    site = SimpleNamespace(
+        head=SimpleNamespace(processes=lambda: pids), worker=SimpleNamespace(processes=list), redis=None
+    )
+    return Harms(site, disks or {}, clock, random.Random(1))
+
+
+def test_a_process_is_killed():
+    with victim() as process:
+        harms(process).do("kill_tools")
+        assert process.wait(5) == -9
+
+
+def test_a_process_is_stopped_and_goes_on():
+    with victim() as process:
+        says(process)
+        undo = harms(process).do("stop_tools")
+        give_up = time.monotonic() + 5
+        while psutil.Process(process.pid).status() != psutil.STATUS_STOPPED:
+            assert time.monotonic() < give_up
+        undo()
+        assert says(process) == "enough"
+
+
+def test_a_process_runs_out_of_handles_and_gets_them_back():
+    with victim() as process:
+        assert says(process) == "enough"
+        undo = harms(process).do("handles_tools")
+        assert says(process) == "Too many open files"
+        undo()
+        assert says(process) == "enough"
+
+
+def test_nothing_is_done_where_no_such_process_runs():
+    with victim() as process:
+        assert harms(process).do("kill_gateway") is None
+
+
+def test_the_clock_is_wrong_for_a_while(tmp_path):
+    clock = tmp_path / "clock"
+    undo = harms(clock=clock).do("clock_step")
+    assert abs(int(clock.read_text())) >= 60
+    undo()
+    assert int(clock.read_text()) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_a_disk_is_full_to_the_last_byte_and_has_room_again(tmp_path):
+    with small_disk(tmp_path / "disk", 1) as disk:
+        undo = harms(disks={"redis": disk}).do("full_redis")
+        with pytest.raises(OSError, match="No space left"):
+            (disk.folder / "more").write_bytes(b"x" * 4096)
+        undo()
+        assert (disk.folder / "more").write_bytes(b"x" * 4096)
+    assert not Path(tmp_path / "disk" / "more").exists()
+
+
+def test_the_schedule_is_that_of_its_seed_and_has_every_kind_as_often():
+    kinds = harms(disks={"redis": None}).kinds()
+    first = schedule(kinds, 3 * len(kinds), random.Random(7))
+    assert first == schedule(kinds, 3 * len(kinds), random.Random(7))
+    assert first != schedule(kinds, 3 * len(kinds), random.Random(8))
+    assert set(Counter(fault.kind for fault in first).values()) == {3}
+    assert all(5 <= fault.lasts_s <= 30 for fault in first if fault.kind.startswith("stop_"))
+    assert all(fault.lasts_s == 0 for fault in first if fault.kind in ("kill_gateway", "kill_controller"))

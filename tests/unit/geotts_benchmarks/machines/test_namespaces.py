@@ -1,0 +1,51 @@
+"""Machines made of network namespaces: reached, cut off, mended, killed, and removed with all that ran on them."""
+
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from support.namespaces import Machine, machines
+
+pytestmark = pytest.mark.slow
+LISTEN = "import socket, time; s = socket.create_server(('', 7000)); print('up', flush=True); time.sleep(60)"
+REACH = "import socket, sys; socket.create_connection((sys.argv[1], 7000), timeout=1)"
+
+
+@contextmanager
+def listening(machine: Machine):
+    with machine.start(sys.executable, "-c", LISTEN, stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()
+            yield process
+        finally:
+            process.kill()
+
+
+def reaches(asking: Machine, asked: Machine):
+    return asking.run(sys.executable, "-c", REACH, asked.address, timeout=20).returncode == 0
+
+
+def test_a_machine_is_reached_until_it_is_cut_off_and_again_when_it_is_mended():
+    with machines(2) as (one, other), listening(other):
+        assert reaches(one, other)
+        other.cut()
+        assert not reaches(one, other)
+        other.mend()
+        assert reaches(one, other)
+
+
+def test_what_runs_on_a_machine_ends_with_it():
+    with machines(2) as (one, other), listening(one) as killed, listening(other) as left:
+        one.kill()
+        assert killed.wait(5)
+        assert one.processes() == []
+        assert left.poll() is None
+
+
+def test_nothing_is_left_of_machines_whose_processes_still_ran():
+    with machines(1) as (machine,):
+        process = machine.start("sleep", "60")
+    assert process.wait(5)
+    names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
+    assert machine.name not in names
