@@ -1,4 +1,4 @@
-"""`geotts eval score | run | rewards | convert | compare | report | datasets | scenes`."""
+"""`geotts eval score | run | rewards | convert | compare | report | card | datasets | scenes`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import orjson
 from rich.table import Table
 
 from deployments.cli.console import STDERR, config_option
+from deployments.cli.eval_card import card
 from deployments.cli.eval_reread import reread_run
 from deployments.cli.eval_rewards import geocoded_option, rewards
 from deployments.cli.eval_run import run
@@ -170,6 +171,7 @@ def scenes(folder: Path, count: int, split: str, seed: int, near: bool) -> None:
 
 
 command.add_command(run)
+command.add_command(card)
 command.add_command(rewards)
 command.add_command(reread_run)
 

@@ -1,0 +1,63 @@
+"""`geotts eval card`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from deployments.cli.console import STDERR, config_option
+from deployments.wiring.parts import make_world
+from tts.config import AppArgs
+from tts.eval.card.card import Card, card_of
+from tts.eval.card.card_page import card_markdown, curves_svg
+from tts.eval.card.card_row import card_rows
+from tts.verify.consensus.calibration import load, shipped
+from tts.verify.evidence.world import World
+
+
+@click.command()
+@click.argument("runs", metavar="RUN…", nargs=-1, required=True)
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Markdown file; its picture goes beside it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each run instead of Markdown.")
+@config_option
+def card(args: AppArgs, runs: tuple[str, ...], out: Path | None, as_json: bool) -> None:
+    """Make the method card of RUNs: risk and coverage, errors and radii by continent, abstentions, cost per answer.
+
+    A RUN is a run file (JSON Lines or Parquet) or a folder of published logs, whose answers the consensus gives.
+    NAME=PATH gives it a name. The calibration that the configuration names (`verifier.calibration`),
+    or else the general one, gives the radii of logs.
+    """
+    world = make_world(args.data_dir)
+    cards = [_card(given, world, args) for given in runs]
+    if as_json:
+        for found in cards:
+            click.echo(found.json_bytes().decode())
+        return
+    names = " ".join(map(_shown, runs))
+    made_on = datetime.now(UTC).date().isoformat()
+    picture = None if out is None else out.with_suffix(".svg")
+    command = f"geotts eval card {names}" + ("" if out is None else f" -o {out.name}")
+    text = card_markdown(cards, command=command, made_on=made_on, curve=None if picture is None else picture.name)
+    if out is None or picture is None:
+        click.echo(text, nl=False)
+        return
+    out.write_text(text, encoding="utf-8")
+    picture.write_text(curves_svg(cards), encoding="utf-8")
+    STDERR.print(f"{out} and {picture}: {len(cards)} runs", soft_wrap=True, markup=False)
+
+
+def _card(given: str, world: World, args: AppArgs) -> Card:
+    name, _, path = given.rpartition("=")
+    source = Path(path)
+    named = args.verifier.calibration
+    calibration = shipped("default") if named is None else load(named)
+    origin = calibration.origin if source.is_dir() else "what the service said in its answers"
+    return card_of(name or source.stem, card_rows(source, world, calibration), origin)
+
+
+def _shown(given: str) -> str:
+    """As it is written on a page that others read: without the folders of this machine."""
+    name, _, path = given.rpartition("=")
+    return f"'{name}={Path(path).name}'" if name else Path(path).name

@@ -1,0 +1,106 @@
+"""The method card of a made-up run, by the command line: every figure on it is known beforehand."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from support.made_answers import an_answer
+
+from deployments.cli import cli
+from tts.domain.answer import Radius
+from tts.domain.geo import LatLon, destination
+from tts.domain.request import LocateOptions
+from tts.domain.usage import Usage
+from tts.eval.runs.record import Record
+from tts.eval.sample import Truth
+
+PARIS, TOKYO = LatLon(lat=48.857, lon=2.352), LatLon(lat=35.68, lon=139.76)
+
+
+def a_record(number, truth, error_km, *, confidence=0.5, tags=(), **more):
+    """An answer this far off with radii of 10 and 100 km; an abstention for None."""
+    away = destination(truth, bearing_deg=90, distance_km=error_km or 0.0)
+    update = {"lat": away.lat, "lon": away.lon, "radius_km": Radius(p50=10.0, p90=100.0), "confidence": confidence}
+    if error_km is None:
+        update |= {"lat": None, "lon": None, "radius_km": None, "abstained": True}
+    usage = Usage(prompt_tokens=900, completion_tokens=100 + number, cost_usd=0.02)
+    return Record(
+        dataset="made",
+        sample=f"s{number}",
+        tags=tags,
+        truth=Truth(point=truth),
+        options=LocateOptions(),
+        elapsed_s=float(number),
+        answer=an_answer(usage=usage, **update),
+    ).model_copy(update=more)
+
+
+@pytest.fixture
+def run_file(tmp_path):
+    """Four answers in Europe, of which the surest two are right; one abstention and one failure in Asia."""
+    records = [
+        a_record(1, PARIS, 1.5, confidence=0.9, tags=("with text",)),
+        a_record(2, PARIS, 20.0, confidence=0.8),
+        a_record(3, PARIS, 60.0, confidence=0.6),
+        a_record(4, PARIS, 3000.0, confidence=0.1),
+        a_record(5, TOKYO, None),
+        a_record(6, TOKYO, 0.0, failure="the engine is down", answer=None),
+    ]
+    path = tmp_path / "made.jsonl"
+    path.write_bytes(b"\n".join(record.json_line() for record in records) + b"\n")
+    return path
+
+
+def card(*arguments):
+    done = CliRunner().invoke(cli, ["eval", "card", *map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_every_figure_of_a_made_up_run_is_the_one_that_was_put_in(run_file, data_store):
+    found = json.loads(card(run_file, "--json"))
+    whole, parts = found["whole"], {part["name"]: part for part in found["by_continent"]}
+    assert (whole["n"], whole["failed"]) == (6, 1)
+    assert whole["abstained"]["value"] == pytest.approx(20.0)
+    assert [share["value"] for share in whole["within"]] == pytest.approx([0.0, 40.0, 60.0, 60.0, 60.0])
+    assert whole["median_km"] == pytest.approx(40.0, abs=0.1)
+    assert (whole["cover50"]["value"], whole["cover90"]["value"]) == (25.0, 75.0)
+    assert whole["radius90_median_km"] == 100.0
+    assert (parts["Europe"]["n"], parts["Asia"]["n"]) == (4, 2)
+    assert parts["Asia"]["cover90"] is None
+    assert [part["name"] for part in found["by_tag"]] == ["with text"]
+    assert found["cost"]["n"] == 5
+    assert found["cost"]["tokens"]["value"] == pytest.approx(1003.0)
+    assert (found["cost"]["p50_s"], found["cost"]["usd"]["value"]) == (3.0, pytest.approx(0.02))
+
+
+def test_risk_grows_with_coverage_and_ends_where_only_abstentions_are_left(run_file, data_store):
+    curve = json.loads(card(run_file, "--json"))["risk_coverage"]
+    shown = [(point["coverage"], point["n"], point["risk"]["value"]) for point in curve]
+    assert shown == [(0.2, 1, 0.0), (0.4, 2, 0.0), (0.6, 3, pytest.approx(100 / 3)), (0.8, 4, 50.0)]
+    assert [point["confidence"] for point in curve] == [0.9, 0.8, 0.6, 0.1]
+    assert all(point["risk"]["low"] <= point["risk"]["value"] <= point["risk"]["high"] for point in curve)
+
+
+def test_the_page_states_its_command_and_its_date_and_has_a_picture_beside_it(run_file, data_store, tmp_path):
+    out = tmp_path / "method-card.md"
+    card(f"my <run>={run_file}", "-o", out)
+    page, picture = out.read_text(), (tmp_path / "method-card.svg").read_text()
+    assert "by `geotts eval card 'my <run>=made.jsonl' -o method-card.md`" in page
+    assert "![Risk and coverage of every run](method-card.svg)" in page
+    assert "| all | 6 | 1 | 20.0 [3.6, 62.4] |" in page
+    assert "my &lt;run&gt;" in picture
+    assert picture.count("<polyline") == 1
+    assert str(tmp_path) not in page
+
+
+def test_the_answers_of_published_logs_are_those_of_the_consensus(tmp_path, data_store):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for system, lat in (("a", 48.857), ("b", 48.86), ("c", -33.9)):
+        stated = json.dumps({"lat": lat, "lon": 2.352, "city": "Paris", "country": "France"})
+        rows = [{"index": i, "ground_truth": {"lat": 48.857, "lon": 2.352}, "solution_str": stated} for i in range(3)]
+        (logs / f"{system}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = json.loads(card(logs, "--json"))
+    assert (found["whole"]["n"], found["whole"]["within"][1]["value"], found["cost"]) == (3, 100.0, None)
+    assert "IMAGEO-2" in found["origin"]

@@ -1,0 +1,117 @@
+"""One photo as a method card counts it, from a run file or from a folder of published logs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tts.domain.geo import LatLon, distance_km
+from tts.domain.value import Value
+from tts.eval.calibrating import Case, cases_of
+from tts.eval.runs.parquet import records_of_parquet
+from tts.eval.runs.record import Record, read_records
+from tts.verify.consensus.calibration import Calibration
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import judge
+
+CONTINENTS = {
+    "AF": "Africa", "AN": "Antarctica", "AS": "Asia", "EU": "Europe", "NA": "North America", "OC": "Oceania",
+    "SA": "South America",
+}  # fmt: skip
+_NOWHERE = "no country"
+_LOGS_TARGET_KM = 25.0
+
+
+class Answered(Value):
+    """What an answer with a point says, and how far off it is. Distances in km; `right`: within the wanted radius."""
+
+    error_km: float
+    right: bool
+    confidence: float
+    in_radius50: bool | None = None
+    in_radius90: bool | None = None
+    radius90_km: float | None = None
+
+
+class Cost(Value):
+    """What one answer used."""
+
+    tokens: int
+    seconds: float
+    usd: float
+
+
+class CardRow(Value):
+    """One photo. `tags` are those of its data set.
+
+    `answered` is None for an abstention. `target_km` is the wanted radius, `cost` None if unknown.
+    """
+
+    continent: str
+    target_km: float
+    tags: tuple[str, ...] = ()
+    failed: bool = False
+    answered: Answered | None = None
+    cost: Cost | None = None
+
+
+def card_rows(source: Path, world: World, calibration: Calibration) -> list[CardRow]:
+    """Rows of a run file, or of a folder of logs, whose answers the consensus then gives with `calibration`.
+
+    Raises:
+        DataError: when the source is neither, or holds nothing.
+    """
+    if source.is_dir():
+        return [_from_case(case, world, calibration) for case in cases_of(source)]
+    return rows_of_records(records_of_parquet(source) if source.suffix == ".parquet" else read_records(source), world)
+
+
+def rows_of_records(records: Sequence[Record], world: World) -> list[CardRow]:
+    """Rows of recorded requests; a failure is neither an answer nor an abstention."""
+    return [_from_record(record, world) for record in records]
+
+
+def _from_record(record: Record, world: World) -> CardRow:
+    truth, target_km = record.truth, record.options.target_radius_km
+    row = CardRow(
+        continent=_continent(truth.point, world), target_km=target_km, tags=record.tags, failed=bool(record.failure)
+    )
+    answer = record.answer
+    if row.failed or answer is None:
+        return row.model_copy(update={"failed": True})
+    usage = answer.usage
+    cost = Cost(tokens=usage.prompt_tokens + usage.completion_tokens, seconds=record.elapsed_s, usd=usage.cost_usd)
+    if answer.point is None:
+        return row.model_copy(update={"cost": cost})
+    error_km, radius = distance_km(answer.point, truth.point), answer.radius_km
+    answered = Answered(
+        error_km=error_km,
+        right=error_km < max(target_km, truth.slack_km),
+        confidence=answer.confidence,
+        in_radius50=None if radius is None else error_km <= max(radius.p50, truth.slack_km),
+        in_radius90=None if radius is None else error_km <= max(radius.p90, truth.slack_km),
+        radius90_km=None if radius is None else radius.p90,
+    )
+    return row.model_copy(update={"answered": answered, "cost": cost})
+
+
+def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
+    row = CardRow(continent=_continent(case.truth, world), target_km=_LOGS_TARGET_KM)
+    verdict = judge(case.trajectories, case.readings, world)
+    if not verdict.clusters or verdict.spread is None:
+        return row
+    error_km, radius = distance_km(verdict.clusters[0].centre, case.truth), calibration.radius(verdict.spread)
+    answered = Answered(
+        error_km=error_km,
+        right=error_km < _LOGS_TARGET_KM,
+        confidence=calibration.probability_within(verdict.spread, _LOGS_TARGET_KM),
+        in_radius50=error_km <= radius.p50,
+        in_radius90=error_km <= radius.p90,
+        radius90_km=radius.p90,
+    )
+    return row.model_copy(update={"answered": answered})
+
+
+def _continent(point: LatLon, world: World) -> str:
+    country = world.countries.at(point)
+    return _NOWHERE if country is None else CONTINENTS.get(country.continent, _NOWHERE)
