@@ -137,36 +137,40 @@ class Verdict(Value):
     is supported. A place known to country level only carries a representative point and an honest radius.
     """
 
-    lat: float | None = Field(description="degrees north, WGS-84; null exactly when it abstains")
-    lon: float | None = Field(description="degrees east, WGS-84; null exactly when it abstains")
-    radius_km: Radius | None = Field(description="null when it abstains")
+    lat: float | None = Field(description="degrees north, WGS-84; null if the answer is an abstention")
+    lon: float | None = Field(description="degrees east, WGS-84; null if the answer is an abstention")
+    radius_km: Radius | None = Field(description="null if the answer is an abstention")
     level: Level
-    abstained: bool = Field(description="nothing supports a point; country and region may still be known")
+    abstained: bool = Field(description="true: nothing supports a point; country and region may still be known")
     country: str = ""
     country_code: str = ""
     region: str = ""
     city: str = ""
     place: str = ""
     town_centre: bool = Field(
-        default=False, description="true: the point stands for the town that is named, not for a spot in it"
+        default=False, description="true: the point stands for the named town as a whole, not for a spot in it"
     )
-    confidence: Share = Field(description="probability that the true place is within target_radius_km")
+    confidence: Share = Field(description="probability that the true place lies within `target_radius_km` of the point")
     target_radius_km: float
     explanation: str = ""
     candidates: tuple[Candidate, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     contradictions: tuple[Contradiction, ...] = Field(
-        default=(), description="what was found against the caller's area, hint or photos; shown first"
+        default=(), description="what the caller stated and the photo contradicts; shown before the answer"
     )
-    hint: HintOutcome | None = Field(default=None, description="what became of the hint, where one was given")
+    hint: HintOutcome | None = Field(
+        default=None, description="the hint, compared with the answer; null without a hint"
+    )
     per_photo: tuple[PhotoAnswer, ...] = Field(
-        default=(), description="an answer for each photo, when they cannot be of one place"
+        default=(), description="one answer for each photo, if they cannot show one place"
     )
     calibration: CalibrationState | None = Field(
-        default=None, description="what radius and confidence rest on; null where the service does not say"
+        default=None, description="the calibration of radius and confidence; null if it is not known"
     )
-    check: ClaimCheck | None = Field(default=None, description="what became of the claim, where one was to be checked")
+    check: ClaimCheck | None = Field(
+        default=None, description="the result of the check; null if no claim was to be checked"
+    )
 
     @model_validator(mode="after")
     def _abstention_has_no_point(self) -> Verdict:
@@ -186,22 +190,20 @@ class Verdict(Value):
 
 
 class Answer(Verdict):
-    """The result of a request: the verdict, and what it took to get there."""
+    """The result of a request: the verdict, and how it was reached."""
 
     n: RunCount
     route: Route | None = None
     stop_reason: StopReason
     rollouts: tuple[RolloutStatus, ...] = ()
-    undone: tuple[str, ...] = Field(default=(), description="what was planned and left undone, and why")
+    undone: tuple[str, ...] = Field(default=(), description="what was planned and not done, with the reason")
     usage: Usage = Usage()
     timing: Timing
     provenance: Provenance = Provenance()
     file_claims: tuple[FileClaim, ...] = Field(
-        default=(), description="what the files claim about themselves (exif: report); never used for the answer"
+        default=(), description="what the files claim about themselves (`exif: report`); never used for the answer"
     )
     file_checks: tuple[FileCheck, ...] = Field(
-        default=(), description="those claims against the answer and each other (claims: true)"
+        default=(), description="the claims of the files, compared with the answer and with each other (`claims: true`)"
     )
-    changed: Change | None = Field(
-        default=None, description="of a continued request: what became of the earlier answer, and why"
-    )
+    changed: Change | None = Field(default=None, description="for a continued request: how the answer changed, and why")

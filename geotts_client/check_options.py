@@ -19,7 +19,7 @@ class CheckOptions(LocateOptions):
     """The claim is a place by its name, an area as in `within`, or two to eight of them to compare."""
 
     claim: Claimed = Field(
-        description="the place that somebody says the photo shows: a name (`Kharkiv`), `lat,lon,km`, countries "
+        description="the claimed place: a name (`Kharkiv`), `lat,lon,km`, countries "
         "(`UA`), `bbox:south,west,north,east`, an area; or a list of 2 to 8 of these to compare"
     )
 

@@ -32,22 +32,22 @@ class ContinueOptions(Value):
         BeforeValidator(_rejected),
     ] = Field(
         default=None,
-        description="where it was not taken: true for the earlier answer, a place by its name (`Sofia`), "
+        description="where the photo was not taken: `true` for the earlier answer; else a name (`Sofia`), "
         "`lat,lon,km`, countries (`BG`), an area, or a list of these",
     )
     fact: Annotated[str, Field(max_length=MAX_FACT)] | None = Field(
         default=None,
-        description="what you know by now, in words; a claim as `hint` is. `not in Italy` rules Italy out",
+        description="a new fact, in words. It is a claim, as `hint` is. `not in Italy` rules Italy out",
     )
     within: Annotated[Area | None, BeforeValidator(area_given)] = Field(
-        default=None, description="an area the answer must lie in, in place of the earlier one"
+        default=None, description="an area in which the answer must lie; it replaces the earlier one"
     )
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
-        default=None, description="seconds until the best answer so far is due; the earlier request's when absent"
+        default=None, description="seconds after which the best answer so far is returned; default: as before"
     )
     resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
         default=0.0, description=_OWN["resume_grace_s"].description
     )
     include: Literal["none", "summary", "full"] | None = Field(
-        default=None, description="how much of the trajectories a JSON reply carries; as before when absent"
+        default=None, description="how much of the trajectories a JSON reply contains; default: as before"
     )

@@ -114,12 +114,14 @@ class TurnFinished(_RolloutEvent):
     turn: int
     usage: Usage
     cues: Cues | None = Field(default=None, description="what the first turn says about the photo")
-    problem: str = Field(default="", description="why the turn could not be used; empty for one that could")
-    cut: bool = Field(default=False, description="true: its text was cut off at the token limit or the context")
+    problem: str = Field(default="", description="why the turn could not be used; empty if it was used")
+    cut: bool = Field(
+        default=False, description="true: the text was cut off at the token limit or at the end of the context"
+    )
 
 
 class RolloutResumed(_RolloutEvent):
-    """The rollout goes on after turn `from_turn` finished (-1: from the start); what it said later is void."""
+    """The rollout continues after its turn `from_turn` (-1: from the start). Its later text is no longer valid."""
 
     type: Literal["rollout_resumed"] = "rollout_resumed"
     from_turn: int
@@ -131,7 +133,7 @@ class RolloutResumed(_RolloutEvent):
 
 
 class RolloutFinished(_RolloutEvent):
-    """The end of one rollout. `answer` is its final word or its best hypothesis, or None if it never had one.
+    """The end of one rollout. `answer` is its final answer, else its best hypothesis; null if it had none.
     `failure` says why it failed.
     """
 
@@ -151,7 +153,7 @@ class ClusterInfo(Value):  # noqa: D101
 
 
 class Consensus(_Event):
-    """How far the hypotheses so far agree at the wanted radius."""
+    """How many of the hypotheses so far agree within the target radius."""
 
     type: Literal["consensus"] = "consensus"
     radius_km: float
@@ -179,7 +181,7 @@ class Answered(_Event):  # noqa: D101
 
 
 class Failed(_Event):
-    """A problem (RFC 9457 members) that ended the request. `causes` say why no rollout could work, where that is so."""
+    """The problem (RFC 9457) that ended the request. If no rollout could work, `causes` says why."""
 
     type: Literal["error"] = "error"
     code: str
@@ -190,9 +192,11 @@ class Failed(_Event):
 
 
 class LeftMachine(_Event):
-    """What left this machine for the request, told before `done`: the hosts of remote engines, which get photos and
-    conversation, and each HTTP request that went out: of tools, to remote engines, for photos that came as URLs. Not
-    `complete` when a part of it could not be learnt. Absent when nothing left.
+    """What left this machine for the request. It comes before `done`, and only if something left.
+
+    `engines` are the hosts of remote engines, which get photos and conversations. `sent` lists each HTTP request that
+    went out: those of tools, those to remote engines, and those for photos that came as URLs. `complete` is false if a
+    part is not known.
     """
 
     type: Literal["left_machine"] = "left_machine"

@@ -43,9 +43,9 @@ class Candidate(Value):
 
 
 class Evidence(Value):
-    """A claim, and what it rests on: follow rollout → tool call → quote or url.
+    """A claim, and what it rests on: a rollout, its tool call, and the quote or URL.
 
-    Of an abstention that names a candidate, evidence speaks for or against the first candidate.
+    If an abstention names candidates, its evidence is for or against the first one.
     """
 
     id: str

@@ -39,62 +39,66 @@ class LocateOptions(Value):
     """Everything about a request but its pictures; the same fields travel as form, JSON or arguments."""
 
     n_parallel: Annotated[int, Field(ge=1, le=MAX_PARALLEL)] = Field(
-        default=4, description="rollouts in parallel: a ceiling under depth=auto, exact otherwise"
+        default=4, description="rollouts in parallel: an upper limit with `depth=auto`, else the exact number"
     )
     depth: Depth = Depth.AUTO
     dialect: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")] | None = Field(
-        default=None, description="how the model is spoken to; the server's default when absent"
+        default=None, description="dialect of the model: its prompts and form of answers; default: the server's"
     )
     hint: Annotated[str, Field(max_length=2000)] | None = Field(
-        default=None, description="what you already know, in any language"
+        default=None, description="what you already know about the place, in any language"
     )
     tools: Annotated[tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=32)] | None = Field(
-        default=None, description="allow-list of tool names; all configured tools when absent"
+        default=None, description="names of the tools that may be called; default: all configured tools"
     )
     hide_photo_hosts: bool = Field(
         default=False,
-        description="hide search results of photo sites, whose pages tell where a photo was taken",
+        description="hide search results from photo sites, because their pages say where a photo was taken",
     )
     allow_region_search: bool = Field(
         default=False,
-        description="consent: regions of the photo, up to all of it, may be sent to web services that search by "
-        "picture, where the operator allows it",
+        description="consent to send regions of the photo, up to the whole photo, to web services that search by "
+        "picture; the operator must allow it too",
     )
     target_radius_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] = Field(
-        default=25.0, description="the precision you need: confidence is the probability of being within it"
+        default=25.0, description="precision that you need, in km: `confidence` refers to it"
     )
     within: Annotated[Area | None, BeforeValidator(area_given)] = Field(
-        default=None, description="an area the answer must lie in"
+        default=None, description="an area in which the answer must lie"
     )
     not_there: RuledOutPlaces = Field(
         default=(),
-        description="places where it was not taken: names (`Sofia`), `lat,lon,km`, countries (`BG`), areas; the answer "
-        "lies in none of them",
+        description="places where the photo was not taken: names (`Sofia`), `lat,lon,km`, countries (`BG`), areas; the "
+        "answer lies in none of them",
     )
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
-        default=None, description="seconds until the best answer so far is due"
+        default=None, description="seconds after which the best answer so far is returned"
     )
-    max_tokens_total: Annotated[int, Field(ge=16)] | None = None
-    max_tool_calls: Annotated[int, Field(ge=0, le=1024)] | None = None
+    max_tokens_total: Annotated[int, Field(ge=16)] | None = Field(
+        default=None, description="tokens that all rollouts together may use"
+    )
+    max_tool_calls: Annotated[int, Field(ge=0, le=1024)] | None = Field(
+        default=None, description="tool calls that all rollouts together may make"
+    )
     max_cost_usd: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = Field(
-        default=None, description="US dollars that the models of this request may cost, by the operator's price table"
+        default=None, description="US dollars that the models may cost for this request, by the operator's price table"
     )
     stop: Annotated[str, Field(pattern=STOP_PATTERN)] | None = Field(
         default=None,
-        description="when agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p], "
-        "loss[:points]; the server's default when absent",
+        description="policy by which rollouts that agree stop the others: none, quorum[:k], first:m, beta[:p], "
+        "worth[:p], loss[:points]; default: the server's",
     )
     resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
-        default=0.0, description="how long the work goes on after the client went away"
+        default=0.0, description="seconds for which the work continues after the client has disconnected"
     )
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(
-        default=None, description="the same seed repeats the same answer"
+        default=None, description="with `stop=none`, the same seed gives the same answer"
     )
     include: Literal["none", "summary", "full"] = Field(
-        default="summary", description="how much of the trajectories a JSON reply carries"
+        default="summary", description="how much of the trajectories a JSON reply contains"
     )
     exif: Literal["ignore", "report"] = Field(
-        default="ignore", description="report: tell beside the answer what position the file itself claims"
+        default="ignore", description="`report`: report the position that the file claims, beside the answer"
     )
     claims: bool = Field(
         default=False,
@@ -102,7 +106,7 @@ class LocateOptions(Value):
     )
     verifier_questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] | None = Field(
         default=None,
-        description="tool calls that the verifier may make itself to tell the leading places apart; the server's "
-        "default when absent, and never more than the server allows",
+        description="tool calls that the verifier itself may make to decide between the leading places; default and "
+        "upper limit: the server's",
         exclude_if=lambda questions: questions is None,
     )

@@ -13,8 +13,8 @@ from geotts_client.trajectory import Trajectory, Turn
 from geotts_client.value import Value
 
 PROBLEM_BASE = "urn:geotts:problem:"
-_ASKED = "with include=full: the verifier's own tool calls, a turn for each round; left out where there are none"
-_LEFT = "with include=full: what left the machine, to whom, when; null when nothing did"
+_ASKED = "with `include=full`: the verifier's own tool calls, one turn for each round; absent if there are none"
+_LEFT = "with `include=full`: what left the machine, to whom and when; null if nothing left"
 
 
 class LocateResponse(Value):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -10,6 +12,11 @@ Json = dict[str, Any]
 _METHODS = ("get", "post", "put", "delete")
 
 
+_PROBLEM = "application/problem+json"
+_COMMON = (
+    "Most operations can reply with each of these problems (`application/problem+json`). An operation lists a status "
+    "itself only if it means something else there."
+)
 _GUIDES = "[operating.md](operating.md)", "[threat-model.md](threat-model.md)"
 _HERE = "`docs/operating.md` in the source", "`docs/threat-model.md` there"
 
@@ -18,10 +25,11 @@ def reference(schema: Json, *, served: bool = False) -> str:
     """The whole page as Markdown; the same schema gives the same page. `served`: it stands alone, at `/docs`."""
     operating, threats = _HERE if served else _GUIDES
     made = (
-        "Made from [the schema](/openapi.json). [The page](/) uses it; [is it ready?](/readyz)"
+        "This page is generated from [the schema](/openapi.json). [The web page](/) uses this API. "
+        "[Is the service ready?](/readyz)"
         if served
-        else "Made from the schema at `/openapi.json`; "
-        "`UPDATE_GOLDEN=1 pytest tests/unit/deployments/http/test_openapi.py` writes it."
+        else "This page is generated from the schema at `/openapi.json`, by "
+        "`UPDATE_GOLDEN=1 pytest tests/unit/deployments/http/test_openapi.py`."
     )
     models: Json = schema["components"]["schemas"]
     lines = [
@@ -30,8 +38,16 @@ def reference(schema: Json, *, served: bool = False) -> str:
         schema["info"]["description"],
         f"How to run it, keys, limits and metrics: {operating}. What happens to a photo: {threats}.",
     ]
-    for path, operations in schema["paths"].items():
-        lines += [_operation(path, method, operations[method], models) for method in _METHODS if method in operations]
+    operations = [
+        (f"{method.upper()} {path}", of_path[method])
+        for path, of_path in schema["paths"].items()
+        for method in _METHODS
+        if method in of_path
+    ]
+    problems = _common_problems([operation for _, operation in operations])
+    listed = (f"* **{status}** {problem['description']}" for status, problem in problems.items())
+    lines += ["## Problems", _COMMON, "\n".join(listed)]
+    lines += [_operation(title, operation, models, problems) for title, operation in operations]
     lines.append("## Events")
     lines.append(
         "Every event has `type`, `seq` (strictly increasing) and `t_s` (seconds since the request was accepted)."
@@ -43,8 +59,19 @@ def reference(schema: Json, *, served: bool = False) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def _operation(path: str, method: str, operation: Json, models: Json) -> str:
-    parts = [f"## {method.upper()} {path}", _words(operation.get("description", ""))]
+def _common_problems(operations: Sequence[Json]) -> dict[str, Json]:
+    """The problems that most operations can reply with, by status."""
+    counts = Counter(
+        (status, orjson.dumps(reply, option=orjson.OPT_SORT_KEYS))
+        for operation in operations
+        for status, reply in operation["responses"].items()
+        if set(reply.get("content", {})) == {_PROBLEM}
+    )
+    return {status: orjson.loads(reply) for (status, reply), n in sorted(counts.items()) if 2 * n > len(operations)}
+
+
+def _operation(title: str, operation: Json, models: Json, common: dict[str, Json]) -> str:
+    parts = [f"## {title}", _words(operation.get("description", ""))]
     if parameters := operation.get("parameters"):
         rows = [f"| `{p['name']}` | {p['in']} | {_words(p.get('description') or '')} |" for p in parameters]
         parts.append("\n".join(["| parameter | in | |", "|---|---|---|", *rows]))
@@ -59,8 +86,16 @@ def _operation(path: str, method: str, operation: Json, models: Json) -> str:
                 "<!-- shown only: needs the network -->\n\n" if '"url"' in example_json else ""
             )  # see tests/support/docs_blocks.py
             parts.append(f"Example, {name} (`{kind}`):\n\n{mark}```json\n{example_json}\n```")
-    parts.append("\n".join(_reply(status, reply) for status, reply in sorted(operation["responses"].items())))
+    parts.append(_replies(operation["responses"], common))
     return "\n\n".join(part for part in parts if part)
+
+
+def _replies(replies: Json, common: dict[str, Json]) -> str:
+    """What the operation replies. The problems that it shares with others are named by one line."""
+    if not common.keys() <= replies.keys():
+        common = {}
+    own = [_reply(status, reply) for status, reply in sorted(replies.items()) if common.get(status) != reply]
+    return "\n".join([*own, *(["* the [problems](#problems) of most operations"] if common else [])])
 
 
 def _reply(status: str, reply: Json) -> str:

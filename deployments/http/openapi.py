@@ -39,7 +39,9 @@ _SOURCE: Json = {
         },
         {
             "type": "object",
-            "properties": {"url": {"type": "string", "format": "uri", "description": "fetched here, if enabled"}},
+            "properties": {
+                "url": {"type": "string", "format": "uri", "description": "the service fetches it, if allowed"}
+            },
             "required": ["url"],
             "additionalProperties": False,
         },
@@ -50,14 +52,14 @@ _FILE: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
 
 def _several(one: Json) -> Json:
     many = {"type": "array", "items": one, "minItems": 1, "maxItems": MAX_PHOTOS}
-    return {"description": f"one photo, or up to {MAX_PHOTOS} of one place", "oneOf": [one, many]}
+    return {"description": f"one photo, or up to {MAX_PHOTOS} photos of one place", "oneOf": [one, many]}
 
 
 def _body(image: Json, options: Json, *, photos: bool = True) -> Json:
     """The options, and an area that may be said in words, too; `photos`: there has to be one."""
     within = options["properties"]["within"]
     words = {"type": "string", "examples": ["IT, FR", "41.9, 12.5, 200"]}
-    schema = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; in words: {WAYS}"}
+    schema = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; as text: {WAYS}"}
     properties = {"image": _several(image), **options["properties"], "within": {**within, **schema}}
     required = [*(["image"] if photos else []), *options.get("required", [])]
     stated = {"required": required} if required else {}
@@ -74,21 +76,23 @@ def _header(name: str, description: str, schema: Json | None = None) -> Json:
     }
 
 
-IDEMPOTENCY_KEY = _header("Idempotency-Key", "1 to 200 visible characters; the same key and request never run twice")
-TRACEPARENT = _header("traceparent", "W3C trace context; the request joins your trace")
+IDEMPOTENCY_KEY = _header(
+    "Idempotency-Key", "1 to 200 visible characters; a request that is sent again with it is not run again"
+)
+TRACEPARENT = _header("traceparent", "W3C trace context; the request becomes part of your trace")
 
 _STREAMS: Json = {
     "text/event-stream": {
         "schema": {
             "type": "string",
-            "description": "frames of `id` (seq), `event` (type) and `data` (an Event); comments while it is silent",
+            "description": "frames of `id` (seq), `event` (type) and `data` (an Event); comments between events",
         },
         "example": 'id: 1\nevent: accepted\ndata: {"seq": 1, "t_s": 0.0, "type": "accepted", "…": "…"}\n\n',
     },
     "application/x-ndjson": {
         "schema": {
             "$ref": "#/components/schemas/Event",
-            "description": "one a line; empty lines while it is silent",
+            "description": "one event a line; empty lines between events",
         }
     },
 }
@@ -104,8 +108,8 @@ _EXPORTS: Json = {
 LOCATE: Json = {
     "parameters": [
         IDEMPOTENCY_KEY,
-        _header("Webhook-Url", "where the end of the request is reported; the operator allows the host"),
-        _header("Prefer", "`respond-async`: 202 at once, the work goes on without you"),
+        _header("Webhook-Url", "URL to which the end is reported; the operator must allow its host"),
+        _header("Prefer", "`respond-async`: the reply is a 202 at once; the work continues"),
         TRACEPARENT,
     ],
     "requestBody": {
@@ -136,12 +140,15 @@ LOCATE: Json = {
         "200": {
             "content": {**_STREAMS, **_GEOJSON},
             "headers": {
-                "X-Request-Id": {"schema": {"type": "string"}, "description": "names the request everywhere"},
-                "Idempotency-Replayed": {"schema": {"type": "string"}, "description": "`true`: it ran before"},
+                "X-Request-Id": {"schema": {"type": "string"}, "description": "id of the request"},
+                "Idempotency-Replayed": {
+                    "schema": {"type": "string"},
+                    "description": "`true`: the request had run before",
+                },
             },
         },
         "202": {
-            "description": "Accepted (`Prefer: respond-async`): ask at `Location`",
+            "description": "Accepted (`Prefer: respond-async`); `Location` is the address of its state",
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Accepted202"}}},
         },
     },
@@ -187,15 +194,17 @@ CONTINUE: Json = {
 }
 
 STATUS: Json = {
-    "parameters": [_header("Prefer", "`wait=20`: the reply waits up to 20 s for the end; at most 60 s")],
+    "parameters": [_header("Prefer", "`wait=20`: wait up to 20 s (60 s at most) for the end of the request")],
     "responses": {"200": {"content": {**_GEOJSON, **_EXPORTS}}},
 }
 
 EVENTS: Json = {
-    "parameters": [_header("Last-Event-ID", "the `id` of the last event you have", {"type": "integer", "minimum": 0})],
+    "parameters": [
+        _header("Last-Event-ID", "the `id` of the last event that you have", {"type": "integer", "minimum": 0})
+    ],
     "responses": {
         "200": {"description": "The events", "content": _STREAMS},
-        "204": {"description": "You have them all: it has ended, and nothing follows that event"},
+        "204": {"description": "The request has ended, and no event follows the one in `Last-Event-ID`"},
     },
 }
 
@@ -206,7 +215,7 @@ FILE: Json = {
 TILE: Json = {
     "responses": {
         "200": {"description": "The tile", "content": {"image/png": {"schema": _FILE}}},
-        "304": {"description": "The one that `If-None-Match` names is still right"},
+        "304": {"description": "The tile that `If-None-Match` names is still current"},
     },
 }
 
@@ -220,22 +229,22 @@ def body_of(model: type[BaseModel]) -> Json:
 
 
 _WORDS = {
-    400: "Malformed",
-    401: "No known API key",
-    403: "Not from this origin",
-    404: "No such request, file or page; or it was erased",
-    406: "None of the forms that `Accept` asks for is offered",
+    400: "The request is malformed",
+    401: "The API key is missing or unknown",
+    403: "The request comes from a page of another site, or names another host",
+    404: "There is no such request, file or page, or it was erased",
+    406: "None of the media types in `Accept` is offered",
     408: "The body did not arrive in time",
-    413: "Too large",
-    415: "Not a photo, or not a content type that is read",
-    422: "Understood, but not valid: `errors` names the fields",
-    429: "Too many requests of this key: `Retry-After`",
-    500: "Our fault; the log knows more",
-    503: "Busy, or a part does not answer: `Retry-After`",
+    413: "The body or a photo is too large",
+    415: "The photo or the body has a format that is not supported",
+    422: "Well-formed, but not valid; `errors` names the fields",
+    429: "Too many requests with this key; `Retry-After` says when to send the next one",
+    500: "A fault of the service; its log has the details",
+    503: "The service is busy, or a part of it does not answer; `Retry-After` says when to try again",
 }
 _NOTHING_WORKED = {
-    502: "The model endpoint refuses what rollouts send it: `causes` have its words, and what to do",
-    503: "Busy, or a part does not answer: `Retry-After`. When no rollout could work, `causes` say why and what to do",
+    502: "The model endpoint refuses the requests of the rollouts; `causes` has its replies, and what to do",
+    503: "The service is busy, a part of it does not answer, or no rollout could work; then `causes` says why",
 }
 
 
@@ -247,16 +256,16 @@ def _problems(words_of: dict[int, str]) -> dict[int | str, Json]:
 
 PROBLEMS = _problems(_WORDS)
 NOTHING_WORKED = _problems(_NOTHING_WORKED)
-CASE_PROBLEMS = {**PROBLEMS, **_problems({409: "Somebody else changed the case meanwhile, or it is full"})}
+CASE_PROBLEMS = {**PROBLEMS, **_problems({409: "Somebody else has changed the case, or it is full"})}
 CONTINUE_PROBLEMS = {
     **PROBLEMS,
-    **_problems({409: "The earlier request is still at work", 410: "Its photo is not kept any more: send it again"}),
+    **_problems({409: "The earlier request has not ended", 410: "The photo is no longer stored: send it again"}),
 }
-NOT_READY: dict[int | str, Json] = {503: {**PROBLEMS[503], "description": "Not everything answers: `checks` says what"}}
+NOT_READY: dict[int | str, Json] = {503: {**PROBLEMS[503], "description": "A part does not answer; `checks` names it"}}
 METRICS_PROBLEMS: dict[int | str, Json] = {status: PROBLEMS[status] for status in (401, 403)}
 
-_ABOUT = """Where was this photo taken? Parallel agents with maps and search tools, verified: an answer with
-coordinates, a radius it can be trusted within, and the evidence for it.
+_ABOUT = """Where was this photo taken? Agents work in parallel with maps and search tools, and a verifier weighs
+their results. The answer has coordinates, two radii with their probabilities, and the evidence.
 
 Errors are RFC 9457 problem details with a stable `type` (`urn:geotts:problem:…`). Every reply has `X-Request-Id`."""
 

@@ -60,12 +60,12 @@ class ResponsesRequest(Open):
     model: str = Field(default=MODEL, examples=[MODEL])
     input: Annotated[tuple[InputMessage, ...], Field(min_length=1, max_length=256)] | str
     stream: bool = False
-    background: bool = Field(default=False, description="the reply comes at once, and the work goes on without you")
-    store: bool | None = Field(default=None, description="false: the request is erased when the reply is out")
+    background: bool = Field(default=False, description="the reply comes at once, and the work continues")
+    store: bool | None = Field(default=None, description="`false`: the request is erased after the reply")
     previous_response_id: Annotated[str, Field(pattern=PREVIOUS)] | None = Field(
         default=None,
-        description="the response that this one continues: the text of `input` is what you know by now, its images are "
-        "further photos, and `geotts` may hold `not_there` and `within`",
+        description="the response that this one continues: the text of `input` is a new fact, its images are further "
+        "photos, and `geotts` may hold `not_there` and `within`",
     )
     tools: tuple[dict[str, Any], ...] | None = Field(default=None, description="refused unless empty")
     text: TextOptions | None = None

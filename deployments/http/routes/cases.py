@@ -28,7 +28,7 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
 
     @router.post("", response_model=Case, status_code=201, openapi_extra=body_of(CaseDraft), operation_id="create_case")
     async def create(request: Request) -> Response:
-        """Open a case. Photos come into it with the requests that are added to it."""
+        """Create a case. Its photos are those of the requests that are added to it."""
         caller = await service.worker(request)
         case = await cases.create(await _body(request, service, CaseDraft), caller)
         return _json(case, 201, {"Location": f"/cases/{case.case_id}"})
@@ -39,35 +39,35 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
         q: Annotated[str, Query(max_length=200)] = "",
         tag: Annotated[str, Query(max_length=40)] = "",
     ) -> Response:
-        """The caller's cases, the last change first. `q`: words that all appear in title, notes, statements, tags or
-        places. `tag`: cases with exactly this tag."""
+        """The cases of the caller, the latest change first. `q`: only cases that contain all of these words in
+        title, notes, statements, tags or places. `tag`: only cases with exactly this tag."""
         return _json(CaseList(cases=await cases.list(service.caller(request), words=q, tag=tag)))
 
     @router.get("/{case_id}", response_model=Case, operation_id="case")
     async def case(request: Request, case_id: CaseId) -> Response:
-        """A case, with what has come of its requests by now."""
+        """A case, with the present state of its requests."""
         return _json(await cases.case(case_id, service.caller(request)))
 
     @router.put("/{case_id}", response_model=Case, openapi_extra=body_of(CaseChange), operation_id="save_case")
     async def save(request: Request, case_id: CaseId) -> Response:
-        """Replace title, notes, tags and statements. 409 when `version` is not the last one: read the case again."""
+        """Replace title, notes, tags and statements. 409 if `version` is not the current one: read the case again."""
         caller = service.caller(request)
         return _json(await cases.save(case_id, await _body(request, service, CaseChange), caller))
 
     @router.post("/{case_id}/runs", response_model=Case, openapi_extra=body_of(AddedRun), operation_id="add_to_case")
     async def add(request: Request, case_id: CaseId) -> Response:
-        """Keep a request, its photos and its answer in the case, also while it still runs."""
+        """Add a request to the case, with its photos and its answer. The request may still be running."""
         caller = service.caller(request)
         return _json(await cases.add(case_id, await _body(request, service, AddedRun), caller))
 
     @router.delete("/{case_id}/runs/{request_id}", response_model=Case, operation_id="erase_from_case")
     async def erase_run(request: Request, case_id: CaseId, request_id: RequestId) -> Response:
-        """Erase a request with its photos everywhere, and take it out of the case."""
+        """Remove a request from the case, and erase it and its photos in every store."""
         return _json(await cases.erase_run(case_id, request_id, service.caller(request)))
 
     @router.delete("/{case_id}", response_model=ErasedCase, operation_id="erase_case")
     async def erase(request: Request, case_id: CaseId) -> Response:
-        """Erase the case, its requests and their photos everywhere. Returns when that is done."""
+        """Erase the case, its requests and their photos in every store. The reply comes when this is done."""
         return _json(await cases.erase(case_id, service.caller(request)))
 
     app.include_router(router)

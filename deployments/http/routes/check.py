@@ -26,8 +26,9 @@ def add_check(app: FastAPI, service: Service) -> None:
     async def check(request: Request) -> Response:
         """Was this photo taken where somebody says?
 
-        Takes what `/locate` takes, and a `claim`. The reply is that of `/locate`, with the result of the check in
-        `answer.check`. The claim is never evidence: the answer is the one that `/locate` gives with the same seed.
+        The request has the fields of `/locate`, and `claim`. The reply is that of `/locate`, with the result of
+        the check in `answer.check`. The claim is never evidence: with the same seed, `/locate` gives the same
+        answer.
         """
         return await answered(request, service, CheckOptions)
 

@@ -29,11 +29,12 @@ def add_continue(app: FastAPI, service: Service) -> None:
         operation_id="continue",
     )
     async def continue_(request: Request, request_id: RequestId) -> Response:
-        """It is not there, or you know more by now.
+        """Continue an earlier request: its answer is wrong, or you know more now.
 
-        A new request, whose rollouts know what the earlier one found, what is ruled out and why. Results of tools are
-        kept and not asked for again. The reply is that of `/locate`; `answer.changed` says what became of the earlier
-        answer. The earlier request stays as it is, and may be erased.
+        This makes a new request. Its rollouts get what the earlier one found, and which places are ruled out,
+        with the reasons. Results of tools are kept: a call that is repeated is not made again. The reply is
+        that of `/locate`; `answer.changed` says how the answer changed. The earlier request does not change,
+        and it may be erased.
         """
 
         async def read(arrival: Arrival) -> Asked:

@@ -38,9 +38,9 @@ def add_locate(app: FastAPI, service: Service) -> None:
     async def locate(request: Request) -> Response:
         """Where was this photo taken?
 
-        The answer as JSON or GeoJSON, or everything on the way to it as SSE or NDJSON: `Accept` chooses. With
-        `Prefer: respond-async` the reply is a 202 at once and the work goes on without you. The same
-        `Idempotency-Key` with the same request never runs twice.
+        `Accept` selects the reply: the answer as JSON or GeoJSON, or a stream of all events as SSE or NDJSON.
+        With `Prefer: respond-async` the reply is a 202 at once, and the work continues. A request that is sent
+        again with the same `Idempotency-Key` is not run again.
         """
         return await answered(request, service, LocateOptions)
 

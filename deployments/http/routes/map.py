@@ -15,7 +15,10 @@ from deployments.http.service import Service
 from tts.errors import NotFound
 
 _MAP: dict[str, Any] = {
-    "responses": {**FILE["responses"], "204": {"description": "`world`: the answer's own map shows it already"}}
+    "responses": {
+        **FILE["responses"],
+        "204": {"description": "`view=world`: the map of the answer already shows this part of the world"},
+    }
 }
 
 
@@ -33,8 +36,9 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
     async def answer_map(
         request: Request, request_id: RequestId, view: Annotated[MapView, Query()] = "answer"
     ) -> Response:
-        """The answer on a map as JPEG: pin, 50 % and 90 % circles, other candidates; or, `view=world`, its part of
-        the world. 404 until there is an answer, and when the answer names no point."""
+        """The answer on a map, as JPEG: its point, the circles of 50 % and 90 %, and the other candidates. With
+        `view=world`, a map of that part of the world. 404 until there is an answer, and if the answer has no
+        point."""
         await gateway.meta(request_id, service.caller(request))
         answer = (await gateway.so_far(request_id)).answer
         if answer is None or answer.point is None:
@@ -46,8 +50,8 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
 
     @router.get("/report", openapi_extra=_REPORT, operation_id="report", response_class=Response)
     async def report(request: Request, request_id: RequestId) -> Response:
-        """The answer as one HTML file to keep or to send: maps, photo, evidence, and how it was found. 404 until there
-        is an answer."""
+        """The answer as one HTML file that can be stored and sent: maps, photo, evidence, and the steps of the
+        rollouts. 404 until there is an answer."""
         meta = await gateway.meta(request_id, service.caller(request))
         run = await gateway.so_far(request_id)
         if run.answer is None:

@@ -90,7 +90,8 @@ class McpFace:
 
         @router.post("/mcp", openapi_extra=_MCP, operation_id="mcp", response_class=Response)
         async def mcp(request: Request) -> Response:
-            """The Model Context Protocol over streamable HTTP, stateless: one JSON-RPC message a request."""
+            """The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message in each
+            request."""
             self._service.caller(request)
             if self._manager is None:
                 raise NotFound(_MISSING)
@@ -99,8 +100,8 @@ class McpFace:
 
         @router.post("/uploads", status_code=201, response_model=Ticket, openapi_extra=_UPLOAD, operation_id="upload")
         async def upload(request: Request) -> Response:
-            """A ticket for a photo, for tool calls that name it: good for 10 minutes, for the same key. The body is the
-            photo."""
+            """Upload a photo (the body), and get a ticket that names it in tool calls. The ticket is valid for
+            10 minutes, with the same key."""
             caller = await self._service.worker(request)
             config = self._service.args.gateway
             data = await read_body(request, config, limit=config.photo.max_bytes)

@@ -58,7 +58,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
 
     @router.get("/models", operation_id="models", response_class=Response)
     async def models(request: Request) -> Response:
-        """`geotts` plans its depth by itself; the others fix it."""
+        """The names for `model`: with `geotts` the service chooses the depth; each other name sets one depth."""
         service.caller(request)
         return _json({"object": "list", "data": [_model(name) for name in MODELS]})
 
@@ -78,10 +78,10 @@ def add_openai(app: FastAPI, service: Service) -> None:
         response_class=Response,
     )
     async def chat(request: Request) -> Response:
-        """Where were the images of this conversation taken? The content is the answer as JSON; what led to it is
-        `reasoning_content`. Options of `/locate` go into `geotts`; with `geotts.claim` the claim is checked. What
-        the first messages say is an instruction, no claim about the photo, and changes nothing: a hint is
-        `geotts.hint`. What is said after an answer continues its request, as in `/locate/{request_id}/continue`."""
+        """Where were the images of this conversation taken? `content` is the answer as JSON; `reasoning_content` has
+        the steps that led to it. Options of `/locate` go into `geotts`; with `geotts.claim` the claim is checked. The
+        text before the first answer has no effect: use `geotts.hint` for a hint. A message after an answer continues
+        its request, as `/locate/{request_id}/continue` does."""
         caller = await service.worker(request)
         preferred(request.headers.getlist("accept"), (JSON, SSE))  # the body chooses, but one of them must be welcome
         key = idempotency_key(request)

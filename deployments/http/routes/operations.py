@@ -24,8 +24,9 @@ def add_operations(app: FastAPI, service: Service) -> None:
 
     @router.get("/readyz", operation_id="readyz", responses=NOT_READY)
     async def readyz() -> Response:
-        """A request would be served: the run store and all behind the gateway answer, and so does the endpoint of a
-        model, where no engine works without one. 503 with what does not. Endpoints are asked every 5 s."""
+        """200 if a request would be served: the run store and all parts behind the gateway answer. If every engine
+        needs a model endpoint, at least one endpoint must answer too (they are asked every 5 s). Otherwise 503,
+        with the parts that do not answer."""
         health = await service.health()
         checks = health.checks
         if health.ready:
@@ -35,7 +36,7 @@ def add_operations(app: FastAPI, service: Service) -> None:
 
     @router.get("/metrics", operation_id="metrics", response_class=Response, responses=METRICS_PROBLEMS)
     async def metrics(request: Request) -> Response:
-        """Prometheus text format, of this gateway replica and of all brokers. Needs a key when access does."""
+        """Prometheus text format, of this gateway replica and of all brokers. Needs a key if the service needs keys."""
         service.caller(request)
         return Response(await service.exposition(), media_type=CONTENT_TYPE)
 

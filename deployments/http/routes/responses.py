@@ -57,9 +57,9 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         "", responses=NOTHING_WORKED, openapi_extra=_BODY, operation_id="create_response", response_class=Response
     )
     async def create(request: Request) -> Response:
-        """Where were the images of this input taken? The text is the answer as JSON; what led to it is the summary of
-        the reasoning. Options of `/locate` go into `geotts`. With `background` the reply comes at once. With
-        `previous_response_id` the text is what you know by now of the earlier photos, as in
+        """Where were the images of this input taken? The text is the answer as JSON; the summary of the reasoning has
+        the steps that led to it. Options of `/locate` go into `geotts`. With `background` the reply comes at once. With
+        `previous_response_id`, the text of `input` is a new fact about the earlier photos, as in
         `/locate/{request_id}/continue`."""
         caller = await service.worker(request)
         preferred(request.headers.getlist("accept"), (JSON, SSE))
@@ -98,9 +98,12 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         request: Request,
         response_id: ResponseId,
         stream: Annotated[bool, Query()] = False,
-        starting_after: Annotated[int | None, Query(ge=-1, description="the last sequence_number you have")] = None,
+        starting_after: Annotated[
+            int | None, Query(ge=-1, description="the last `sequence_number` that you have")
+        ] = None,
     ) -> Response:
-        """The response as it is now; or, with `stream`, its events from the start or after a sequence number."""
+        """The present state of the response. With `stream`, its events from the start, or those after a sequence
+        number."""
         meta = await gateway.meta(request_id(response_id), service.caller(request))
         headers = {**NO_STORE, "X-Request-Id": meta.request_id}
         if not stream:
@@ -111,14 +114,14 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
 
     @router.post("/{response_id}/cancel", operation_id="cancel_response", response_class=Response)
     async def cancel(request: Request, response_id: ResponseId) -> Response:
-        """Stop the work. Returns the response when that is done."""
+        """Stop the work. The reply is the response, and comes when this is done."""
         meta = await gateway.meta(request_id(response_id), service.caller(request))
         await gateway.cancel(meta.request_id)
         return _json(await _so_far(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
 
     @router.delete("/{response_id}", operation_id="delete_response", response_class=Response)
     async def delete(request: Request, response_id: ResponseId) -> Response:
-        """Stop the work and remove every trace of the request."""
+        """Stop the work and erase all data of the request."""
         meta = await gateway.meta(request_id(response_id), service.caller(request))
         erased = await gateway.erase(meta.request_id)
         return _json({"id": response_id, "object": "response", "deleted": erased}, NO_STORE)

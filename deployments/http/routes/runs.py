@@ -38,7 +38,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
 
     @router.get("", response_model=RunStatus, openapi_extra=STATUS, operation_id="status")
     async def status(request: Request, request_id: RequestId) -> Response:
-        """How far is it? With `Prefer: wait=20` the reply waits up to 20 s for the end."""
+        """The state of a request, with its answer when it has one."""
         meta = await gateway.meta(request_id, service.caller(request))
         media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *EXPORTS))
         await _wait(request, service, request_id)
@@ -56,8 +56,9 @@ def add_runs(app: FastAPI, service: Service) -> None:
 
     @router.get("/events", openapi_extra=EVENTS, operation_id="events", response_class=Response)
     async def events(request: Request, request_id: RequestId) -> Response:
-        """The events from the start, or after `Last-Event-ID`: exactly what an uncut stream would have held. 204 when
-        it has ended and you have them all, so that an EventSource does not come again."""
+        """The events from the start, or those after `Last-Event-ID`: exactly the events of a stream that was never
+        interrupted. The status is 204 if the request has ended and no event follows. An EventSource then does
+        not connect again."""
         meta = await gateway.meta(request_id, service.caller(request))
         media_type = preferred(request.headers.getlist("accept"), STREAMS)
         after = _last_event_id(request)
@@ -70,7 +71,8 @@ def add_runs(app: FastAPI, service: Service) -> None:
 
     @router.delete("", response_model=Cancelled, operation_id="cancel")
     async def cancel(request: Request, request_id: RequestId, erase: Annotated[bool, Query()] = False) -> Response:
-        """Stop the work; with `?erase=true` also remove every trace of the request. Returns when that is done."""
+        """Stop the work. With `?erase=true`, all data of the request are erased too. The reply comes when this is
+        done."""
         await gateway.meta(request_id, service.caller(request))
         was_running = await gateway.cancel(request_id)
         erased = erase and await gateway.erase(request_id)

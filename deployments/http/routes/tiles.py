@@ -28,8 +28,8 @@ def add_tiles(app: FastAPI, tiles: MapTiles) -> None:
 
     @router.get("/tiles/{z}/{x}/{y}.png", openapi_extra=TILE, operation_id="tile", response_class=Response)
     async def tile(request: Request, z: Zoom, x: Number, y: Number) -> Response:
-        """A tile of 256 pixels of the built-in map, in the scheme that web maps use (XYZ, Web Mercator). Relief, coast,
-        borders, regions, rivers and towns, drawn from the data of this service. Needs no key."""
+        """A tile of 256 pixels of the built-in map, in the scheme of web maps (XYZ, Web Mercator). It shows
+        relief, coast, borders, regions, rivers and towns, drawn from the data of this service. It needs no key."""
         if max(x, y) >= 1 << z:
             raise NotFound(f"zoom {z} has {1 << z} by {1 << z} tiles")
         found = await tiles.tile(z, x, y)

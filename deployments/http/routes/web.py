@@ -89,7 +89,7 @@ def add_web(app: FastAPI, service: Service) -> None:
 
     @router.get("/", response_model=ServiceIndex, openapi_extra=_PAGE, operation_id="index")
     async def home(request: Request) -> Response:
-        """A page to use the service with; a JSON index when `Accept` prefers `application/json`. Needs no key."""
+        """The web page of the service, or a JSON index if `Accept` prefers `application/json`. Needs no key."""
         if preferred(request.headers.getlist("accept"), ("text/html", JSON)) == JSON:
             return Response(index.json_bytes(), media_type=JSON, headers={"Vary": "Accept"})
         return _static_reply(files[PAGE], request, {"Vary": "Accept", "Content-Security-Policy": policy})
