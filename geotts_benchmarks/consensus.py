@@ -9,6 +9,7 @@ import numpy as np
 
 from deployments.cli.console import config_option
 from deployments.wiring.parts import make_world
+from geotts_benchmarks.consensus_draws import on_answer_draws
 from geotts_benchmarks.consensus_logs import LogFamily, compared, consensus_errors_km, cover_elsewhere
 from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.consensus_questions import on_questions
@@ -81,6 +82,7 @@ def command(
             **_on_synthetic(world, count, seed),
             **on_policies(world, 20 if quick and policies else policies, seed),
             **on_questions(world, _panels(logs, parser, seed), count, seed, questions),
+            **on_answer_draws(world, 20 if quick and policies else policies, seed),
         },
     )
 

@@ -143,6 +143,9 @@ class RolloutFinished(_RolloutEvent):
     usage: Usage = Usage()
     error: str = ""
     failure: RolloutFailure | None = None
+    answer_draws: tuple[LatLon | None, ...] = Field(
+        default=(), description="points of the answers that were drawn again; null for one without a point"
+    )
 
 
 class ClusterInfo(Value):  # noqa: D101

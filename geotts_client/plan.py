@@ -38,6 +38,10 @@ class Limits(Value):
     max_tool_calls: Annotated[int, Field(ge=0, le=256)] = 16
     max_tokens: Annotated[int, Field(ge=16)] = 16384
     max_cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    answer_draws: Annotated[int, Field(ge=1, le=16)] | None = Field(
+        default=None,
+        description="how many times the answer of a rollout is drawn from the same conversation; None or 1: once",
+    )
 
     def tighten(self, other: Limits) -> Limits:
         """The smaller of each; a limit that is None binds nobody."""

@@ -36,6 +36,7 @@ from geotts_client.events import (
 )
 from geotts_client.failure import RolloutFailure
 from geotts_client.hypothesis import Hypothesis
+from geotts_client.latlon import LatLon
 from geotts_client.source import Source
 from geotts_client.tooling import ToolCall, ToolResult
 from geotts_client.usage import Usage
@@ -78,6 +79,7 @@ class Trajectory(Value):
     usage: Usage = Usage()
     error: str = ""
     failure: RolloutFailure | None = None
+    answer_draws: tuple[LatLon | None, ...] = ()
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
@@ -196,7 +198,7 @@ def _resumed(run: Run, e: RolloutResumed) -> Changed:
 
 
 def _finished(run: Run, e: RolloutFinished) -> Changed:
-    ended = {name: getattr(e, name) for name in ("stop_reason", "answer", "usage", "error", "failure")}
+    ended = {name: getattr(e, name) for name in ("stop_reason", "answer", "usage", "error", "failure", "answer_draws")}
     return _trajectory(run, e.rollout_id, **ended)
 
 

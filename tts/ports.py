@@ -139,6 +139,18 @@ class ModelClient(Protocol):
 
 
 @runtime_checkable
+class DrawsTogether(Protocol):
+    """An engine that can give several answers to one prompt for the price of reading it once."""
+
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
+        """Texts of up to `count` answers that ended by themselves, and what all took. Fewer, or none, where it cannot.
+
+        Raises what a generation raises.
+        """
+        ...
+
+
+@runtime_checkable
 class Closable(Protocol):
     """What holds connections: engines over HTTP, and whatever uses one."""
 

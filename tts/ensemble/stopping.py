@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tts.domain.events import ClusterInfo, Consensus
-from tts.domain.geo import distance_rows_km
+from tts.domain.geo import LatLon, distance_km, distance_rows_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import STOP_POLICIES, Ballot, StopKind, StopPolicy, StopView
@@ -111,8 +111,14 @@ class ConsensusWatch:
         ballots = []
         for (trajectory, best, point), share in zip(stated, shares, strict=True):
             final = trajectory.stop_reason is not None or (early and is_clear(trajectory, self._radius_km))
-            ballots.append(Ballot(trajectory.rollout_id, point, final, share, self._off_centre_km(trajectory, best)))
+            certain = share * self._certain_share(point, trajectory.answer_draws)
+            ballots.append(Ballot(trajectory.rollout_id, point, final, certain, self._off_centre_km(trajectory, best)))
         return ballots
+
+    def _certain_share(self, point: LatLon, draws: Sequence[LatLon | None]) -> float:
+        """The share of the draws of an answer that agree with it; 1 where it was not drawn again."""
+        near = sum(other is not None and distance_km(point, other) <= self._reach_km for other in draws)
+        return (1 + near) / (1 + len(draws))
 
     def _leader_counts(self, trajectories: Sequence[Trajectory]) -> bool:
         """Whether the leader ended and was sure from its first turn: who is as sure counts then while it runs."""

@@ -36,14 +36,9 @@ from tts.domain.usage import Usage
 from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, ModelError, MoneySpent, boundary
 from tts.gen_ai import rollout_span, traced_generation
 from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
-from tts.ports import (
-    Checkpoint,
-    GroupRequest,
-    ModelRequest,
-    RolloutTask,
-    ToolOutcome,
-)
+from tts.ports import Checkpoint, GroupRequest, ModelRequest, RolloutTask, ToolOutcome
 from tts.rollout.agent import Agent, Brief
+from tts.rollout.answer_draws import AnswerDraws, draw_answers
 from tts.rollout.budget import Budget
 from tts.rollout.first_turn import first_cues
 from tts.rollout.resolve import placed
@@ -54,7 +49,6 @@ from tts.telemetry import span, traceparent
 
 _MAX_CORRECTIONS = 2
 _OTHER_DIALECT = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
-_LEAST_TOKENS = 1
 _FINAL_TURN_SHARE = 0.2
 _FINAL_TURN_MAX_S = 15.0
 
@@ -80,6 +74,8 @@ class _Rollout:
         self._corrections = 0
         self._cut = False
         self._messages: list[Message] = []
+        self._request: ModelRequest | None = None
+        self._draws = AnswerDraws()
         self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
 
     async def run(self, send: Send[RolloutOutput]) -> None:
@@ -91,6 +87,7 @@ class _Rollout:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
                         stop = await self._concluding_answer(await self._turns(send), send)
+                        await self._draw_again(stop)
             except (TimeoutError, DeadlineExceeded):
                 stop = StopReason.DEADLINE
             except FatalError:
@@ -105,8 +102,16 @@ class _Rollout:
                 usage=self._budget.usage,
                 error="" if failure is None else f"{failure.code}: {failure.detail}",
                 failure=failure,
+                answer_draws=self._draws.points,
             )
         )
+
+    async def _draw_again(self, stop: StopReason) -> None:
+        if stop is StopReason.ANSWERED and self._request is not None and not self._dialect.released:
+            self._draws = await draw_answers(
+                self._agent.model, self._dialect, self._request, self._budget, self._deadline
+            )
+            self._budget = self._budget.spend(self._draws.usage)
 
     async def _open(self, send: Send[RolloutOutput]) -> None:
         saved = self._task.resume_from
@@ -126,7 +131,7 @@ class _Rollout:
     async def _turns(self, send: Send[RolloutOutput]) -> StopReason:
         while True:
             turn = self._budget.usage.turns
-            if self._budget.spent() is not None or self._writable() < _LEAST_TOKENS:
+            if self._budget.spent() is not None or self._writable() < 1:
                 return StopReason.BUDGET
             final = None if self._dialect.paper_mode else self._final_reason()
             if final is not None and turn > 0:
@@ -136,17 +141,13 @@ class _Rollout:
                     parsed = await self._generate_with_retry(turn, send, final=final is not None)
                 except MoneySpent:  # of a model that the engine asks beside its own
                     return StopReason.BUDGET
-                cues = (
-                    first_cues(self._dialect, parsed, self._messages[-1].text, self._group.photos)
-                    if turn == 0
-                    else None
-                )
+                written = self._messages[-1].text
+                cues = None if turn else first_cues(self._dialect, parsed, written, self._group.photos)
                 try:
                     stop = await self._act(turn, parsed, send, final=final is not None)
                 except ModelError:
                     await send(self._finished(turn, parsed, cues))
                     raise
-            usage = self._budget.usage
             await send(self._finished(turn, parsed, cues))
             if stop is not None:
                 return stop
@@ -155,7 +156,7 @@ class _Rollout:
                     rollout_id=self._id,
                     turn=turn,
                     messages=tuple(self._messages),
-                    usage=usage,
+                    usage=self._budget.usage,
                     corrections=self._corrections,
                     best=self._best,
                     prompt_tokens=self._budget.prompt_tokens,
@@ -222,7 +223,7 @@ class _Rollout:
     async def _generate(self, turn: int, send: Send[RolloutOutput], *, final: bool) -> ParsedTurn:
         """One generation: stream its text, parse it, keep it in the conversation."""
         kept_back = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
-        request = ModelRequest(
+        request = self._request = ModelRequest(
             context=self._context(),
             session_id=f"{self._group.context.id}/{self._id}",
             messages=tuple(self._messages),

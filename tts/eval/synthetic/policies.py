@@ -4,6 +4,9 @@ A photo has six candidate towns, four of them in one country, with random probab
 them, so the policy is calibrated. Every rollout looks something up and takes a town from that. With probability √ρ it
 takes the one draw that the request shares (same look-up, same town), else a draw of its own: two rollouts share their
 draw with probability ρ. One in four states no look-up at all, so that shared draws are not always to be seen.
+
+An answer that is drawn again from the same conversation keeps its town with probability ρ, and is else a draw from the
+posterior: at ρ = 1 such draws tell nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +27,11 @@ _SHARPNESS = 0.4  # of the Dirichlet distribution that the posterior is drawn fr
 _SILENT_ONE_IN = 4
 
 
-def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int) -> Iterator[Case]:
-    """`count` photos with `n` samples each. Photo k is the same for every ρ; the samples are not."""
+def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int, draws: int = 0) -> Iterator[Case]:
+    """`count` photos with `n` samples each. Photo k is the same for every ρ; the samples are not.
+
+    The answer of each sample is drawn again `draws` times; the samples are the same for every number of draws.
+    """
     for number in range(count):
         key = f"{seed}/{number}"
         photo = random.Random(key)
@@ -35,7 +41,17 @@ def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int) -> Ite
         rng = random.Random(f"{key}/{rho}")
         shared = rng.choices(towns, weights)[0]
         samples = [_sample(atlas, rng, i, shared, towns, weights, rho) for i in range(n)]
+        again = random.Random(f"{key}/{rho}/draws")
+        samples = [_drawn_again(again, run, towns, weights, rho, draws) for run in samples]
         yield Case(f"{rho}/{key}", truth.point, tuple(samples))
+
+
+def _drawn_again(
+    rng: random.Random, run: Trajectory, towns: list[Place], weights: list[float], rho: float, draws: int
+) -> Trajectory:
+    own = None if run.answer is None else run.answer.point
+    points = [own if rng.random() < rho else rng.choices(towns, weights)[0].point for _ in range(draws)]
+    return run.model_copy(update={"answer_draws": tuple(points)})
 
 
 def _sample(

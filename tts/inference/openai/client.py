@@ -23,6 +23,7 @@ from tts.config import OpenAIEngine
 from tts.domain.price import Price
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ModelError
+from tts.inference.openai.choices import several_choices
 from tts.inference.openai.connection import Connection, check_size
 from tts.inference.openai.endpoint.adaptation import ADAPTABLE_STATUS, adapt
 from tts.inference.openai.endpoint.advice import overflows_context
@@ -68,6 +69,7 @@ class OpenAIModel:
         self._held = HeldPictures()
         self._guard = ContextGuard()
         self._checking = asyncio.Lock()
+        self._draws_together = True
         self.running = 0
 
     @property
@@ -101,6 +103,16 @@ class OpenAIModel:
         async with aclosing(self._persistently(request, deadline)) as deltas:
             async for delta in deltas:
                 yield delta
+
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
+        """See `tts.ports.DrawsTogether`. An endpoint that gave less than two answers is not asked so again."""
+        if not self._draws_together or count < 2:
+            return (), Usage()
+        async with self._limiter.slot():
+            body = await body_for(request, self._config, self._model, self._pictures, self._traits, held=self._held)
+            texts, used = await several_choices(self._http, _CHAT, body.wire, count, request.context, self._config)
+        self._draws_together = len(texts) > 1
+        return texts, self._priced(used, used.bytes_sent)
 
     async def _persistently(self, request: ModelRequest, deadline: Deadline) -> AsyncGenerator[Delta]:
         """Ask until it is served: in another form where the endpoint refuses one, later where it is busy."""

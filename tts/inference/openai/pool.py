@@ -20,6 +20,7 @@ import httpx
 from tts.aio import Deadline, closing
 from tts.config import OpenAIEngine
 from tts.domain.price import Price
+from tts.domain.usage import Usage
 from tts.errors import GeoTTSError
 from tts.inference.openai.client import OpenAIModel
 from tts.inference.openai.endpoint.states import STATES, EndpointStates
@@ -120,6 +121,10 @@ class EndpointPool:
                         raise
                     tried, rounds = [], rounds + 1
             await asyncio.sleep(pause)
+
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
+        """See `tts.ports.DrawsTogether`; where the photo is."""
+        return await self._choose(request, []).model.draw(request, count)
 
     def _choose(self, request: ModelRequest, tried: list[_Member]) -> _Member:
         """Where the conversation is, else where the photo belongs, else where there is most room."""

@@ -38,6 +38,8 @@ _CROSSED = (
 )  # fmt: skip
 _CROSSED_AT = [list(Spread.model_fields).index(name) for name in _CROSSED]
 _ROWS, _COLUMNS = np.triu_indices(len(_CROSSED))
+_EVERY = tuple(Spread.model_fields)
+_FEATURES = (_EVERY, _EVERY[:-1])  # those of before the draws, too: nothing of them has changed
 FLOOR_KM = 0.05
 _CLIP = 3.0
 _CONSTANT = 2e-3  # scale of a feature that was the same in all runs; `fit` writes 0.001 for it
@@ -119,8 +121,7 @@ class Calibration(Value):
 
     @model_validator(mode="after")
     def _consistent(self) -> Calibration:
-        known = tuple(Spread.model_fields)
-        if self.features != known:
+        if self.features not in _FEATURES:
             raise ValueError("made for other features")
         if any(len(row) != len(LEVELS) for row in self.table.quantiles_km):
             raise ValueError("the table does not match its levels")
@@ -128,7 +129,9 @@ class Calibration(Value):
 
     def outlook(self, spread: Spread) -> Outlook:
         """What the features say about the error."""
-        x = expand(spread.vector()[None, :], np.array(self.mean), np.array(self.scale), crossed=self.crossed)
+        x = expand(
+            spread.vector()[None, : len(self.features)], np.array(self.mean), np.array(self.scale), crossed=self.crossed
+        )
         row = self.table.row(float(self.typical.of(x)[0]))
         p50 = row[LEVELS.index(0.5)]
         p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.of(x))[0]))
@@ -201,8 +204,10 @@ def _parse(text: str, name: str) -> Calibration:
 
 
 def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats:
-    """(n, k) standardised, clipped features of raw ones; with products of some where runs are enough for that."""
-    z = np.clip((raw - mean) / scale, -_CLIP, _CLIP)
+    """(n, k) standardised, clipped features of raw ones; with products of some where runs are enough for that. What is
+    not known (NaN) counts as usual.
+    """
+    z = np.nan_to_num(np.clip((raw - mean) / scale, -_CLIP, _CLIP), nan=0.0)
     if not crossed:
         return z
     main = z[:, _CROSSED_AT]

@@ -71,16 +71,20 @@ def clusters_of(votes: Sequence[Vote], world: World, *, most: int = 5) -> list[C
 
 
 def utility_of(lat: Floats, lon: Floats, votes: Sequence[Vote]) -> Floats:
-    """What candidates collect from all votes, elementwise."""
-    n = len(votes)
-    vote_lat, vote_lon = np.array([vote.point.lat for vote in votes]), np.array([vote.point.lon for vote in votes])
+    """What candidates collect from all votes, elementwise. A vote is shared among the draws of its answer."""
+    drawn = [
+        (vote, point, 1.0 / (1 + len(vote.draws))) for vote in votes for point in (vote.point, *vote.draws) if point
+    ]
+    n = len(drawn)
+    vote_lat, vote_lon = np.array([point.lat for _, point, _ in drawn]), np.array([point.lon for _, point, _ in drawn])
     km = distances_km(np.repeat(lat, n), np.repeat(lon, n), np.tile(vote_lat, len(lat)), np.tile(vote_lon, len(lat)))
     km = km.reshape(len(lat), n)
-    weight, own_reach = np.array([vote.weight for vote in votes]), np.array([vote.reach_km for vote in votes])
+    weight = np.array([vote.weight * share for vote, _, share in drawn])
+    own_reach = np.array([vote.reach_km for vote, _, _ in drawn])
     collected = np.zeros(len(lat))
     for at, (scale, share) in enumerate(SCALES):
         reach = np.maximum(scale, own_reach)
-        trust = np.array([vote.trust[at] if vote.trust else 1.0 for vote in votes])
+        trust = np.array([vote.trust[at] if vote.trust else 1.0 for vote, _, _ in drawn])
         collected += (weight * trust * share * (scale / reach) / (1.0 + (km / reach) ** 2)).sum(axis=1)
     return collected
 

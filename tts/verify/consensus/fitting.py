@@ -47,7 +47,8 @@ def fit(
         raise DataError(f"{len(spreads)} runs with an answer are too few to calibrate; {MIN_RUNS} are needed")
     raw = np.stack([spread.vector() for spread in spreads])
     km = np.maximum(np.array(errors_km, dtype=np.float64), FLOOR_KM)
-    mean, scale = raw.mean(axis=0), np.maximum(raw.std(axis=0), 1e-3)
+    known = np.where(np.isnan(raw).all(axis=0), 0.0, raw)  # of what is known of no run nothing is learned
+    mean, scale = np.nanmean(known, axis=0), np.maximum(np.nanstd(known, axis=0), 1e-3)
     crossed = len(km) >= _CROSS_FROM and not stated
     x = expand(raw, mean, scale, crossed=crossed)
     typical = _ordering(_ridge(x, np.log(km), np.ones(len(km))))

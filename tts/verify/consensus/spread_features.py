@@ -29,7 +29,8 @@ class Spread(Value):
     First-order divisions do too: guesses fall into the populous ones, and a large one has more room to be wrong.
 
     What rollouts state of themselves (`stated_*`) is noise in most engines: the general calibration gives it no weight.
-    The embedded engine states the radius that holds 90 % of its belief, so its own calibration does.
+    The embedded engine states the radius that holds 90 % of its belief, so its own calibration does. Where answers
+    were drawn again, all draws share the weight of their vote; `draws_log_km` is how far off they lie, else None.
     """
 
     mean_log_km: float
@@ -59,17 +60,17 @@ class Spread(Value):
     reach_log_km: float
     stated_radius_log_km: float
     stated_confidence: float
+    draws_log_km: float | None = None
 
     def vector(self) -> Floats:
-        """(k,) features in the order of the fields."""
+        """(k,) features in the order of the fields; NaN for what is not known."""
         return np.array([getattr(self, name) for name in Spread.model_fields], dtype=np.float64)
 
 
 def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: World) -> Spread:
     """`rollouts` counts all that ended, also those without an answer. Needs at least one vote."""
     km = np.array([distance_km(winner.centre, vote.point) for vote in votes])
-    weight = np.array([vote.weight for vote in votes])
-    weight = weight / weight.sum()
+    away_km, weight = _drawn_km(winner.centre, votes)
     near = [math.log1p(away) for away in (*sorted(km.tolist()), *[_FAR_KM] * 4)]
     ledgers = [vote.ledger for vote in winner.members]
     stated = [ledger.hypothesis for ledger in ledgers if ledger.pooled] or [ledger.hypothesis for ledger in ledgers]
@@ -78,11 +79,11 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
     divisions = [_division_name(_nearest_town(vote.point, world)) for vote in votes]
     people, reach_km = _division_size(winner.centre, home, world)
     return Spread(
-        mean_log_km=float((np.log1p(km) * weight).sum()),
+        mean_log_km=float((np.log1p(away_km) * weight).sum()),
         second_log_km=near[1],
         third_log_km=near[2],
         farthest_log_km=math.log1p(float(km.max())) if len(km) > 1 else math.log1p(_FAR_KM),
-        **{f"share_{reach}": float(weight[km <= reach].sum()) for reach in (25, 200, 400, 750, 1500)},
+        **{f"share_{reach}": float(weight[away_km <= reach].sum()) for reach in (25, 200, 400, 750, 1500)},
         same_division=divisions.count(_division_name(home)) / len(divisions),
         divisions=len(set(divisions)) / len(divisions),
         town_log=fmean(vote.town_log for vote in winner.members),
@@ -101,7 +102,24 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         reach_log_km=math.log1p(min(vote.reach_km for vote in winner.members)),
         stated_radius_log_km=fmean(math.log1p(hypothesis.radius_km or _FAR_KM) for hypothesis in stated),
         stated_confidence=fmean(hypothesis.confidence or 0.0 for hypothesis in stated),
+        draws_log_km=_draws_log_km(winner.centre, votes),
     )
+
+
+def _drawn_km(centre: LatLon, votes: Sequence[Vote]) -> tuple[Floats, Floats]:
+    """Distances in km of every draw of every vote, and their shares of all weight; without draws those of the votes."""
+    km = [_km(centre, point) for vote in votes for point in (vote.point, *vote.draws)]
+    weight = np.array([vote.weight / (1 + len(vote.draws)) for vote in votes for _ in (vote.point, *vote.draws)])
+    return np.array(km), weight / weight.sum()
+
+
+def _draws_log_km(centre: LatLon, votes: Sequence[Vote]) -> float | None:
+    km = [_km(centre, point) for vote in votes for point in vote.draws]
+    return fmean(math.log1p(away) for away in km) if km else None
+
+
+def _km(centre: LatLon, point: LatLon | None) -> float:
+    return _FAR_KM if point is None else distance_km(centre, point)
 
 
 def _nearest_town(point: LatLon, world: World) -> Place | None:

@@ -55,7 +55,8 @@ class Vote:
 
     `town_log` is log10 of the people in the town it names there (4.3 when that is unknown), `town_offset_km` the
     distance of its point from that town's centre. `trust` has a factor for each scale of `clusters.SCALES`, from the
-    reliability of its source; empty where sources are not known.
+    reliability of its source; empty where sources are not known. `draws` are the points of its answer drawn again
+    (None: no point); the weight is shared among all its draws.
     """
 
     point: LatLon
@@ -65,6 +66,7 @@ class Vote:
     town_offset_km: float | None
     ledger: RolloutLedger
     trust: tuple[float, ...] = ()
+    draws: tuple[LatLon | None, ...] = ()
 
 
 def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
@@ -83,7 +85,9 @@ def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
         offset = None if town is None else distance_km(town.point, point)
         known = guess_log_odds(point, offset, world) if bare else -_SPECIFIC * (town_log - _USUAL_TOWN)
         weight = math.exp(score + known) * share
-        votes.append(Vote(point, weight, _reach_km(ledger.hypothesis, world), town_log, offset, ledger))
+        votes.append(
+            Vote(point, weight, _reach_km(ledger.hypothesis, world), town_log, offset, ledger, draws=ledger.draws)
+        )
     return votes
 
 

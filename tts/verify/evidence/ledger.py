@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.value import Value
 
@@ -62,14 +63,16 @@ class LedgerEntry(Value):
 
 class RolloutLedger(Value):
     """All claims of one rollout. `grounding` in [0, 1] is how firmly its point rests on something outside itself.
-
-    `passed_by`: the point is one that the rollout saw and does not answer (`tts.verify.inquiry`)."""
+    `draws` are the points of its answer drawn again, None for one that names no point.
+    `passed_by`: the point is one that the rollout saw and does not answer (`tts.verify.inquiry`).
+    """
 
     rollout_id: int
     hypothesis: Hypothesis
     entries: tuple[LedgerEntry, ...]
     grounding: float
     witnesses: frozenset[str] = frozenset()
+    draws: tuple[LatLon | None, ...] = ()
     passed_by: bool = False
 
     @property

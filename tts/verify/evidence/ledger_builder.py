@@ -56,6 +56,7 @@ def build_ledger(
         entries=tuple(entries),
         grounding=round(grounding, 4),
         witnesses=witnesses,
+        draws=trajectory.answer_draws,
     )
 
 

@@ -1,0 +1,61 @@
+"""Several answers to one prompt in one request: `n` of chat completions.
+
+The prompt and its pictures travel once, and a hosted endpoint bills them once. Endpoints that do not know `n` refuse it
+or give one answer (Ollama); both are told to the caller by how many answers there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import orjson
+
+from tts.aio import Deadline
+from tts.config import OpenAIEngine
+from tts.domain.request import RequestContext
+from tts.domain.usage import Usage
+from tts.inference.openai.connection import Connection
+from tts.inference.openai.stream import usage_in
+
+_OF_STREAMS = frozenset({"stream", "stream_options"})
+
+
+async def several_choices(
+    http: Connection, path: str, wire: dict[str, Any], count: int, context: RequestContext, config: OpenAIEngine
+) -> tuple[tuple[str, ...], Usage]:
+    """The texts of the choices that ended by themselves, `count` at most, and what they took; none from a refusal.
+
+    Raises ModelError when the endpoint cannot be reached, DeadlineExceeded when the time is over.
+    """
+    body = {name: value for name, value in wire.items() if name not in _OF_STREAMS} | {"n": count}
+    deadline = Deadline(context.remaining_s)
+    sent = orjson.dumps(body)
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    response = await http.post(path, sent, headers, deadline, config.first_token_s, context.id)
+    try:
+        content = await http.whole(response, deadline, config.first_token_s)
+    finally:
+        await response.aclose()
+    reply = _object(content) if response.status_code == httpx.codes.OK else {}
+    choices = reply.get("choices")
+    texts = [_text(choice) for choice in choices] if isinstance(choices, list) else []
+    usage = usage_in(reply) or Usage()
+    return tuple(text for text in texts[:count] if text), usage.model_copy(update={"bytes_sent": len(sent)})
+
+
+def _object(content: bytes) -> dict[str, Any]:
+    try:
+        found = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(choice: Any) -> str:
+    """What a choice says; nothing of one that was cut off or calls a tool."""
+    if not isinstance(choice, dict) or choice.get("finish_reason") != "stop":
+        return ""
+    message = choice.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, str) else ""

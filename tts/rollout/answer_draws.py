@@ -1,0 +1,111 @@
+"""Draws the answer of a rollout again from the same conversation, to see how far its answers lie apart.
+
+What a model states of its own confidence says little. How far its answers scatter when they are drawn from the same
+prefix says more, and costs little: an engine that keeps prefixes has read everything already (ADR 0047).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from tts.aio import Deadline, closing, together
+from tts.dialects.base import Completion, Dialect
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.messages import Message, TextPart
+from tts.domain.usage import Usage
+from tts.errors import GeoTTSError, ModelError, boundary
+from tts.gen_ai import traced_generation
+from tts.inference.token_estimate import prompt_tokens_about
+from tts.ports import DrawsTogether, ModelClient, ModelRequest
+from tts.rollout.budget import Budget
+
+_TIME_SHARE = 0.5  # of what is left: the answer is there, and must not miss the deadline for its draws
+_TEMPERATURE = 0.7  # of the draws of a rollout that is greedy: it would write the same answer again
+_SEEDS_APART = 7919  # a rollout counts its turns up from its seed
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDraws:
+    """Points of the answers that were drawn again, None for one that names no point, and what they took."""
+
+    points: tuple[LatLon | None, ...] = ()
+    usage: Usage = Usage()
+
+
+async def draw_answers(
+    model: ModelClient, dialect: Dialect, answered: ModelRequest, budget: Budget, deadline: Deadline
+) -> AnswerDraws:
+    """Draw the answer to `answered` again, side by side, as often as the limits of the rollout say.
+
+    A draw that fails, is cut off or comes late is left out: the rollout has its answer without it. There are only as
+    many as tokens and money pay for. An engine that gives several answers to one prompt is asked for them at once.
+    Cancelling it aborts them in the engine.
+    """
+    most = (budget.limits.answer_draws or 1) - 1
+    each = min(budget.answer_tokens, answered.sampling.max_tokens)
+    prompt_tokens = prompt_tokens_about(answered.messages, answered.listed_tools or answered.tools)
+    count = min(most, budget.affordable(most * prompt_tokens) // max(1, each))
+    if count <= 0:
+        return AnswerDraws()
+    drawn = _Drawn()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_TIME_SHARE * deadline.remaining_s()):
+            await drawn.together(model, _again(answered, 0, each), count)
+            missing = range(len(drawn.texts), count)
+            await together([drawn.alone(model, _again(answered, number, each)) for number in missing])
+    stated = [found for text in drawn.texts if (found := _stated(dialect, answered.messages, text)) is not None]
+    return AnswerDraws(tuple(hypothesis.point for hypothesis in stated), drawn.usage)
+
+
+class _Drawn:
+    """Texts of whole answers, and what they and those that were left out took."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.usage = Usage()
+
+    async def together(self, model: ModelClient, request: ModelRequest, count: int) -> None:
+        """As many as the engine gives in one request."""
+        if not isinstance(model, DrawsTogether):
+            return
+        with suppress(GeoTTSError), boundary(ModelError, f"engine {model.name}"):
+            texts, used = await model.draw(request, count)
+            self.texts += texts
+            self.usage += used + Usage(model_calls=1) if used.bytes_sent else used
+
+    async def alone(self, model: ModelClient, request: ModelRequest) -> None:
+        """One by itself."""
+        text: list[str] = []
+        with suppress(GeoTTSError), boundary(ModelError, f"engine {model.name}"):
+            async with closing(traced_generation(model, request)) as deltas:
+                async for delta in deltas:
+                    text.append(delta.text)
+                    if delta.usage is not None:
+                        self.usage += delta.usage + Usage(model_calls=1)
+                    if delta.finish_reason == "stop":
+                        self.texts.append("".join(text))
+
+
+def _again(answered: ModelRequest, number: int, max_tokens: int) -> ModelRequest:
+    sampling = answered.sampling
+    seed = None if sampling.seed is None else sampling.seed + _SEEDS_APART * (number + 1)
+    temperature = sampling.temperature or _TEMPERATURE
+    return replace(
+        answered,
+        session_id=f"{answered.session_id}/draw{number}",
+        sampling=sampling.model_copy(update={"seed": seed, "temperature": temperature, "max_tokens": max_tokens}),
+    )
+
+
+def _stated(dialect: Dialect, messages: Sequence[Message], text: str) -> Hypothesis | None:
+    """What a draw answers; None when it does something else, such as calling a tool."""
+    turn = sum(message.role == "assistant" for message in messages)
+    parsed = dialect.parse(Completion(text), turn=turn)
+    if parsed.answer is None:
+        return None
+    written = Message(role="assistant", parts=(TextPart(text=text),))
+    return dialect.settle(parsed.answer, [*messages, written])
