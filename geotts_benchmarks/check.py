@@ -28,9 +28,11 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
+from tts.eval.calibrating import Case, judged, with_regions
 from tts.eval.claims.adversarial import attacked_claims
 from tts.eval.claims.cases import CLAIM_FAMILIES, ClaimCase, claims_about
 from tts.eval.claims.fitting import WeighedCase, auc, calibration_error, fit_claims, probabilities
+from tts.eval.metrics.regions import KnownArea, region_figures
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.words import SPLITS, Split
 from tts.eval.synthetic.families import FAMILIES, generate
@@ -54,6 +56,15 @@ class Checked:
     weighed: WeighedCase
     verdict: str
     gain_points: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All that came of the scenes: checked claims, what verifiers were asked, and the areas of the answers."""
+
+    checked: list[Checked]
+    cases: list[Case]
+    areas: list[KnownArea]
 
 
 class Recorder:
@@ -82,6 +93,11 @@ class Recorder:
 @click.option(
     "--write", type=click.Path(dir_okay=False, path_type=Path), help="Fit to these claims, and write it here."
 )
+@click.option(
+    "--write-regions",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Fit the regions of answers to these scenes, and write the engine's calibration with them here.",
+)
 @click.option("--attacks", type=click.IntRange(min=1), default=50, show_default=True, help="Scenarios a family.")
 @click.option("--quick", is_flag=True, help="12 scenes, 5 scenarios a family.")
 @config_option
@@ -93,30 +109,51 @@ def command(
     seed: int,
     suggestions: int,
     write: Path | None,
+    write_regions: Path | None,
     attacks: int,
     quick: bool,
 ) -> None:
-    """True and false claims about drawn scenes. AUC and calibration of their probabilities; shares in percent."""
+    """True and false claims about drawn scenes. AUC and calibration of their probabilities; shares in percent.
+
+    `regions` is about the answers: how many true places their regions hold, and how large these are beside circles.
+    """
     maker = SceneMaker(seed=seed, split=cast(Split, split))
     report(
         "check",
         lambda: asyncio.run(
-            measure(args, maker, 12 if quick else count, n, suggestions, write, 5 if quick else attacks)
+            measure(
+                args, maker, 12 if quick else count, n, suggestions, (write, write_regions), 5 if quick else attacks
+            )
         ),
     )
 
 
 async def measure(
-    args: AppArgs, maker: SceneMaker, count: int, n: int, suggestions: int, write: Path | None, attacks: int
+    args: AppArgs,
+    maker: SceneMaker,
+    count: int,
+    n: int,
+    suggestions: int,
+    files: tuple[Path | None, Path | None],
+    attacks: int,
 ) -> Result:
-    """The figures over all claims about `count` scenes."""
-    checked = await _check_scenes(args, maker, count, n, suggestions=suggestions if write is None else 0)
+    """The figures over all claims about `count` scenes. `files`: where to write claims and regions that are fitted."""
+    write, write_regions = files
+    seen = await _check_scenes(args, maker, count, n, suggestions=suggestions if files == (None, None) else 0)
+    checked = seen.checked
+    if write_regions is not None:
+        origin = f"{count} scenes ({maker.split}, seed {maker.seed}), {n} rollouts"
+        await asyncio.to_thread(_write_regions, write_regions, args, seen.cases, origin)
     calibration = shipped_claim_calibration(args.engine.name)
     if write is not None:
         origin = f"{len(checked)} claims about {count} scenes ({maker.split}, seed {maker.seed}), {n} rollouts"
         calibration = fit_claims([row.weighed for row in checked], origin)
         await asyncio.to_thread(_write, write, calibration)
-    return {**figures(checked, calibration), "adversarial": await asyncio.to_thread(_adversarial, args, attacks)}
+    return {
+        **figures(checked, calibration),
+        "regions": region_figures(seen.areas).model_dump() if seen.areas else None,
+        "adversarial": await asyncio.to_thread(_adversarial, args, attacks),
+    }
 
 
 def _adversarial(args: AppArgs, count: int) -> Result:
@@ -153,6 +190,12 @@ def _write(path: Path, calibration: ClaimCalibration) -> None:
     path.write_text(yaml.safe_dump(calibration.model_dump(), sort_keys=False, width=118))
 
 
+def _write_regions(path: Path, args: AppArgs, cases: Sequence[Case], origin: str) -> None:
+    made = with_regions(shipped(args.engine.name), judged(cases, make_world(args.data_dir)), origin=origin)
+    made.write(path)
+    say(f"{path}: {made.regions}")
+
+
 def figures(checked: Sequence[Checked], calibration: ClaimCalibration) -> Result:
     """`auc` and `ece` are of claims that the signs decide; of the others it is known how many are `supported`."""
     weighed = [row.weighed for row in checked]
@@ -181,35 +224,37 @@ def _of_family(rows: Sequence[Checked]) -> Result:
     return {"n": len(rows), **{v: round(100.0 * count / len(rows), 1) for v, count in shares.items() if rows}}
 
 
-async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *, suggestions: int) -> list[Checked]:
+async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *, suggestions: int) -> Seen:
     ports = local_ports(args)
     verifier = ports.verifier
     assert isinstance(verifier, ClaimVerifier)
     recorder = Recorder(verifier)
     ports = replace(ports, verifier=recorder)
-    world, found = make_world(args.data_dir), []
+    world, seen = make_world(args.data_dir), Seen([], [], [])
     for number in range(count):
         scene = maker.plan(number)
         cases = claims_about(scene, world.gazetteer, world.countries)
         places = [(case, place) for case in cases if (place := _place(case, args)) is not None]
-        if not places:
-            continue
         photo = load_photo(maker.photo(scene))
         options = LocateOptions(n_parallel=n, depth=Depth.DEEP, stop="none", seed=1)
         run = await _solved(ports, LocateRequest(f"loc_{number}", (photo,), options))
         if run.answer is None or recorder.asked is None:
             continue
-        asked, verdict = recorder.asked, run.answer
+        asked, verdict, truth = recorder.asked, run.answer, scene.town.point
+        seen.cases.append(Case(str(number), truth, tuple(asked.trajectories), tuple(asked.readings)))
+        if verdict.point is not None and verdict.radius_km is not None:
+            regions = (verdict.region_50, verdict.region_90)
+            seen.areas.append(KnownArea(verdict.point, verdict.radius_km, *regions, truth))
         false = next((pair for pair in places if suggestions and not pair[0].true), None)
         for case, place in places:
             row = _row(verifier, asked, verdict, number, case, place)
             if false is not None and case is false[0]:
                 suggestions -= 1
                 row = replace(row, gain_points=await _gain(ports, recorder, verifier, row, photo, options, case, place))
-            found.append(row)
+            seen.checked.append(row)
         if number % 10 == 9:
-            say(f"{number + 1} scenes, {len(found)} claims")
-    return found
+            say(f"{number + 1} scenes, {len(seen.checked)} claims")
+    return seen
 
 
 def _place(case: ClaimCase, args: AppArgs) -> ClaimedPlace | None:

@@ -10,7 +10,13 @@ import numpy as np
 from deployments.cli.console import config_option
 from deployments.wiring.parts import make_world
 from geotts_benchmarks.consensus_draws import on_answer_draws
-from geotts_benchmarks.consensus_logs import LogFamily, compared, consensus_errors_km, cover_elsewhere
+from geotts_benchmarks.consensus_logs import (
+    LogFamily,
+    compared,
+    consensus_errors_km,
+    cover_elsewhere,
+    regions_in_halves,
+)
 from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.consensus_questions import on_questions
 from geotts_benchmarks.harness import DEFAULT_LOGS, Result, report, say
@@ -120,6 +126,7 @@ def _on_logs(
         "brier_skill": round(halves.brier_skill, 4),
         "radius_saved": round(halves.radius_saved, 4),
         "radius90_mean_km": round(halves.radius90_mean_km, 1),
+        "regions_in_halves": regions_in_halves(family, world),
         **({} if other is None else {"fitted_elsewhere": cover_elsewhere(family, other, world)}),
     }
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from geotts_benchmarks.harness import Result
 from tts.domain.geo import Floats, LatLon, distance_km, distance_matrix_km
-from tts.eval.calibrating import Case, Judged, judged, measured, thinned
+from tts.eval.calibrating import Case, Judged, judged, known_areas, measured, part_of, thinned, with_regions
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.metrics.medoid import medoid_of
+from tts.eval.metrics.regions import KnownArea, region_figures
 from tts.eval.panel import Panel, panels_from_logs
 from tts.eval.parsers import ParserName
 from tts.verify.consensus.fitting import fit
@@ -75,7 +76,7 @@ def compared(family: LogFamily, world: World) -> Result:
 def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
     """How radii that were fitted on another family hold here; Wilson 95 % interval of the cover."""
     there, here = other.thinned(world), family.judged(world)
-    made = fit(there.spreads, there.errors_km, origin="another family")
+    made = with_regions(fit(there.spreads, there.errors_km, origin="another family"), there)
     held = measured(made, here.spreads, here.errors_km, target_km=25.0)
     radii = np.array([made.radius(spread).p90 for spread in here.spreads])
     interval = share_interval(here.errors_km <= radii)
@@ -84,7 +85,20 @@ def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result
         "cover90_interval": [round(interval.low, 2), round(interval.high, 2)],
         "radius90_mean_km": round(held.radius90_mean_km, 1),
         "ece": round(held.ece, 4),
+        "regions": region_figures(known_areas(made, here)).model_dump(),
     }
+
+
+def regions_in_halves(family: LogFamily, world: World) -> Result:
+    """How regions hold that were fitted to the half of the photos that each photo is not in."""
+    whole = family.judged(world)
+    half = np.random.default_rng(0).permutation(len(whole.spreads)) % 2
+    areas: list[KnownArea] = []
+    for side in (0, 1):
+        there, here = part_of(whole, np.flatnonzero(half != side)), part_of(whole, np.flatnonzero(half == side))
+        made = with_regions(fit(there.spreads, there.errors_km, origin="the other half"), there)
+        areas += known_areas(made, here)
+    return region_figures(areas).model_dump()
 
 
 def consensus_errors_km(

@@ -30,6 +30,7 @@ from geotts_client.failure import FailureCause, RolloutFailure
 from geotts_client.latlon import LatLon
 from geotts_client.options import LocateOptions
 from geotts_client.plan import Depth
+from geotts_client.region import Region
 from geotts_client.replies import Cancelled, Problem, RunStatus
 from geotts_client.sync_client import SyncClient
 from geotts_client.trajectory import Run, Trajectory, fold
@@ -61,6 +62,7 @@ __all__ = [
     "Overloaded",
     "PhotoAnswer",
     "Problem",
+    "Region",
     "RequestError",
     "RolloutFailure",
     "RolloutsFailed",

@@ -20,6 +20,7 @@ from geotts_client.file_claim import FileClaim
 from geotts_client.hypothesis import Level
 from geotts_client.latlon import LatLon
 from geotts_client.plan import Locatability, Plan
+from geotts_client.region import Region
 from geotts_client.source import Source
 from geotts_client.usage import Usage
 from geotts_client.value import Value
@@ -170,6 +171,12 @@ class Verdict(Value):
     )
     check: ClaimCheck | None = Field(
         default=None, description="the result of the check; null if no claim was to be checked"
+    )
+    region_50: Region | None = Field(
+        default=None, description="the true place lies in it in 50 % of answers; null where the circle is all there is"
+    )
+    region_90: Region | None = Field(
+        default=None, description="the same for 90 %; it holds region_50, and is no larger than the 90 % circle"
     )
 
     @model_validator(mode="after")

@@ -11,9 +11,11 @@ from deployments.cli.console import STDERR, config_option
 from deployments.cli.text_console import styled
 from deployments.wiring.parts import make_world
 from tts.config import AppArgs
-from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned
+from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned, with_regions
 from tts.eval.sources import reliability_from
+from tts.verify.consensus.calibration import Calibration, load
 from tts.verify.consensus.fitting import MIN_RUNS, fit
+from tts.verify.consensus.region_fitting import MIN_CASES
 
 
 @click.command()
@@ -24,6 +26,11 @@ from tts.verify.consensus.fitting import MIN_RUNS, fit
 @click.option("--origin", help="What the runs are, in one line; it is kept in the file.")
 @click.option("--splits", type=click.IntRange(0, 1000), default=20, show_default=True, help="Halves to check it on.")
 @click.option("--made-up", type=click.IntRange(0, 1000), default=0, help="Synthetic cases a family to add.")
+@click.option(
+    "--regions-of",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Keep the rest of this calibration, and fit the regions only.",
+)
 @click.option("--stated", is_flag=True, help="The engine's own radius orders answers, not how its rollouts agree.")
 @click.option(
     "--sources",
@@ -41,11 +48,13 @@ def command(
     origin: str | None,
     splits: int,
     made_up: int,
+    regions_of: Path | None,
     stated: bool,
     sources: Path | None,
     anonymous: bool,
 ) -> None:
-    """Fit radii and confidence to recorded RUNS: run files (JSON Lines or Parquet), or folders of published logs.
+    """Fit radii, regions and confidence to recorded RUNS: run files (JSON Lines or Parquet), or folders of published
+    logs.
 
     The last line of stdout is one JSON object: how calibrations made from random halves did on the other halves.
     --made-up adds synthetic cases, for runs that were made without tools and cannot tell what grounding is worth.
@@ -59,14 +68,24 @@ def command(
         STDERR.print(f"{sources}: from {len(every)} photos", soft_wrap=True)
     cases = thinned(every)
     whole = judged([*cases, *(made_up_cases(made_up, world) if made_up else ())], world)
-    made = fit(
-        whole.spreads, whole.errors_km.tolist(), origin=origin or ", ".join(path.stem for path in runs), stated=stated
-    )
+    origin = origin or ", ".join(path.stem for path in runs)
+    if regions_of is not None:
+        only_regions = with_regions(load(regions_of), whole, origin=origin)
+        only_regions.write(out)
+        STDERR.print(f"{out}: {_fitted_regions(only_regions)}", soft_wrap=True)
+        return
+    made = with_regions(fit(whole.spreads, whole.errors_km.tolist(), origin=origin, stated=stated), whole)
     made.write(out)
-    STDERR.print(f"{out}: from {made.runs} runs with an answer", soft_wrap=True)
+    STDERR.print(f"{out}: from {made.runs} runs with an answer; {_fitted_regions(made)}", soft_wrap=True)
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
         few = f"{made.runs} runs are too few to hold half of them out: the file is unchecked"
         STDERR.print(styled((few, "yellow")))
     elif splits:
         found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
         click.echo(orjson.dumps({"runs": made.runs, "splits": splits, **found.model_dump()}).decode())
+
+
+def _fitted_regions(made: Calibration) -> str:
+    if made.regions is None:
+        return f"no regions: fewer than {MIN_CASES} runs with several peaks, or none smaller than circles"
+    return f"regions from {made.regions.cases} runs with several peaks"

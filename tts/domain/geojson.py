@@ -1,8 +1,9 @@
-"""An answer as GeoJSON (RFC 7946): circles on the ellipsoid as polygons that are cut at the antimeridian."""
+"""An answer as GeoJSON (RFC 7946): circles on the ellipsoid and regions as polygons, cut at the antimeridian."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from shapely import set_precision
 from shapely.affinity import translate
@@ -13,21 +14,38 @@ from shapely.ops import unary_union
 from tts.domain.answer import Answer
 from tts.domain.claim import ClaimCheck
 from tts.domain.geo import Circle, LatLon, circle_ring, distance_km
+from tts.domain.region import Region
 
 _WHOLE_WORLD_KM = 9500.0
+_VERTICES, _REGION_VERTICES = 64, 48
+_NO_PROPERTIES = (
+    "candidates", "evidence", "per_photo", "route", "rollouts", "provenance", "check", "region_50", "region_90",
+)  # fmt: skip
 _NORTH, _SOUTH = LatLon(lat=90, lon=0), LatLon(lat=-90, lon=0)
 
 
 def answer_geojson(answer: Answer) -> dict[str, Any]:
-    """FeatureCollection: the point, the 50 % and 90 % circles as polygons, the other candidates, and each photo where
-    they are not of one place."""
+    """FeatureCollection: the point, the 50 % and 90 % circles as polygons, both regions where there are several peaks,
+    the other candidates, and each photo where they are not of one place."""
     summary = answer.jsonable()
-    for heavy in ("candidates", "evidence", "per_photo", "route", "rollouts", "provenance", "check"):
+    for heavy in (
+        "candidates",
+        "evidence",
+        "per_photo",
+        "route",
+        "rollouts",
+        "provenance",
+        "check",
+        "region_50",
+        "region_90",
+    ):
         summary.pop(heavy)
     features = [_feature("answer", point_geometry(answer.point), summary)]
     if answer.point is not None and answer.radius_km is not None:
         for name, radius in (("radius_90", answer.radius_km.p90), ("radius_50", answer.radius_km.p50)):
             features.append(_feature(name, circle_geometry(answer.point, radius), {"radius_km": radius}))
+    for name, region in (("region_90", answer.region_90), ("region_50", answer.region_50)):
+        features += [] if region is None else [_feature(name, region.jsonable(), {})]
     for rank, candidate in enumerate(answer.candidates):
         point = LatLon(lat=candidate.lat, lon=candidate.lon)
         features.append(_feature("candidate", point_geometry(point), {"rank": rank, **candidate.jsonable()}))
@@ -62,16 +80,38 @@ def point_geometry(point: LatLon | None) -> dict[str, Any] | None:
 
 def circle_geometry(centre: LatLon, radius_km: float) -> dict[str, Any]:
     """A Polygon, or a MultiPolygon where the circle crosses the antimeridian (section 3.1.9); counter-clockwise."""
+    return _geometry(_circle_parts(centre, radius_km, vertices=_VERTICES))
+
+
+def circles_region(circles: Sequence[Circle]) -> Region:
+    """Everything that lies in one of the circles. What they surround is part of it, so that there are no holes."""
+    parts = [part for one in circles for part in _circle_parts(one.centre, one.radius_km, vertices=_REGION_VERTICES)]
+    filled = [Polygon(one.exterior) for one in _polygons(unary_union(parts))]
+    rings = [_ring(one) for one in _polygons(unary_union(filled))]
+    return Region(coordinates=tuple((tuple((x, y) for x, y in ring),) for ring in rings))
+
+
+def area_geometry(answer: Answer, share: Literal[50, 90]) -> dict[str, Any] | None:
+    """The region, or the circle where that is all there is; None for an abstention."""
+    region = answer.region_50 if share == 50 else answer.region_90
+    if region is not None:
+        return region.jsonable()
+    if answer.point is None or answer.radius_km is None:
+        return None
+    return circle_geometry(answer.point, answer.radius_km.p50 if share == 50 else answer.radius_km.p90)
+
+
+def _circle_parts(centre: LatLon, radius_km: float, *, vertices: int) -> list[Polygon]:
     if radius_km >= _WHOLE_WORLD_KM:
-        return _geometry([box(-180, -90, 180, 90)])
-    flat = Polygon(_flat_ring(centre, radius_km)).buffer(0)
+        return [box(-180, -90, 180, 90)]
+    flat = Polygon(_flat_ring(centre, radius_km, vertices)).buffer(0)
     parts: list[Polygon] = []
     for turn in (-1, 0, 1):
         piece = flat.intersection(box(-180 + 360 * turn, -90, 180 + 360 * turn, 90))
         shifted = translate(piece, xoff=-360.0 * turn)
         parts += [part for part in getattr(shifted, "geoms", [shifted]) if isinstance(part, Polygon) and part.area > 0]
     whole = unary_union(parts)  # the parts of a circle around a pole share an edge
-    return _geometry(_polygons(whole) if whole.is_valid else parts)
+    return _polygons(whole) if whole.is_valid else parts
 
 
 def _polygons(shape: Any) -> list[Polygon]:
@@ -81,14 +121,14 @@ def _polygons(shape: Any) -> list[Polygon]:
     return found or [one for one in getattr(shape, "geoms", [shape]) if isinstance(one, Polygon)]
 
 
-def _flat_ring(centre: LatLon, radius_km: float) -> list[tuple[float, float]]:
+def _flat_ring(centre: LatLon, radius_km: float, vertices: int) -> list[tuple[float, float]]:
     """(lon, lat) of the ring with longitudes that run on past 180; closed over the pole when a pole is inside."""
-    ring = circle_ring(centre, radius_km)
+    ring = circle_ring(centre, radius_km, vertices)
     unrolled: list[tuple[float, float]] = []
     previous = centre.lon
     for vertex in ring:
         lon = vertex.lon + 360.0 * round((previous - vertex.lon) / 360.0)
-        unrolled.append((lon, vertex.lat))
+        unrolled.append((round(lon, 9), round(vertex.lat, 9)))  # without subnormal numbers, which GEOS divides by
         previous = lon
     for pole in (_NORTH, _SOUTH):
         if distance_km(centre, pole) < radius_km:
@@ -98,7 +138,12 @@ def _flat_ring(centre: LatLon, radius_km: float) -> list[tuple[float, float]]:
 
 
 def _geometry(parts: list[Polygon]) -> dict[str, Any]:
-    rings = [[[round(x, 5), round(y, 5)] for x, y in orient(part).exterior.coords] for part in parts]
+    rings = [[list(position) for position in _ring(part)] for part in parts]
     if len(rings) == 1:
         return {"type": "Polygon", "coordinates": rings}
     return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
+
+
+def _ring(part: Polygon) -> list[tuple[float, float]]:
+    """The outer ring, counter-clockwise."""
+    return [(round(x, 5), round(y, 5)) for x, y in orient(part).exterior.coords]

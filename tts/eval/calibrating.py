@@ -13,18 +13,25 @@ from pathlib import Path
 
 import numpy as np
 
+from tts.clues.belief import Belief
+from tts.domain.answer import CONTINENT_KM
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.eval.metrics.calibration import brier_skill, cover_percent, expected_calibration_error
+from tts.eval.metrics.regions import KnownArea
 from tts.eval.panel import Panel, panels_from_logs
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import read_records
 from tts.eval.synthetic.families import DEVELOPMENT, generate
 from tts.verify.consensus.calibration import Calibration
+from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.fitting import fit
+from tts.verify.consensus.peaks import peaks_of
+from tts.verify.consensus.region_fitting import RegionCase, fit_regions
+from tts.verify.consensus.regions import regions_of
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
@@ -44,10 +51,25 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Verdicts of cases as columns of one length; cases without any point are left out."""
+    """Verdicts of cases as columns of one length; cases without any point are left out. `beliefs` are what regions are
+    made of."""
 
     spreads: tuple[Spread, ...]
     errors_km: Floats
+    beliefs: tuple[KnownBelief, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBelief:
+    """What regions are made of, and the true place."""
+
+    clusters: tuple[Cluster, ...]
+    lines: Belief | None
+    truth: LatLon
+
+    def under(self, p90_km: float) -> RegionCase:
+        """Its peaks, where the 90 % radius is this one."""
+        return RegionCase(tuple(peaks_of(self.clusters, self.lines, p90_km)), p90_km, self.truth)
 
 
 class Held(Value):
@@ -114,13 +136,14 @@ def thinned(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int =
 
 def judged(cases: Iterable[Case], world: World) -> Judged:
     """Verdicts and their errors in km."""
-    spreads, errors = [], []
+    spreads, errors, beliefs = [], [], []
     for case in cases:
         verdict = judge(case.trajectories, case.readings, world)
         if verdict.spread is not None:
             spreads.append(verdict.spread)
             errors.append(distance_km(verdict.clusters[0].centre, case.truth))
-    return Judged(tuple(spreads), np.array(errors, dtype=np.float64))
+            beliefs.append(KnownBelief(verdict.clusters, verdict.lines, case.truth))
+    return Judged(tuple(spreads), np.array(errors, dtype=np.float64), tuple(beliefs))
 
 
 def held_out(all_judged: Judged, *, seed: int, target_km: float = 25.0, stated: bool = False) -> Held:
@@ -152,6 +175,38 @@ def measured(calibration: Calibration, spreads: Sequence[Spread], errors_km: Flo
 def mean_of(rows: Sequence[Held]) -> Held:
     """Figures averaged over splits."""
     return Held(**{name: float(np.mean([getattr(row, name) for row in rows])) for name in Held.model_fields})
+
+
+def with_regions(calibration: Calibration, runs: Judged, *, origin: str = "") -> Calibration:
+    """The calibration with the rule for regions that fits these verdicts; with none where few have several peaks."""
+    rule = fit_regions(region_cases(calibration, runs), origin=origin or calibration.origin)
+    return calibration.model_copy(update={"regions": rule})
+
+
+def region_cases(calibration: Calibration, runs: Judged) -> list[RegionCase]:
+    """The peaks of verdicts under a calibration, with their true places; without abstentions."""
+    radii = [calibration.radius(spread) for spread in runs.spreads]
+    pairs = zip(runs.beliefs, radii, strict=True)
+    return [belief.under(radius.p90) for belief, radius in pairs if radius.p50 <= CONTINENT_KM]
+
+
+def known_areas(calibration: Calibration, runs: Judged) -> list[KnownArea]:
+    """The regions or circles of verdicts under a calibration, with their true places; without abstentions."""
+    found = []
+    for belief, spread in zip(runs.beliefs, runs.spreads, strict=True):
+        radius = calibration.radius(spread)
+        if radius.p50 <= CONTINENT_KM:
+            case = belief.under(radius.p90)
+            regions = regions_of(case.peaks, radius.p90, calibration.regions)
+            narrow, wide = (None, None) if regions is None else (regions.region_50, regions.region_90)
+            found.append(KnownArea(case.peaks[0].point, radius, narrow, wide, belief.truth))
+    return found
+
+
+def part_of(whole: Judged, index: np.ndarray) -> Judged:
+    """Some of the verdicts."""
+    beliefs = tuple(whole.beliefs[int(i)] for i in index)
+    return Judged(tuple(whole.spreads[int(i)] for i in index), whole.errors_km[index], beliefs)
 
 
 def _rows(whole: Judged, index: Sequence[int] | np.ndarray) -> tuple[list[Spread], Floats]:

@@ -6,18 +6,19 @@ Elements stand in the order of the schema (`ogckml22.xsd`), which is a sequence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
 from tts.domain.answer import Answer, Candidate
 from tts.domain.geo import LatLon
-from tts.domain.geojson import circle_geometry
+from tts.domain.geojson import area_geometry
 from tts.export.located import Located
 from tts.export.rows import row_of
 from tts.export.xml_text import add_text, xml_bytes, xml_text
 
 _NAMESPACE = "http://www.opengis.net/kml/2.2"
 _STYLES = {"area_90": ("ff2277dd", "262277dd"), "area_50": ("ff2277dd", "4d2277dd")}  # aabbggrr: line, fill
+_SHARES: tuple[Literal[90], Literal[50]] = (90, 50)  # the wider area lies below
 _SHOWN = ("outcome", "level", "confidence", "radius_p50_km", "radius_p90_km", "country", "region", "city", "request_id")
 
 
@@ -55,11 +56,19 @@ def _folder(document: ET.Element, item: Located) -> None:
 
 def _answer(folder: ET.Element, name: str, answer: Answer, point: LatLon) -> None:
     _point(_placemark(folder, _called(answer) or name, answer.explanation), point)
-    radius = answer.radius_km
-    for style, percent, km in () if radius is None else (("area_90", 90, radius.p90), ("area_50", 50, radius.p50)):
-        placemark = _placemark(folder, f"{percent} %: within {km:.3g} km", "")
-        add_text(placemark, "styleUrl", f"#{style}")
-        _area(placemark, circle_geometry(point, km))
+    for share in _SHARES:
+        geometry = area_geometry(answer, share)
+        if geometry is not None:
+            placemark = _placemark(folder, f"{share} %: {_where(answer, share)}", "")
+            add_text(placemark, "styleUrl", f"#area_{share}")
+            _area(placemark, geometry)
+
+
+def _where(answer: Answer, share: Literal[50, 90]) -> str:
+    if answer.region_90 is not None:
+        return "in one of these areas"
+    assert answer.radius_km is not None
+    return f"within {answer.radius_km.p50 if share == 50 else answer.radius_km.p90:.3g} km"
 
 
 def _candidate(folder: ET.Element, rank: int, candidate: Candidate) -> None:
@@ -89,7 +98,7 @@ def _point(placemark: ET.Element, point: LatLon) -> None:
 
 
 def _area(placemark: ET.Element, geometry: dict[str, Any]) -> None:
-    """Polygons; two of them, one on each side, where a circle crosses the antimeridian."""
+    """Polygons; several of a region, and two, one on each side, where an area crosses the antimeridian."""
     several = geometry["type"] == "MultiPolygon"
     polygons = geometry["coordinates"] if several else [geometry["coordinates"]]
     parent = ET.SubElement(placemark, "MultiGeometry") if several else placemark

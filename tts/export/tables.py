@@ -11,7 +11,7 @@ import orjson
 from shapely import to_wkb
 from shapely.geometry import Point, shape
 
-from tts.domain.geojson import circle_geometry
+from tts.domain.geojson import area_geometry
 from tts.errors import DataError
 from tts.export.located import Located
 from tts.export.rows import COLUMNS, Cell, row_of
@@ -38,7 +38,7 @@ def _safe(value: Cell) -> Cell:
 
 
 def to_geoparquet(items: Sequence[Located]) -> bytes:
-    """The columns of CSV, `geometry` (the point) and `area_90` (the 90 % circle), both as WKB, null where unknown.
+    """The columns of CSV, `geometry` (the point) and `area_90` (the 90 % region or circle): WKB, null where unknown.
 
     Raises:
         DataError: when pyarrow is missing.
@@ -59,10 +59,10 @@ def to_geoparquet(items: Sequence[Located]) -> bytes:
 
 def _shapes(item: Located) -> dict[str, Any]:
     answer = item.answer
-    if answer is None or answer.point is None or answer.radius_km is None:
+    area = None if answer is None else area_geometry(answer, 90)
+    if answer is None or answer.point is None or area is None:
         return {"geometry": None, "area_90": None}
-    area = shape(circle_geometry(answer.point, answer.radius_km.p90))
-    return {"geometry": to_wkb(Point(answer.point.lon, answer.point.lat)), "area_90": to_wkb(area)}
+    return {"geometry": to_wkb(Point(answer.point.lon, answer.point.lat)), "area_90": to_wkb(shape(area))}
 
 
 def _geo_metadata(items: Sequence[Located]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The answer on a map: its pin, the 50 % and 90 % circles, and what else was considered.
+"""The answer on a map: its pin, the 50 % and 90 % circles or regions, and what else was considered.
 
 A 90 % circle that is wider than a continent is not drawn: it would cover the map, and is told in words.
 """
@@ -11,8 +11,9 @@ from PIL import Image
 
 from tts.domain.answer import Radius, Verdict
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.region import Region
 from tts.geodata.maps.cartographer import Cartographer
-from tts.geodata.maps.furniture import Pin, Ring
+from tts.geodata.maps.furniture import Patch, Pin, Ring
 from tts.geodata.maps.view import View, zoom_for
 
 WIDTH_PX, HEIGHT_PX = 640, 480
@@ -27,12 +28,15 @@ def answer_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | No
     point, radius = verdict.point, verdict.radius_km
     if point is None or radius is None:
         return None
-    others = _others(verdict)
-    away = [distance_km(point, pin.point) for pin in others]
-    reach = max([_drawn_km(radius), *(km * 1.15 for km in away if km <= _NEAR * _drawn_km(radius))])
-    view = View(point, _zoom(reach, point), WIDTH_PX, HEIGHT_PX)
-    rings = (*(() if radius.remark else (Ring(point, radius.p90, firm=False),)), Ring(point, radius.p50))
-    return cartographer.draw(view, "map", pins=(Pin(point), *others), rings=rings)
+    view = answer_view(verdict, point, radius)
+    return cartographer.draw(view, "map", pins=(Pin(point), *_others(verdict)), areas=_areas(verdict, point, radius))
+
+
+def answer_view(verdict: Verdict, point: LatLon, radius: Radius) -> View:
+    """What the map shows: the areas, and the candidates near them."""
+    away = [distance_km(point, pin.point) for pin in _others(verdict)]
+    reach = max([_reach_km(verdict, point, radius), *(km * 1.15 for km in away if km <= _NEAR * _drawn_km(radius))])
+    return View(point, _zoom(reach, point), WIDTH_PX, HEIGHT_PX)
 
 
 def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | None:
@@ -42,6 +46,24 @@ def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | 
         return None
     view = View(point, max(_FARTHEST, min(zoom - 4.0, 4.0)), _OVERVIEW_PX, _OVERVIEW_PX)
     return cartographer.draw(view, "map", pins=(Pin(point),))
+
+
+def _areas(verdict: Verdict, point: LatLon, radius: Radius) -> tuple[Ring | Patch, ...]:
+    """The regions, or the circles where they are all there is; the wider one first."""
+    if verdict.region_50 is not None and verdict.region_90 is not None:
+        return Patch(_rings(verdict.region_90), firm=False), Patch(_rings(verdict.region_50))
+    return *(() if radius.remark else (Ring(point, radius.p90, firm=False),)), Ring(point, radius.p50)
+
+
+def _rings(region: Region) -> tuple[tuple[LatLon, ...], ...]:
+    return tuple(tuple(LatLon(lat=lat, lon=lon) for lon, lat in polygon[0]) for polygon in region.coordinates)
+
+
+def _reach_km(verdict: Verdict, point: LatLon, radius: Radius) -> float:
+    """How far from the point the drawn areas reach."""
+    if verdict.region_90 is None:
+        return _drawn_km(radius)
+    return max(distance_km(point, vertex) for ring in _rings(verdict.region_90) for vertex in ring)
 
 
 def _others(verdict: Verdict) -> tuple[Pin, ...]:

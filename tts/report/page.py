@@ -20,6 +20,7 @@ from tts.report.markup import Child, Html, data_uri, el, page
 _PHOTO_SIDE_PX = 900
 _JPEG_QUALITY = 85
 _PROBABLY = "it is probably inside"
+_AREAS = f"areas with a firm edge: {_PROBABLY} one of them · with a dashed edge: very probably"
 _CIRCLES = f"firm circle: {_PROBABLY} · dashed circle: very probably"
 
 
@@ -70,7 +71,9 @@ def _pictures(run: Run, cartographer: Cartographer, photo: Photo | None) -> Chil
 
 
 def _circles(answer: Answer) -> str:
-    """What the circles on the map are; one wider than a continent is not drawn."""
+    """What the circles or areas on the map are; a circle that is wider than a continent is not drawn."""
+    if answer.region_90 is not None:
+        return "areas: the estimated place is in one of them" if answer.radius_remark else _AREAS
     if answer.radius_km is not None and (remark := answer.radius_km.remark):
         return f"circle: {'the estimated radius' if answer.radius_remark else _PROBABLY}; {remark}"
     return "circles: the estimated radius" if answer.radius_remark else _CIRCLES

@@ -161,7 +161,7 @@ def test_no_strokes_run_across_the_world_where_the_antimeridian_cuts_land(cartog
 def test_rings_colour_the_ground_they_enclose(cartographer):
     view = View(LatLon(lat=0, lon=-30), 6, 500, 500)
     plain = np.asarray(cartographer.draw(view)).astype(int)
-    ringed = np.asarray(cartographer.draw(view, rings=(Ring(view.centre, 200.0),))).astype(int)
+    ringed = np.asarray(cartographer.draw(view, areas=(Ring(view.centre, 200.0),))).astype(int)
     x, _ = view.pixel(LatLon(lat=0, lon=-29))
     assert ringed[250, round(x), 0] - ringed[250, round(x), 2] > plain[250, round(x), 0] - plain[250, round(x), 2] + 5
     assert np.array_equal(ringed[20:60, 20:60], plain[20:60, 20:60])

@@ -11,7 +11,7 @@ from typing import Literal
 from tts.config import AppArgs
 from tts.domain.reading import Reading
 from tts.domain.value import Value
-from tts.eval.calibrating import Case, Held, held_out, judged, mean_of, thinned
+from tts.eval.calibrating import Case, Held, held_out, judged, mean_of, thinned, with_regions
 from tts.eval.runs.record import Record
 from tts.verify.consensus.calibration_in_use import calibration_in_use
 from tts.verify.consensus.fitting import MIN_RUNS, fit
@@ -71,7 +71,7 @@ def fit_and_install(
     photos = len(whole.spreads)
     if photos < MIN_RUNS:
         return Fitted(photos=photos, why=_too_few(photos, len(records)), state=calibration_in_use(args).state.state)
-    made = fit(whole.spreads, whole.errors_km, origin=origin)
+    made = with_regions(fit(whole.spreads, whole.errors_km, origin=origin), whole)
     before, file = installed(args), install(made, args) if keep else None
     named = args.verifier.calibration
     return Fitted(

@@ -14,10 +14,11 @@ from PIL import Image
 from tts.errors import DataError
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.maps.furniture import (
+    Patch,
     Pin,
     Ring,
+    draw_areas,
     draw_pins,
-    draw_rings,
     draw_strip,
     pin_boxes,
     strip_boxes,
@@ -53,12 +54,12 @@ class Cartographer:
         self.gazetteer = gazetteer
 
     def draw(
-        self, view: View, style: Style = "map", *, pins: Sequence[Pin] = (), rings: Sequence[Ring] = ()
+        self, view: View, style: Style = "map", *, pins: Sequence[Pin] = (), areas: Sequence[Ring | Patch] = ()
     ) -> Image.Image:
         """The view as an RGB picture."""
         palette = PALETTES[style]
         canvas = paint_ground(view, palette, self.rasters, self.shapes)
-        draw_rings(canvas, view, rings)
+        draw_areas(canvas, view, areas)
         for placed in self.names(view, style, pins=pins):
             write_name(canvas, placed, palette)
         draw_pins(canvas, view, pins)

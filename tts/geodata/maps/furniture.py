@@ -6,19 +6,20 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise, takewhile
 from typing import Final
 
 import cv2
 import numpy as np
 from PIL import Image, ImageDraw
 
-from tts.domain.geo import LatLon, circle_ring
+from tts.domain.geo import Floats, LatLon, circle_ring
 from tts.geodata.maps.ground import Path, dashed, filled, traced
 from tts.geodata.maps.labels import Rect
 from tts.geodata.maps.lettering import PAD, Colour, Lettering, glyph_run, stamp, write
 from tts.geodata.maps.palette import Palette
 from tts.geodata.maps.rasters import Pixels
-from tts.geodata.maps.view import View
+from tts.geodata.maps.view import View, mercator_x
 
 RED: Final[Colour] = (214, 40, 57)
 BLUE: Final[Colour] = (29, 78, 156)
@@ -35,6 +36,14 @@ class Ring:
 
     centre: LatLon
     radius_km: float
+    firm: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """An area in one or more pieces, each a closed ring that is cut at the antimeridian; drawn like a circle."""
+
+    rings: tuple[tuple[LatLon, ...], ...]
     firm: bool = True
 
 
@@ -56,13 +65,13 @@ def pin_boxes(view: View, pins: Sequence[Pin]) -> list[Rect]:
     return boxes
 
 
-def draw_rings(canvas: Pixels, view: View, rings: Sequence[Ring]) -> None:
-    """Draw circles into `canvas`, which is changed in place."""
-    for ring in rings:
-        outline = _outline(view, ring)
-        stamp(canvas, filled(view, [outline]), 0, 0, RED, 0.13 if ring.firm else 0.08)
-        edge = [outline] if ring.firm else dashed([outline], 7, 5)
-        stamp(canvas, traced(view, edge, 2 if ring.firm else 1), 0, 0, RED, 0.75)
+def draw_areas(canvas: Pixels, view: View, areas: Sequence[Ring | Patch]) -> None:
+    """Draw circles and patches into `canvas`, which is changed in place."""
+    for area in areas:
+        outlines = [_outline(view, area)] if isinstance(area, Ring) else [_piece(view, ring) for ring in area.rings]
+        edges = outlines if isinstance(area, Ring) else [path for ring in area.rings for path in _edges(view, ring)]
+        stamp(canvas, filled(view, outlines), 0, 0, RED, 0.13 if area.firm else 0.08)
+        stamp(canvas, traced(view, edges if area.firm else dashed(edges, 7, 5), 2 if area.firm else 1), 0, 0, RED, 0.75)
 
 
 def draw_pins(canvas: Pixels, view: View, pins: Sequence[Pin]) -> None:
@@ -125,6 +134,31 @@ def _outline(view: View, ring: Ring) -> Path:
     x = np.unwrap(x, period=view.world_px)
     middle = view.pixel(ring.centre)[0]
     return np.stack([x - view.world_px * np.round((x.mean() - middle) / view.world_px), y], axis=1)
+
+
+def _piece(view: View, ring: Sequence[LatLon]) -> Path:
+    """A ring in pixels, whole, on the copy of the world that is nearest to the middle of the view."""
+    lon = np.array([point.lon for point in ring])
+    x = (mercator_x(_east_of_the_cut(lon)) * view.world_px) - view.left
+    y = view.xy(np.array([point.lat for point in ring]), lon)[1]
+    return np.stack([x - view.world_px * np.round((x.mean() - view.width / 2) / view.world_px), y], axis=1)
+
+
+def _east_of_the_cut(lon: Floats) -> Floats:
+    """`LatLon` knows 180° east as 180° west: a piece in the east ends in the east."""
+    return np.where((lon == -180.0) & (np.median(lon) > 0), 180.0, lon)
+
+
+def _edges(view: View, ring: Sequence[LatLon]) -> list[Path]:
+    """The edge of a ring without the parts along the antimeridian, where it was cut, and along the poles."""
+    piece = _piece(view, ring)
+    drawn = [not _is_cut(a, b) for a, b in pairwise(ring)]
+    starts = [i for i, one in enumerate(drawn) if one and (i == 0 or not drawn[i - 1])]
+    return [piece[i : i + 1 + sum(1 for _ in takewhile(bool, drawn[i:]))] for i in starts]
+
+
+def _is_cut(a: LatLon, b: LatLon) -> bool:
+    return abs(a.lon) == abs(b.lon) == 180.0 or abs(a.lat) == abs(b.lat) == 90.0
 
 
 def _number(canvas: Pixels, x: float, y: float, number: int) -> None:

@@ -82,6 +82,7 @@ def doubted(verdict: Verdict, confidence: float) -> Verdict:
         kept["country_code"] = ""
     if "city" in kept:
         kept["town_centre"] = False
+    kept |= dict.fromkeys(("region_50", "region_90"))  # they were fitted together with the radii that no longer hold
     update = {"radius_km": found.radius, "level": found.level, "confidence": found.confidence, **kept}
     return verdict.model_copy(update=update)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tts.clues.belief import Belief
 from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
@@ -12,6 +13,8 @@ from tts.verify.assembly.exactness import exactness_of, level_of
 from tts.verify.assembly.naming import names_at
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.peaks import peaks_of
+from tts.verify.consensus.regions import regions_of
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.world import World
@@ -33,9 +36,10 @@ def verdict_for(
     target_radius_km: float,
     world: World,
     within: Area | None = None,
+    lines: Belief | None = None,
 ) -> Verdict:
     """The first cluster as the answer; an abstention when even its median error would be a continent. What the caller's
-    area says by itself is no evidence."""
+    area says by itself is no evidence. `lines` is the belief from what was read, where the rollouts state that."""
     winner = clusters[0]
     outlook = calibration.outlook(spread)
     if outlook.radius.p50 > CONTINENT_KM:
@@ -48,6 +52,7 @@ def verdict_for(
         stated=None if grounding >= _TIED else stated,
         town_found=grounding >= _FIRM and stated.rank >= Level.CITY.rank and not calibration.knows_tools,
     )
+    regions = regions_of(peaks_of(clusters, lines, exact.radius.p90), exact.radius.p90, calibration.regions)
     names = names_at(winner.centre, exact.level, winner.anchor.ledger.hypothesis, world)
     return Verdict(
         lat=round(winner.centre.lat, 6),
@@ -63,6 +68,8 @@ def verdict_for(
         candidates=tuple(_candidate(cluster, exact.radius, winner, world) for cluster in clusters),
         evidence=tuple(_evidence(winner, ledgers, within))[:_MAX_EVIDENCE],
         warnings=tuple(_warnings(ledgers)),
+        region_50=regions.region_50 if regions is not None else None,
+        region_90=regions.region_90 if regions is not None else None,
     )
 
 

@@ -28,6 +28,7 @@ from tts.domain.answer import Radius
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Floats
 from tts.domain.value import Value
 from tts.errors import DataError
+from tts.verify.consensus.regions import RegionRule
 from tts.verify.consensus.spread_features import Spread
 
 SCHEMA_VERSION: Final = 1
@@ -105,7 +106,10 @@ class Outlook:
 
 
 class Calibration(Value):
-    """A fitted calibration: `typical` and `table` give medians and probabilities, `tail` and `rule` the 90 % radius."""
+    """A fitted calibration: `typical` and `table` give medians and probabilities, `tail` and `rule` the 90 % radius.
+
+    `regions` gives the regions of answers with several peaks; without it, such answers have circles only.
+    """
 
     schema_version: Literal[1] = 1
     origin: str
@@ -118,6 +122,7 @@ class Calibration(Value):
     table: ErrorTable
     tail: Ordering
     rule: TailRule
+    regions: RegionRule | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Calibration:

@@ -80,7 +80,7 @@ def outside_verdict(
         update={
             "lat": None,
             "lon": None,
-            "radius_km": None,
+            **dict.fromkeys(("radius_km", "region_50", "region_90")),
             "abstained": True,
             "level": Level.NONE,
             **dict.fromkeys(("country", "country_code", "region", "city", "place"), ""),

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tts.clues.belief import Belief
 from tts.clues.caller import believed
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.hints import Hint
@@ -19,7 +20,6 @@ from tts.clues.lookups import pair_lookups
 from tts.clues.reader import ClueReader, Leads
 from tts.clues.ruled_out import RuledOut
 from tts.domain.geo import Area
-from tts.domain.hypothesis import Hypothesis
 from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import TextFact
 from tts.domain.trajectory import Trajectory
@@ -38,10 +38,12 @@ _WEIGHT = weights("verdict")["pooled"]  # of the pooled vote, in units of all vo
 @dataclass(frozen=True, slots=True)
 class Pooled:
     """What all lines together lead to: one more vote, or none. `doubted` when they say too little to answer and most
-    of the rollouts that state them found so too: then the few that guessed do not decide."""
+    of the rollouts that state them found so too: then the few that guessed do not decide. `belief` is what the lines
+    say, where they say enough to answer; lines of one rollout give a belief and no vote."""
 
     vote: Vote | None = None
     doubted: bool = False
+    belief: Belief | None = None
 
 
 def pooled(
@@ -57,18 +59,22 @@ def pooled(
     """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them.
     `said` is the hint in the caller's words."""
     stating = [t for t in trajectories if t.best is not None and t.best.read]
-    if world.clues is None or len(stating) < _LEAST_ROLLOUTS:
+    if world.clues is None or not stating:
         return Pooled()
+    lines = list(_lines(stating, readings))
+    belief = _belief(lines, stating, world.clues, within, hint, ruled_out)
+    if len(stating) < _LEAST_ROLLOUTS:
+        return Pooled(belief=belief)
     theirs = {t.rollout_id for t in stating}
     voted = [vote for vote in votes if vote.ledger.rollout_id in theirs]
-    found = pooled_hypothesis(stating, readings, world.clues, within, hint, ruled_out)
-    if found is None:
+    if belief is None:
         return Pooled(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
+    found = conclusion(belief, world.clues.countries).model_copy(update={"read": tuple(lines)})
     turns = tuple(turn for t in stating for turn in t.turns)
     ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world, statement)
     made = votes_from([ledger], world) if ledger is not None else []
     weight = sum(vote.weight for vote in voted) or 1.0
-    return Pooled(replace(made[0], weight=_WEIGHT * weight) if made else None)
+    return Pooled(replace(made[0], weight=_WEIGHT * weight) if made else None, belief=belief)
 
 
 def read_vote(
@@ -83,25 +89,22 @@ def read_vote(
     return made[0] if made else None
 
 
-def pooled_hypothesis(
+def _belief(
+    lines: Sequence[TextLine],
     trajectories: Sequence[Trajectory],
-    readings: Sequence[Reading],
     reader: ClueReader,
-    within: Area | None = None,
-    hint: Hint | None = None,
-    ruled_out: RuledOut | None = None,
-) -> Hypothesis | None:
-    """The answer that the lines of some rollouts support together; None when they say too little. The caller's hint
-    counts as he is believed, and never without a line."""
-    lines = list(_lines(trajectories, readings))
+    within: Area | None,
+    hint: Hint | None,
+    ruled_out: RuledOut | None,
+) -> Belief | None:
+    """The belief that the lines of some rollouts support together; None when they say too little to answer. The
+    caller's hint counts as he is believed, and never without a line."""
     answered = [pair for t in trajectories for turn in t.turns for pair in pair_lookups(turn.calls, turn.results)]
     leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.beside(lines))
     mentions = {mention.name: mention for mention in leads.mentions}
     leads = Leads(leads.clues, tuple(mentions[name] for name in sorted(mentions)))
     belief = believed(leads, reader, within, hint, ruled_out)
-    if not answers(belief, leads):
-        return None
-    return conclusion(belief, reader.countries).model_copy(update={"read": tuple(lines)})
+    return belief if answers(belief, leads) else None
 
 
 def _lines(stating: Sequence[Trajectory], readings: Sequence[Reading]) -> Iterator[TextLine]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tts.clues.belief import Belief
 from tts.domain.answer import Evidence, Verdict
 from tts.domain.geo import Area
 from tts.verify.assembly.evidence import evidence_of
@@ -31,6 +32,7 @@ def verdict_of_model(
     world: World,
     within: Area | None = None,
     moved: Mapping[int, RolloutLedger] | None = None,
+    lines: Belief | None = None,
 ) -> Verdict:
     """The chosen cluster first, its centre where the model said. Radius and confidence stay calibrated. `moved` has the
     ledgers of the rollouts at a point of the model's own (`tts.verify.model.own_point`)."""
@@ -48,6 +50,7 @@ def verdict_of_model(
         target_radius_km=target_radius_km,
         world=world,
         within=within,
+        lines=lines,
     )
     evidence = list(verdict.evidence)
     explanation = "\n".join(_reason(text, exhibits, evidence) for text, exhibits in adjudication.reasons)

@@ -10,10 +10,11 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tts.clues.belief import Belief
 from tts.clues.hints import hint_of
 from tts.clues.ruled_out import RuledOut
 from tts.domain.answer import Verdict
-from tts.domain.geo import Area
+from tts.domain.geo import Area, Countries
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.ports import VerdictText, VerifyRequest
@@ -47,6 +48,7 @@ class Judgement:
     `outside` is set when nothing in the caller's area is answered, `apart` when the photos cannot be of one place:
     then there are no clusters either. `rejected` is a place that the caller ruled out and something points to. `read`
     is what the photo says without the caller, where he said something.
+    `lines` is the belief from what the rollouts state that they read, inside the caller's area.
     """
 
     ledgers: tuple[RolloutLedger, ...]
@@ -57,6 +59,7 @@ class Judgement:
     apart: tuple[OnePhoto, ...] = ()
     read: ReadBelief | None = None
     rejected: Rejected | None = None
+    lines: Belief | None = None
 
 
 class ConsensusVerifier:
@@ -111,6 +114,7 @@ class ConsensusVerifier:
             world=self._world,
             within=options.within,
             moved=moved,
+            lines=judged.lines,
         )
         return self._answering_the_caller(request, judged, found)
 
@@ -125,7 +129,7 @@ class ConsensusVerifier:
             return outside_verdict(found, within, judged.read, blank, self._world, contradicted=outside.contradicted)
         if judged.spread is None:
             return abstention(judged.ledgers, target, self._world)
-        return self._verdict(judged.clusters, judged.ledgers, judged.spread, target, within)
+        return self._verdict(judged.clusters, judged.ledgers, judged.spread, target, within, judged.lines)
 
     def _verdict(
         self,
@@ -134,6 +138,7 @@ class ConsensusVerifier:
         spread: Spread,
         target_km: float,
         within: Area | None = None,
+        lines: Belief | None = None,
     ) -> Verdict:
         return verdict_for(
             clusters,
@@ -143,6 +148,7 @@ class ConsensusVerifier:
             target_radius_km=target_km,
             world=self._world,
             within=within,
+            lines=lines,
         )
 
     def _apart(self, judged: Judgement, target_km: float) -> Verdict:
@@ -217,7 +223,9 @@ def judge(
     if together.vote is not None and not _may_count(together.vote.ledger, within, ruled_out, world):
         together = Pooled()
     found = weighed(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
-    return replace(found, read=read, outside=None if found.clusters else outside, rejected=rejected)
+    lines = None if within is not None and not isinstance(within, Countries) else together.belief
+    outside = None if found.clusters else outside
+    return replace(found, read=read, outside=outside, rejected=rejected, lines=lines)
 
 
 def _may_count(ledger: RolloutLedger, within: Area | None, ruled_out: RuledOut, world: World) -> bool:

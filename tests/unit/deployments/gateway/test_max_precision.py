@@ -22,7 +22,8 @@ from geotts_client import Client, LocateOptions
 from tts.config import ScriptedEngine
 from tts.domain.answer import Candidate, Evidence, Radius
 from tts.domain.events import Answered, Hypothesised, RolloutFinished, Text, ToolResulted, VerifierText
-from tts.domain.geo import LatLon, distance_km
+from tts.domain.geo import Circle, LatLon, distance_km
+from tts.domain.geojson import circles_region
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import ToolResult
 from tts.export.formats import FORMATS
@@ -46,6 +47,9 @@ def units(gazetteer, countries):
     return Units(gazetteer, countries)
 
 
+HOUSE_DISC = Circle(centre=LatLon(lat=46.201234, lon=9.034321), radius_km=0.1)
+
+
 def fine_answer(lat, lon, p50):
     """A house that is known to its street."""
     evidence = Evidence(id="e1", claim=f"the sign says {SECRET}", quote=SECRET, url=f"https://maps.test/?q={lat},{lon}")
@@ -55,6 +59,7 @@ def fine_answer(lat, lon, p50):
     )  # fmt: skip
     return an_answer(
         lat=lat, lon=lon, radius_km=Radius(p50=p50, p90=4 * p50), level=Level.POINT, place=SECRET,
+        region_50=circles_region([HOUSE_DISC]), region_90=circles_region([HOUSE_DISC]),
         explanation=f"It is {SECRET}, {lat}, {lon}.", evidence=(evidence,), candidates=(candidate,),
         warnings=(f"read {SECRET}",),
     )  # fmt: skip
@@ -74,6 +79,7 @@ def test_any_answer_is_told_by_the_centre_of_a_unit_and_holds_together(units, pl
     assert SECRET not in text
     assert len(str(lat)) < 8 or str(lat) not in text or told.lat == lat
     assert disagreements(told) == []
+    assert (told.region_50, told.region_90) == (None, None)
     if told.point is None:
         return
     assert told.radius_km.p50 >= FINEST_KM[precision]
@@ -107,6 +113,7 @@ def test_kinds_of_events_that_are_not_known_to_be_coarse_do_not_leave(units):
     told = list(coarse_events(fine, "city", units))
     assert [event.type for event in told] == ["rollout_finished", "answer"]
     assert SECRET not in "".join(event.json_bytes().decode() for event in told)
+    assert "MultiPolygon" not in "".join(event.json_bytes().decode() for event in told)
 
 
 HOUSE = LatLon(lat=46.201234, lon=9.034321)

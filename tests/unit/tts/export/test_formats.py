@@ -31,6 +31,8 @@ from tts.errors import DataError
 from tts.export.formats import FORMATS
 from tts.export.geo_uri import geo_uri
 from tts.export.located import Located, located_from
+from tts.verify.consensus.peaks import Peak
+from tts.verify.consensus.regions import RegionRule, regions_of
 
 # RFC 5870 section 3.3, without `crs` and other parameters
 GEO_URI = re.compile(r"geo:(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)(?:;u=(\d+(?:\.\d+)?))?")
@@ -49,6 +51,15 @@ def located(point=None, p90=40.0, name="a.jpg", text="Bellinzona", run=None):
     moved = {} if point is None else {"lat": point.lat, "lon": point.lon}
     answer = an_answer(text, radius_km=Radius(p50=p90 / 3, p90=p90), **moved)
     return Located(name=name, request_id="loc_0", answer=answer, run=run or Run(answer=answer))
+
+
+def with_regions(*places):
+    """The same answer, which may also be at other places."""
+    peaks = [Peak(place, 1 / (1 + rank)) for rank, place in enumerate(places)]
+    regions = regions_of(peaks, 400.0, RegionRule(origin="made", scale_50=0.2, scale_90=0.8, cases=40))
+    answer = located(places[0], 400.0).answer
+    update = {"region_50": regions.region_50, "region_90": regions.region_90}
+    return Located(name="r.jpg", answer=answer.model_copy(update=update))
 
 
 def abstained():
@@ -121,6 +132,24 @@ def test_geojson_follows_its_schema(point, radius):
         shape(feature.geometry.model_dump()) for feature in read.features if "radius" in feature.properties["role"]
     ]
     assert all(area.is_valid and area.area > 0 for area in areas)
+
+
+@given(st.lists(points, min_size=2, max_size=4))
+@settings(max_examples=40, deadline=None)
+def test_an_answer_with_several_peaks_is_exported_with_its_regions(kml_schema, tmp_path_factory, places):
+    item = with_regions(*places)
+    read = FeatureCollection.model_validate_json(FORMATS["geojson"].write([item]))
+    areas = {feature.properties["role"]: shape(feature.geometry.model_dump()) for feature in read.features}
+    region = shape(item.answer.region_90.jsonable())
+    assert areas["region_90"].equals(region)
+    assert areas["region_50"].within(areas["region_90"].buffer(1e-4))
+    kml = etree.fromstring(FORMATS["kml"].write([item]))
+    kml_schema.assertValid(kml)
+    assert "90 %: in one of these areas" in kml.xpath("//k:Placemark/k:name/text()", namespaces=NAMESPACES)
+    assert len(list(kml_polygons(kml))) == sum(len(areas[f"region_{share}"].geoms) for share in (50, 90))
+    path = tmp_path_factory.mktemp("export") / "regions.parquet"
+    path.write_bytes(FORMATS["geoparquet"].write([item]))
+    assert from_wkb(parquet.read_table(path).to_pylist()[0]["area_90"]).equals(region)
 
 
 @given(points, st.none() | radii)

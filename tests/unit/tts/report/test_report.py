@@ -3,20 +3,24 @@
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.made_answers import EVIL, an_answer
 
 from tts.domain.answer import Radius, StopReason
-from tts.domain.geo import LatLon
+from tts.domain.geo import LatLon, destination
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.errors import GeoTTSError
-from tts.report.answer_map import answer_map, overview_map
+from tts.geodata.maps.furniture import Pin
+from tts.report.answer_map import answer_map, answer_view, overview_map
 from tts.report.markup import el, link, page
 from tts.report.page import report_page
+from tts.verify.consensus.peaks import Peak
+from tts.verify.consensus.regions import RegionRule, regions_of
 
 
 def a_run(text: str = "Bellinzona", **update) -> Run:
@@ -127,6 +131,23 @@ def test_the_answer_map_shows_both_circles_and_nearby_candidates(cartographer):
 def test_answers_anywhere_have_a_map(cartographer, lat, lon, km):
     answer = an_answer(lat=lat, lon=lon, radius_km=Radius(p50=km / 3, p90=km), candidates=())
     assert answer_map(cartographer, answer).size == (640, 480)
+
+
+@pytest.mark.parametrize(("lat", "lon"), [(46.19, 9.02), (-17.8, 179.9), (80.0, 0)])
+def test_the_answer_map_shows_regions_instead_of_circles(cartographer, lat, lon):
+    plain = an_answer(lat=lat, lon=lon, radius_km=Radius(p50=50, p90=400), candidates=())
+    peaks = [Peak(plain.point, 0.6), Peak(destination(plain.point, bearing_deg=80, distance_km=300), 0.4)]
+    regions = regions_of(peaks, 400.0, RegionRule(origin="made", scale_50=0.2, scale_90=0.5, cases=40))
+    answer = plain.model_copy(update={"region_50": regions.region_50, "region_90": regions.region_90})
+    circled, drawn = (np.asarray(answer_map(cartographer, one)).astype(int) for one in (plain, answer))
+    view = answer_view(answer, answer.point, answer.radius_km)
+    x, y = (round(value) for value in view.pixel(peaks[1].point))
+    reddened = np.asarray(cartographer.draw(view, pins=(Pin(answer.point),))).astype(int) - drawn
+    assert reddened[y + 3, x + 3, 1] > 10  # the other peak lies in an area
+    between = destination(plain.point, bearing_deg=260, distance_km=300)  # the circle would hold it
+    x, y = (round(value) for value in view.pixel(between))
+    assert abs(reddened[y, x]).sum() == 0
+    assert circled.shape == drawn.shape
 
 
 @given(st.text(), st.text())

@@ -1,0 +1,78 @@
+"""The places that a belief is about: the answer first, then what else is likely and lies apart from it.
+
+Rollouts that state what they read have a belief over towns, and its peaks are the fullest discs in it. Of other
+rollouts it is known what they answered: their clusters are the peaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tts.clues.belief import Belief, distances_from
+from tts.domain.geo import Floats, LatLon, distance_km
+from tts.verify.consensus.clusters import Cluster
+
+# chosen on published logs and drawn scenes of the development split: the least area at equal cover
+_LEAST = 0.2  # of the share of the answer: a smaller peak is not worth its area
+_VOTES_APART, _LINES_APART = 0.2, 0.1  # of the 90 % radius: nearer peaks are one
+_LEAST_APART_KM = 2.0
+_LEAST_SHARE = 0.02
+_MOST = 6
+_OPTIONS = 30  # likely points that are tried as the centre of a peak
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """A place and its share of the votes or of the belief, in [0, 1]."""
+
+    point: LatLon
+    share: float
+
+
+def peaks_of(clusters: Sequence[Cluster], lines: Belief | None, p90_km: float) -> list[Peak]:
+    """The answer and other peaks, by falling share. `lines` is the belief from what rollouts state that they read.
+
+    It is left aside where the answer is no place of it: then other rollouts have decided.
+    """
+    if lines is not None:
+        found = _of_lines(lines, clusters[0].centre, p90_km)
+        if found[0].share >= _LEAST * max(peak.share for peak in found):
+            return found
+    return _of_votes(clusters, p90_km)
+
+
+def _of_votes(clusters: Sequence[Cluster], p90_km: float) -> list[Peak]:
+    first, *others = clusters
+    apart = max(_LEAST_APART_KM, _VOTES_APART * p90_km)
+    kept = [
+        Peak(other.centre, other.support)
+        for other in others
+        if other.support >= _LEAST * first.support and distance_km(first.centre, other.centre) > apart
+    ]
+    return [Peak(first.centre, first.support), *kept][:_MOST]
+
+
+def _of_lines(belief: Belief, answer: LatLon, p90_km: float) -> list[Peak]:
+    reach = max(_LEAST_APART_KM, _LINES_APART * p90_km)
+    share = belief.share / (belief.share.sum() or 1.0)
+    found = [_taken(answer, belief, share, reach)]
+    while len(found) < _MOST:
+        top = np.argsort(-share, kind="stable")[:_OPTIONS]
+        options = [LatLon(lat=float(belief.lat[i]), lon=float(belief.lon[i])) for i in top]
+        masses = [float(share[distances_from(point, belief.lat, belief.lon) <= reach].sum()) for point in options]
+        best = int(np.argmax(masses))
+        if masses[best] < max(_LEAST_SHARE, _LEAST * found[0].share):
+            break
+        found.append(_taken(options[best], belief, share, reach))
+    return found
+
+
+def _taken(point: LatLon, belief: Belief, share: Floats, reach_km: float) -> Peak:
+    """The peak at a point; its towns are taken out of `share`, which is changed in place."""
+    near = distances_from(point, belief.lat, belief.lon) <= reach_km
+    peak = Peak(point, float(share[near].sum()))
+    share[near] = 0.0
+    return peak

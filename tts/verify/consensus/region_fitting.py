@@ -1,0 +1,57 @@
+"""Fits how wide the regions of answers with several peaks are, to cases whose true place is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tts.domain.geo import Floats, LatLon, distance_km
+from tts.verify.consensus.peaks import Peak
+from tts.verify.consensus.regions import SMALLER, RegionRule, scale_needed
+
+MIN_CASES = 40
+_COVER = 0.905  # of all answers, by region or circle, as the 90 % radii are fitted
+_LEAST_COVER, _MOST_COVER = 0.85, 0.95  # of those with a region: it never promises much that it does not keep
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RegionCase:
+    """The peaks of an answer, its 90 % radius, and the true place."""
+
+    peaks: tuple[Peak, ...]
+    p90_km: float
+    truth: LatLon
+
+
+def fit_regions(cases: Sequence[RegionCase], *, origin: str) -> RegionRule | None:
+    """The rule by which all answers together, with a region or with a circle, cover as many true places as they say.
+
+    None with fewer than 40 cases of several peaks, or where regions would be as large as circles. Deterministic.
+    """
+    several = [case for case in cases if len(case.peaks) > 1]
+    if len(several) < MIN_CASES:
+        return None
+    needed = np.sort([scale_needed(case.peaks, case.p90_km, case.truth) for case in several])
+    circled = sum(distance_km(c.peaks[0].point, c.truth) <= c.p90_km for c in cases if len(c.peaks) == 1)
+    share = min(_MOST_COVER, max(_LEAST_COVER, (_COVER * len(cases) - circled) / len(several)))
+    scale_90 = _conformal(needed, share)
+    if scale_90 >= 1.0:
+        return None
+    scale_90 = _rounded(scale_90)
+    scale_50 = min(math.floor(SMALLER * scale_90 * 1e4) / 1e4, _rounded(_conformal(needed, _HALF)))
+    return RegionRule(origin=origin, scale_50=scale_50, scale_90=scale_90, cases=len(several))
+
+
+def _conformal(ordered: Floats, share: float) -> float:
+    """The smallest scale that n + 1 exchangeable cases stay below with this probability."""
+    rank = math.ceil(share * (len(ordered) + 1)) - 1
+    return float(ordered[min(rank, len(ordered) - 1)])
+
+
+def _rounded(scale: float) -> float:
+    """To four digits, and never to zero."""
+    return max(1e-4, round(scale, 4))
