@@ -9,8 +9,8 @@ PUBLIC = {
     "Answer", "Area", "BBox", "Cancelled", "Change", "CheckOptions", "CheckedPlace",
     "Circle", "ClaimCheck", "Client", "ConfigError", "ContinueOptions", "Contradiction", "Countries",
     "DeadlineExceeded", "Depth", "Event", "FailureCause", "GeoTTSError", "HintOutcome", "LatLon", "LocateOptions",
-    "NotFound", "Overloaded", "PhotoAnswer", "Problem", "RequestError", "RolloutFailure", "RolloutsFailed", "Run",
-    "RunStatus", "ServerUnreachable", "StopReason", "SyncClient", "Trajectory", "UpstreamRefused", "fold",
+    "NotFound", "Overloaded", "PhotoAnswer", "Problem", "Region", "RequestError", "RolloutFailure", "RolloutsFailed",
+    "Run", "RunStatus", "ServerUnreachable", "StopReason", "SyncClient", "Trajectory", "UpstreamRefused", "fold",
 }  # fmt: skip
 
 
