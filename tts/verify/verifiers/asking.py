@@ -193,4 +193,5 @@ def _after(inquiry: Inquiry, request: VerifyRequest, judged: Judgement, world: W
     if all(new is old for new, old in zip(votes, judged.votes, strict=False)) and len(votes) == len(judged.votes):
         return judged
     found = weighed(with_entries(judged.ledgers, votes), votes, None, len(request.trajectories), world)
-    return replace(judged, ledgers=found.ledgers, votes=found.votes, clusters=found.clusters, spread=found.spread)
+    changed = {name: getattr(found, name) for name in ("ledgers", "votes", "clusters", "spread")}
+    return replace(judged, **changed, lines=None)  # the belief from the lines knows nothing of the questions
