@@ -67,6 +67,19 @@ async def test_the_same_answer_in_process_and_over_serve(service, http, seed):
     assert essence(here) == essence(there)
 
 
+async def test_the_verifier_asks_the_broker_from_its_own_deployment(service, http):
+    photo = sign_bytes("Rue de Rivoli 12", "Paris", "Lyon")
+    found = await locate(
+        http, service.url, photo, n_parallel=4, depth="deep", stop="none", seed=3, verifier_questions=4
+    )
+    run = fold(found.events)
+    calls = [call for turn in run.inquiry for call in turn.calls]
+    assert 0 < len(calls) <= 4
+    assert {call.id for call in calls} == {result.call_id for turn in run.inquiry for result in turn.results}
+    assert len(run.trajectories) == 4
+    assert run.answer.country_code == "FR"
+
+
 async def test_routing_read_the_photo_once(service, http):
     found = await locate(http, service.url, PHOTO, n_parallel=2, depth="auto")
     (routed,) = [event for event in found.events if isinstance(event, Routed)]

@@ -131,13 +131,12 @@ class Inquiry:
         of: dict[int, ToolCall] = {}
         for i in numbers:
             arguments = question.about(self.candidates[i])
-            if arguments is None or len(of) == MOST:
+            if arguments is None or len(of) == MOST or not self._counts(i, question.line):
                 continue
             key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
             if key in made or len(made) < self._left:
                 of[i] = made.setdefault(key, self._call(question, arguments, len(made)))
-        counting = sum(self._counts(i, question.line) for i in of)
-        return _Asked(question, tuple(made.values()), of) if counting >= _FEWEST and 0 in of else None
+        return _Asked(question, tuple(made.values()), of) if len(of) >= _FEWEST and 0 in of else None
 
     def _openly(self, line: str) -> Iterator[_Asked]:
         for form in forms_for(line, self._offered):

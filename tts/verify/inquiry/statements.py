@@ -20,6 +20,7 @@ from tts.verify.evidence.sources import Source, read_lines, sources_of, statemen
 
 _LONGEST = 80  # characters of a line that a search is asked for
 _MOST_LINES = 40
+_LEGIBLE = 0.6  # confidence of a reading; below, a search would be asked for what nobody wrote
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,16 @@ class Statements:
     def of(cls, trajectories: Sequence[Trajectory], readings: Iterable[Reading]) -> Statements:
         """The lines in an order that does not depend on that of the rollouts."""
         found = [(t.rollout_id, source) for t in trajectories for source in sources_of(t)]
-        read = read_lines([source for _, source in found], readings)
+        readings = tuple(readings)
+        faint = {line.text for one in readings for line in one.lines if line.confidence < _LEGIBLE}
+        read = [line for line in read_lines([source for _, source in found], readings) if line not in faint]
         lines = sorted(line for line in read if telling(normalise(line)) and len(line) <= _LONGEST)[:_MOST_LINES]
         return cls(tuple(stated(i, source, lines) for i, source in found if _states(source)), tuple(lines))
 
     def led_to(self, point: LatLon, city: str) -> frozenset[str]:
-        """The lines that a tool was asked for when it stated a place."""
-        return frozenset().union(*(one.found_by for one in self.every if one.is_about(point, city)))
+        """The lines that led to a place: a tool was asked for them when it stated the place, or they name its town."""
+        named = frozenset(line for line in self.lines if holds(normalise(line), city))
+        return named.union(*(one.found_by for one in self.every if one.is_about(point, city)))
 
     def borne_at(self, point: LatLon, city: str) -> frozenset[str]:
         """The lines that statements about a place repeat."""

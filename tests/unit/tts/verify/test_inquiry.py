@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -134,6 +135,15 @@ async def test_without_calls_it_is_the_consensus(lost, world):
     request = VerifyRequest(a_context(), (), LocateOptions(), scenario.trajectories, scenario.readings)
     assert items == [item async for item in consensus.verify(request)]
     assert not tools.calls
+
+
+async def test_a_line_that_was_hardly_read_is_not_asked_for(lost, world):
+    scenario = lost["unasked"]
+    (reading,) = scenario.readings
+    faint = tuple(line.model_copy(update={"confidence": 0.3}) for line in reading.lines)
+    blurred = replace(scenario, readings=(reading.model_copy(update={"lines": faint}),))
+    assert (await asked(blurred, world, 4))[1].calls == 0
+    assert (await asked(scenario, world, 4))[1].calls > 0
 
 
 async def failing(call, outcome):
