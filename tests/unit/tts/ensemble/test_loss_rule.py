@@ -8,18 +8,15 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from support.voters import LYON, OSAKA, apart, said
 
 from deployments.cli import cli
 from deployments.wiring.parts import make_watch
-from tests.unit.tts.ensemble.test_stopping import LYON, OSAKA, apart, said
 from tts.config import AppArgs
-from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
-from tts.domain.hypothesis import Hypothesis
 from tts.domain.stop_experience import StopExperience, StopState
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import Band, BandTable, Cell, CellLoss, StopTable, shipped_stop_table
-from tts.domain.trajectory import Trajectory
 from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import ConfigError
 from tts.eval.calibrating import Case
@@ -132,11 +129,7 @@ def scattered(i, truth):
 def cases():
     """Two wrong rollouts that do not agree, two right ones that do; in every order."""
     truths = [LatLon(lat=45.76 + 0.05 * i, lon=4.84) for i in range(40)]
-    return [Case(str(t), t, tuple(_one(i, scattered(i, t)) for i in range(4))) for t in truths]
-
-
-def _one(i, point):
-    return Trajectory(rollout_id=i, answer=Hypothesis(point=point), stop_reason=StopReason.ANSWERED)
+    return [Case(str(t), t, tuple(said(i, scattered(i, t)) for i in range(4))) for t in truths]
 
 
 def test_the_table_tells_what_a_change_is_worth_and_takes_the_worst_of_several_families(cases, gazetteer, countries):

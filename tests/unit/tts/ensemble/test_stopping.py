@@ -5,37 +5,18 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.voters import LYON, OSAKA, apart, said
 
 from tts.domain.answer import StopReason
-from tts.domain.geo import LatLon, destination
-from tts.domain.hypothesis import Hypothesis
+from tts.domain.geo import LatLon
 from tts.domain.stop_policy import StopKind, StopPolicy
-from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
-from tts.domain.trajectory import Trajectory, Turn
 from tts.ensemble.stopping import ConsensusWatch, more_than_half
 from tts.ensemble.stragglers import straggler_s
 from tts.ensemble.witnesses import statements_of
 
-LYON, OSAKA = LatLon(lat=45.76, lon=4.84), LatLon(lat=34.69, lon=135.5)
-
-
-def said(i, point, *, running=False, place=None, reason=StopReason.ANSWERED):
-    turns = ()
-    if place is not None:
-        fact = PlaceFact(id=place, name=place, point=point, source="test")
-        result = ToolResult(call_id="c", name="find", text=place, facts=(fact,))
-        turns = (Turn(index=0, calls=(ToolCall(id="c", name="find", arguments={"query": place}),), results=(result,)),)
-    return Trajectory(
-        rollout_id=i, turns=turns, answer=Hypothesis(point=point), stop_reason=None if running else reason
-    )
-
 
 def decided(policy, radius_km, *trajectories, n=4, guesses=None):
     return ConsensusWatch(StopPolicy.parse(policy), radius_km, guesses).look(trajectories, n).decided
-
-
-def apart(km):
-    return destination(LYON, bearing_deg=90, distance_km=km)
 
 
 @pytest.mark.parametrize("text", ["none", "quorum", "quorum:3", "first:2", "beta", "beta:0.9", "worth:.7"])
