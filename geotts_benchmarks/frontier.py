@@ -20,6 +20,8 @@ from tts.domain.trajectory import Run
 from tts.domain.watch_settings import TownGuess
 from tts.ensemble.guesses import TownCentres
 from tts.ensemble.leader import LeaderRule
+from tts.ensemble.loss_rule import LossRule
+from tts.ensemble.standing import Standing
 from tts.ensemble.stopping import ConsensusWatch
 from tts.eval.metrics.intervals import Interval, bootstrap_mean
 from tts.verify.evidence.world import World
@@ -78,9 +80,11 @@ def frontier(
     found: dict[float, list[Point]] = {}
     for target in TARGETS_KM:
         orders = _orders(photos, shuffles)
-        found[target] = []
+        found[target], standings = [], _Standings(target, centres)
         for name in policies:
-            play = _learning(name, target, centres, table) if name.startswith("loss") else _fixed(name, target, centres)
+            play = (
+                _learning(name, target, standings, table) if name.startswith("loss") else _fixed(name, target, centres)
+            )
             found[target].append(_point(name, play, orders, target, world, shuffles))
         for point in found[target]:
             say(
@@ -108,25 +112,41 @@ def _fixed(name: str, target: float, centres: TownGuess) -> Play:
     return play
 
 
-def _learning(name: str, target: float, centres: TownGuess, table: StopTable) -> Play:
+def _learning(name: str, target: float, standings: _Standings, table: StopTable) -> Play:
     """A policy that learns from one request for the next."""
-    policy = StopPolicy.parse(name)
+    points = StopPolicy.parse(name).loss_points
 
     def play(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
         experience = StopExperience(table)
         for photo, order in orders:
-            watch = ConsensusWatch(policy, target, centres, experience=experience)
-            yield _watched(watch, photo, order)
+            yield _ruled(LossRule(experience, target, points), standings, photo, order)
 
     return play
 
 
-def _watched(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int]) -> frozenset[int]:
+def _ruled(rule: LossRule, standings: _Standings, photo: RecordedPhoto, order: Sequence[int]) -> frozenset[int]:
+    """As the watch asks it: each time a rollout has ended, and at the end, so that it learns."""
     for count in range(1, len(order) + 1):
-        ended = [photo.trajectory(i) for i in order[:count]]
-        if watch.look(ended, len(order)).decided:
-            return frozenset(order[:count])
+        ended = frozenset(order[:count])
+        if rule.decided(standings.of(photo, ended), count, len(order)):
+            return ended
     return frozenset(order)
+
+
+class _Standings:
+    """How the votes stand at one wanted radius; each set of rollouts is looked at once."""
+
+    def __init__(self, target: float, centres: TownGuess) -> None:
+        self._watch = ConsensusWatch(StopPolicy(), target, centres)
+        self._known: dict[tuple[int, frozenset[int]], Standing] = {}
+
+    def of(self, photo: RecordedPhoto, ended: frozenset[int]) -> Standing:
+        """Of the rollouts of the photo that have ended."""
+        key = (id(photo), ended)
+        if key not in self._known:
+            self._watch.forget()
+            self._known[key] = self._watch.standing([photo.trajectory(i) for i in sorted(ended)])
+        return self._known[key]
 
 
 def _watch(name: str, target: float, guesses: TownGuess) -> ConsensusWatch:

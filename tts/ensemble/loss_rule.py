@@ -37,7 +37,8 @@ class LossRule:
         self._experience, self._band = experience, band_of(radius_km)
         self._allowed = loss_points * _POINT
         self._may_stop = True
-        self._opened = self._learned = False
+        self._opened = False
+        self._learned: set[int] = set()
         self._on_the_way: dict[StopState, tuple[Standing, bool]] = {}
 
     def decided(self, standing: Standing, ended: int, n: int) -> bool:
@@ -54,9 +55,9 @@ class LossRule:
         return self._on_the_way[state][1]
 
     def _learn(self, last: Standing, n: int) -> None:
-        if self._learned:
+        if n in self._learned:
             return
-        self._learned = True
+        self._learned.add(n)
         for state, (standing, _) in self._on_the_way.items():
             if state.n == n and _may_decide(state):
                 self._experience.learn(state, standing.moved_to(last), last.votes)
