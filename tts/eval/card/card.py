@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from tts.eval.card.card_row import Answered, CardRow, Cost
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_FEWEST_OF_TAG = 30  # photos: the interval of a share of fewer is wider than 30 points
 REACHES_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
 
 
@@ -49,7 +51,9 @@ class CostPerAnswer(Value):
 
 
 class Card(Value):
-    """Everything of one run. `origin` says what radii and confidence rest on."""
+    """Everything of one run. `origin` says what radii and confidence rest on. Tags of few photos, or of all, are left
+    out.
+    """
 
     name: str
     origin: str
@@ -64,7 +68,8 @@ class Card(Value):
 def card_of(name: str, rows: Sequence[CardRow], origin: str) -> Card:
     """The card of the rows of one run; needs at least one row."""
     continents = sorted({row.continent for row in rows})
-    tags = sorted({tag for row in rows for tag in row.tags})
+    counts = Counter(tag for row in rows for tag in row.tags)
+    tags = sorted(tag for tag, count in counts.items() if _FEWEST_OF_TAG <= count < len(rows))
     return Card(
         name=name,
         origin=origin,

@@ -68,10 +68,18 @@ def test_every_figure_of_a_made_up_run_is_the_one_that_was_put_in(run_file, data
     assert whole["radius90_median_km"] == 100.0
     assert (parts["Europe"]["n"], parts["Asia"]["n"]) == (4, 2)
     assert parts["Asia"]["cover90"] is None
-    assert [part["name"] for part in found["by_tag"]] == ["with text"]
+    assert found["by_tag"] == []
     assert found["cost"]["n"] == 5
     assert found["cost"]["tokens"]["value"] == pytest.approx(1003.0)
     assert (found["cost"]["p50_s"], found["cost"]["usd"]["value"]) == (3.0, pytest.approx(0.02))
+
+
+def test_a_tag_has_a_row_where_enough_photos_but_not_all_have_it(tmp_path, data_store):
+    kinds = [("every", "many", "few"), ("every", "many"), ("every",)]
+    tags = [kinds[0]] * 5 + [kinds[1]] * 25 + [kinds[2]] * 3
+    path = tmp_path / "tagged.jsonl"
+    path.write_bytes(b"\n".join(a_record(i, PARIS, 1.0, tags=tag).json_line() for i, tag in enumerate(tags)) + b"\n")
+    assert [(part["name"], part["n"]) for part in json.loads(card(path, "--json"))["by_tag"]] == [("many", 30)]
 
 
 def test_risk_grows_with_coverage_and_ends_where_only_abstentions_are_left(run_file, data_store):
