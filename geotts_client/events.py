@@ -31,8 +31,8 @@ RolloutId = Annotated[int, Field(ge=0)]
 Asker = Annotated[
     Literal["rollout", "verifier"],
     Field(
-        description="who called the tool; left out for a rollout. The verifier calls in a round (`turn`), under a "
-        "`rollout_id` that no rollout has",
+        description="who called the tool; absent if a rollout did. For the verifier, `turn` is its round, and "
+        "`rollout_id` is one that no rollout has",
         exclude_if=lambda asker: asker == "rollout",
     ),
 ]
