@@ -186,6 +186,7 @@ def _outcome_of(answer: Answer) -> CaseOutcome:
         lat=answer.lat,
         lon=answer.lon,
         confidence=answer.confidence,
+        verdict=None if answer.check is None else answer.check.verdict,
     )
 
 

@@ -27,7 +27,9 @@ _CONTINUE: Json = ContinueOptions.model_json_schema(ref_template=_REF)
 _OPTIONS: Json = LocateOptions.model_json_schema(ref_template=_REF)
 _CHECK: Json = CheckOptions.model_json_schema(ref_template=_REF)
 _EVENT: Json = EVENT.json_schema(ref_template=_REF, mode="serialization")
-_TINY = "/9j/4AAQSkZJRgABAQAAAQABAAD…"
+SHORTENED_PHOTO = "/9j/4AAQSkZJRgABAQAAAQABAAD…"
+
+_PHOTO = {"image": {"base64": SHORTENED_PHOTO}}
 
 _SOURCE: Json = {
     "oneOf": [
@@ -122,10 +124,10 @@ LOCATE: Json = {
             "application/json": {
                 "schema": _body(_SOURCE, _OPTIONS),
                 "examples": {
-                    "one photo": {"value": {"image": {"base64": _TINY}, "n_parallel": 4}},
+                    "one photo": {"value": {**_PHOTO, "n_parallel": 4}},
                     "two photos, in Italy or France, by a deadline": {
                         "value": {
-                            "image": [{"base64": _TINY}, {"url": "https://photos.example/street.jpg"}],
+                            "image": [{"base64": SHORTENED_PHOTO}, {"url": "https://photos.example/street.jpg"}],
                             "within": {"kind": "countries", "codes": ["IT", "FR"]},
                             "deadline_s": 20,
                             "hint": "taken on a school trip",
@@ -163,8 +165,8 @@ CHECK: Json = {
             "application/json": {
                 "schema": _body(_SOURCE, _CHECK),
                 "examples": {
-                    "one place": {"value": {"image": {"base64": _TINY}, "claim": "Kharkiv"}},
-                    "which of two": {"value": {"image": {"base64": _TINY}, "claim": ["Kharkiv", "50.6,36.59,20"]}},
+                    "one place": {"value": {**_PHOTO, "claim": "Kharkiv"}},
+                    "which of two": {"value": {**_PHOTO, "claim": ["Kharkiv", "50.6,36.59,20"]}},
                 },
             },
         },
@@ -186,7 +188,7 @@ CONTINUE: Json = {
                     "it is not there": {"value": {"not_there": True}},
                     "nor in these towns": {"value": {"not_there": ["Sofia", "42.15,24.75,10"]}},
                     "a fact": {"value": {"fact": "the shop is in Varna"}},
-                    "another photo": {"value": {"image": {"base64": _TINY}}},
+                    "another photo": {"value": {"image": {"base64": SHORTENED_PHOTO}}},
                 },
             },
         },
@@ -220,12 +222,12 @@ TILE: Json = {
 }
 
 
-def body_of(model: type[BaseModel]) -> Json:
-    """A JSON body that the handler reads and bounds itself."""
+def body_of(model: type[BaseModel], example: Json) -> Json:
+    """A JSON body that the handler reads and bounds itself. `{name}` in the example stands for what a reply named."""
     schema = model.model_json_schema(ref_template=_REF)
     own = schema.pop("$defs", {})
     assert set(own) <= {"CaseClaim"}, "a nested model has to be among the components: see `install_openapi`"
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}}
 
 
 _WORDS = {

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tts.domain.claim import ClaimVerdict
 from tts.domain.value import Value
 
 MOST_RUNS = 200
@@ -50,6 +51,7 @@ class CaseOutcome(Value):
     lat: float | None = None
     lon: float | None = None
     confidence: float | None = None
+    verdict: ClaimVerdict | None = Field(default=None, description="of a check: what became of the claim")
 
 
 class CaseRun(AddedRun):

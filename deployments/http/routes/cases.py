@@ -20,13 +20,17 @@ from tts.domain.value import Value
 
 CaseId = Annotated[str, InPath(pattern=r"^case_[0-9a-f]{20}$", examples=["case_6f1d0c9a3b2e4d5f7a81"])]
 V = TypeVar("V", bound=Value)
+_WRITTEN = {"title": "Market square", "tags": ["june"], "claims": [{"text": "filmed in Lugano"}]}
+_DRAFT = body_of(CaseDraft, _WRITTEN)
+_CHANGE = body_of(CaseChange, {**_WRITTEN, "notes": "asked by the desk", "version": 1})
+_ADDED = body_of(AddedRun, {"request_id": "{request_id}", "title": "Photo 1"})
 
 
 def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
     """Add the routes under `/cases` to `app`."""
     router = APIRouter(prefix="/cases", tags=["cases"], responses=CASE_PROBLEMS)
 
-    @router.post("", response_model=Case, status_code=201, openapi_extra=body_of(CaseDraft), operation_id="create_case")
+    @router.post("", response_model=Case, status_code=201, openapi_extra=_DRAFT, operation_id="create_case")
     async def create(request: Request) -> Response:
         """Create a case. Its photos are those of the requests that are added to it."""
         caller = await service.worker(request)
@@ -48,13 +52,13 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
         """A case, with the present state of its requests."""
         return _json(await cases.case(case_id, service.caller(request)))
 
-    @router.put("/{case_id}", response_model=Case, openapi_extra=body_of(CaseChange), operation_id="save_case")
+    @router.put("/{case_id}", response_model=Case, openapi_extra=_CHANGE, operation_id="save_case")
     async def save(request: Request, case_id: CaseId) -> Response:
         """Replace title, notes, tags and statements. 409 if `version` is not the current one: read the case again."""
         caller = service.caller(request)
         return _json(await cases.save(case_id, await _body(request, service, CaseChange), caller))
 
-    @router.post("/{case_id}/runs", response_model=Case, openapi_extra=body_of(AddedRun), operation_id="add_to_case")
+    @router.post("/{case_id}/runs", response_model=Case, openapi_extra=_ADDED, operation_id="add_to_case")
     async def add(request: Request, case_id: CaseId) -> Response:
         """Add a request to the case, with its photos and its answer. The request may still be running."""
         caller = service.caller(request)

@@ -37,9 +37,11 @@ _UPLOAD: dict[str, Any] = {
     }
 }
 _REPLIES = {JSON: {"schema": {"type": "object"}}, "text/event-stream": {"schema": {"type": "string"}}}
+_LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 _MCP: dict[str, Any] = {
-    "requestBody": {"required": True, "content": {JSON: {"schema": {"type": "object"}}}},
+    "requestBody": {"required": True, "content": {JSON: {"schema": {"type": "object"}, "example": _LIST_TOOLS}}},
     "responses": {"200": {"content": _REPLIES}},
+    "x-accept": ", ".join(_REPLIES),  # the protocol wants both; for the example at /docs
 }
 
 

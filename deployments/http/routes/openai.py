@@ -20,7 +20,7 @@ from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
-from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, TRACEPARENT
+from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACEPARENT
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
 from deployments.http.routes.continuing import continued
@@ -38,11 +38,13 @@ from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound, RequestError
 
+_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}}
+_EXAMPLE = {"model": "geotts", "messages": [{"role": "user", "content": [_IMAGE]}], "geotts": {"n_parallel": 2}}
 _BODY = {
     "parameters": [IDEMPOTENCY_KEY, TRACEPARENT],
     "requestBody": {
         "required": True,
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}}},
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}, "example": _EXAMPLE}},
     },
     "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
 }

@@ -21,7 +21,7 @@ from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
-from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, TRACEPARENT
+from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACEPARENT
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
 from deployments.http.routes.continuing import continued
@@ -37,11 +37,13 @@ from tts.domain.trajectory import fold
 from tts.errors import RequestError
 
 ResponseId = Annotated[str, InPath(pattern=r"^resp_[0-9a-f]{20}$", examples=["resp_6f1d0c9a3b2e4d5f7a81"])]
+_IMAGE = {"type": "input_image", "image_url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}
+_EXAMPLE = {"model": "geotts", "input": [{"role": "user", "content": [_IMAGE]}]}
 _BODY: dict[str, Any] = {
     "parameters": [IDEMPOTENCY_KEY, TRACEPARENT],
     "requestBody": {
         "required": True,
-        "content": {JSON: {"schema": {"$ref": "#/components/schemas/ResponsesRequest"}}},
+        "content": {JSON: {"schema": {"$ref": "#/components/schemas/ResponsesRequest"}, "example": _EXAMPLE}},
     },
     "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
 }

@@ -35,9 +35,16 @@ def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) ->
     telling = sorted(leads.clues, key=_spread, reverse=True)[:_SHOWN_CLUES]
     sentences += [f"“{clue.quote}”: {clue.why}." for clue in telling]
     ranked = sorted(belief.countries.items(), key=lambda item: (-item[1], item[0]))[:3]
-    likely = ", ".join(f"{countries.name(code)} {share:.0%}" for code, share in ranked if share >= 0.1)
+    likely = ", ".join(f"{countries.name(code)} ({_likelihood(share)})" for code, share in ranked if share >= 0.1)
     sentences.append(f"Together that suggests: {likely}." if likely else "That could be almost anywhere.")
     return " ".join(sentences)
+
+
+def _likelihood(share: float) -> str:
+    """A share of the belief in words: its figure is not calibrated, and stands beside an answer's that is."""
+    if share >= 0.95:
+        return "almost certain"
+    return "likely" if share >= 0.5 else "possible"
 
 
 def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, reader: ClueReader) -> str:

@@ -59,7 +59,8 @@ def evidence_about(
     return tuple(_as_evidence(supports, "f", supports=True)), tuple(_as_evidence(contradicts, "a", supports=False))
 
 
-_CLAIMS = {"point": "{quote} lies there", "name": "{quote} is named"}
+_FOR = {"point": "{quote} lies in the claimed place", "name": "a tool names {quote}"}
+_AGAINST = {"point": "{quote} lies elsewhere", "name": "a tool names {quote}"}
 
 
 def _entries(
@@ -112,7 +113,9 @@ def _as_evidence(rows: Sequence[RolloutEntry], letter: str, *, supports: bool) -
         seen.add(key)
         yield Evidence(
             id=f"{letter}{len(seen)}",
-            claim=_CLAIMS.get(entry.about if entry.call_id else "", entry.claim).format(quote=entry.quote),
+            claim=(_FOR if supports else _AGAINST)
+            .get(entry.about if entry.call_id else "", entry.claim)
+            .format(quote=entry.quote),
             supports=supports,
             grounded=True,
             rollout_id=rollout_id,

@@ -55,6 +55,15 @@ async def test_a_case_says_what_came_of_its_photos(http):
     assert again["version"] == case["version"]  # looking changes nothing more
 
 
+async def test_a_case_says_what_became_of_a_claim(http):
+    case = await a_case(http)
+    checked = await http.post("/check", files=FORM["files"], data={**FORM["data"], "claim": "Paris"})
+    where = f"/cases/{case['case_id']}"
+    await http.post(f"{where}/runs", json={"request_id": checked.json()["request_id"], "title": "Check: Paris"})
+    (run,) = (await http.get(where)).json()["runs"]
+    assert run["outcome"]["verdict"] == checked.json()["answer"]["check"]["verdict"] == "not_decidable"
+
+
 async def test_a_request_is_added_once(http):
     where, request_id = await with_a_photo(http)
     reply = await http.post(f"{where}/runs", json={"request_id": request_id})
@@ -121,7 +130,7 @@ async def test_a_request_that_was_erased_by_itself_is_shown_as_erased(http):
     assert (await http.get(where)).json()["runs"][0]["outcome"]["status"] == "done"
     await http.delete(f"/locate/{request_id}", params={"erase": "true"})
     outcome = (await http.get(where)).json()["runs"][0]["outcome"]
-    assert outcome == {"status": "erased", "place": "", "lat": None, "lon": None, "confidence": None}
+    assert outcome == {"status": "erased", "place": "", "lat": None, "lon": None, "confidence": None, "verdict": None}
 
 
 async def test_a_request_that_runs_has_no_outcome_yet(data_store):

@@ -127,7 +127,8 @@ async def test_the_reference_is_readable_text(http):
 @pytest.mark.parametrize("headers", [{}, BROWSER])
 async def test_every_link_of_the_reference_leads_somewhere(http, headers):
     reply = await http.get("/docs", headers=headers)
-    named = set(re.findall(r' id="([^"]+)"', reply.text))
+    titles = re.findall(r"^##+ (.+)$", reply.text, re.MULTILINE)  # of the text; a page has ids
+    named = {*re.findall(r' id="([^"]+)"', reply.text), *(re.sub(r"[^a-z0-9]+", "-", one.lower()) for one in titles)}
     links = re.findall(r'(?:href="|\]\()([^")\s]+)', reply.text)
     assert {"/openapi.json", "/"} <= set(links)
     for link in set(links):
@@ -143,6 +144,20 @@ async def test_the_reference_is_a_page_in_a_browser(http):
     assert '<h2 id="post-locate">POST /locate</h2>' in reply.text
     assert "<table>" in reply.text
     assert "default-src 'none'" in reply.headers["content-security-policy"]
+
+
+async def test_every_body_that_is_json_has_an_example(http):
+    bodies = [
+        (path, content)
+        for path, operations in (await http.get("/openapi.json")).json()["paths"].items()
+        for operation in operations.values()
+        for content in operation.get("requestBody", {}).get("content", {}).items()
+    ]
+    assert [
+        path
+        for path, (kind, media) in bodies
+        if kind == "application/json" and not {"example", "examples"} & set(media)
+    ] == []
 
 
 async def test_what_did_not_change_is_not_sent_again(http):
