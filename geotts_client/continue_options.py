@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from geotts_client.area import Area
-from geotts_client.options import MAX_RULED_OUT, LocateOptions, area_given
+from geotts_client.options import MAX_RULED_OUT, LocateOptions, TakenAt, area_given
 from geotts_client.statements import Statement, listed
 from geotts_client.value import Value
 
@@ -42,6 +42,7 @@ class ContinueOptions(Value):
     within: Annotated[Area | None, BeforeValidator(area_given)] = Field(
         default=None, description="an area in which the answer must lie; it replaces the earlier one"
     )
+    taken_at: TakenAt = Field(default=(), description="when further photos of a walk were taken (RFC 3339)")
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
         default=None, description="seconds after which the best answer so far is returned; default: as before"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 
 from geotts_client.area import Area
 from geotts_client.area_words import area_of
@@ -30,9 +30,18 @@ def _places(given: object) -> object:
     return () if given is None or given == "" else listed(given)
 
 
+def _several(given: object) -> object:
+    """A form field may hold a list as JSON, or separated by commas."""
+    if isinstance(given, str) and not given.lstrip().startswith("["):
+        return tuple(part.strip() for part in given.split(",") if part.strip())
+    return _places(given)
+
+
 RuledOutPlaces = Annotated[
     tuple[Statement | ClaimedPlace, ...], Field(max_length=MAX_RULED_OUT), BeforeValidator(_places)
 ]
+
+TakenAt = Annotated[tuple[AwareDatetime, ...], Field(max_length=MAX_RULED_OUT), BeforeValidator(_several)]
 
 
 class LocateOptions(Value):
@@ -70,6 +79,17 @@ class LocateOptions(Value):
         default=(),
         description="places where the photo was not taken: names (`Sofia`), `lat,lon,km`, countries (`BG`), areas; the "
         "answer lies in none of them",
+    )
+    within_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="several photos are of places within this distance of each other, not of one place: each gets its "
+        "own answer in `per_photo`",
+    )
+    taken_at: TakenAt = Field(
+        default=(), description="when each photo was taken (RFC 3339), in the order of the photos; for `max_speed_kmh`"
+    )
+    max_speed_kmh: Annotated[float, Field(gt=0, le=2000, allow_inf_nan=False)] | None = Field(
+        default=None, description="how fast the photographer went at most: with `taken_at`, what `within_km` says"
     )
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
         default=None, description="seconds after which the best answer so far is returned"

@@ -26,13 +26,13 @@ class Addition:
     options: ContinueOptions
     photos: tuple[Input, ...]
 
-    def read(self) -> bytes:
-        """Nothing: the service has the earlier photo. Further ones are read when they are sent."""
-        return b""
+    def read(self) -> list[bytes]:
+        """The further photos: the service has the earlier one. Raises OSError."""
+        return [photo.read() for photo in self.photos]
 
-    def events(self, client: Client, _: bytes, __: LocateOptions) -> AsyncIterator[Event]:
+    def events(self, client: Client, further: bytes | list[bytes], _: LocateOptions) -> AsyncIterator[Event]:
         """The events of the request that continues the earlier one."""
-        return client.stream_continued(self.label, self.options, [photo.read() for photo in self.photos])
+        return client.stream_continued(self.label, self.options, further)
 
 
 def addition_of(

@@ -31,6 +31,22 @@ class Input:
         return sys.stdin.buffer.read() if self.path is None else self.path.read_bytes()
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several photos of one request: how to call them on the screen, and each by itself."""
+
+    photos: tuple[Input, ...]
+
+    @property
+    def label(self) -> str:
+        """The name of the first, and how many there are."""
+        return f"{self.photos[0].label} and {len(self.photos) - 1} more"
+
+    def read(self) -> list[bytes]:
+        """The bytes of each. Raises OSError."""
+        return [photo.read() for photo in self.photos]
+
+
 def collect(arguments: tuple[str, ...]) -> list[Input]:
     """Files as they are named, folders and globs in alphabetical order, `-` for stdin.
 

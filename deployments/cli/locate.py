@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from http import HTTPStatus
@@ -19,12 +19,13 @@ from deployments.cli.built_data import ensure_data
 from deployments.cli.check_view import check_panel
 from deployments.cli.console import STDERR, config_option, profile_in_use, profile_options
 from deployments.cli.html_report import HtmlReports
-from deployments.cli.inputs import AreaType, Input, collect
+from deployments.cli.inputs import AreaType, Input, Together, collect
 from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
 from deployments.gateway.claims import places_claimed, with_places
+from deployments.gateway.walks import check_walk
 from deployments.wiring.live_tools import unused_keys
 from deployments.wiring.local import local_ports
 from tts.aio import closing
@@ -37,7 +38,7 @@ from tts.domain.exif_claims import file_claim
 from tts.domain.geojson import answer_geojson
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
-from tts.domain.request import MAX_PARALLEL, MAX_QUESTIONS, LocateOptions, LocateRequest, new_request_id
+from tts.domain.request import MAX_PARALLEL, MAX_PHOTOS, MAX_QUESTIONS, LocateOptions, LocateRequest, new_request_id
 from tts.domain.trajectory import Run, fold
 from tts.errors import FatalError, GeoTTSError, RequestError, boundary
 from tts.geodata.areas import WAYS
@@ -45,7 +46,8 @@ from tts.geodata.store import DataStore
 from tts.pipeline import solve
 from tts.ports import Attachment, Ports, close_each
 
-Source = Callable[[bytes, LocateOptions], AsyncIterator[Event]]
+Photos = bytes | list[bytes]
+Source = Callable[[Photos, LocateOptions], AsyncIterator[Event]]
 _OPTIONS = tuple(LocateOptions.model_fields.keys() - {"not_there"})
 
 
@@ -57,8 +59,8 @@ class Item(Protocol):
         """How to call it."""
         ...
 
-    def read(self) -> bytes:
-        """The bytes of its photo. Raises OSError."""
+    def read(self) -> Photos:
+        """The bytes of its photo, or of each of several. Raises OSError."""
         ...
 
 
@@ -87,6 +89,11 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 @click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
 @click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
 @click.option("--within", type=AreaType(), help=f"Where it must lie: {WAYS}")
+@click.option(
+    "--within-km",
+    type=click.FloatRange(0, 20000, min_open=True),
+    help="The PHOTOs are of a walk, at places within this distance of each other: one request, an answer for each.",
+)
 @click.option(
     "--not-there",
     multiple=True,
@@ -172,7 +179,14 @@ def command(
     if remote is None and profile_in_use() is not None:
         warn_of(unused_keys(args, os.environ))
     reports = HtmlReports(html, len(inputs), args) if html is not None else None
-    return asyncio.run(locate_inputs(inputs, options, args, form, remote, api_key, reports))
+    asked = inputs if options.within_km is None else [_together(inputs)]
+    return asyncio.run(locate_inputs(asked, options, args, form, remote, api_key, reports))
+
+
+def _together(inputs: list[Input]) -> Together:
+    if not 2 <= len(inputs) <= MAX_PHOTOS:
+        raise click.BadParameter(f"is for 2 to {MAX_PHOTOS} photos, not {len(inputs)}", param_hint="--within-km")
+    return Together(tuple(inputs))
 
 
 def _continued(
@@ -199,8 +213,8 @@ async def _continue_at(addition: Addition, form: str | None, url: str, api_key: 
 
 
 async def locate_inputs(
-    inputs: list[Input], options: LocateOptions, args: AppArgs, form: str | None, url: str | None, api_key: str | None,
-    reports: HtmlReports | None,
+    inputs: Sequence[Input | Together], options: LocateOptions, args: AppArgs, form: str | None, url: str | None,
+    api_key: str | None, reports: HtmlReports | None,
 ) -> int:  # fmt: skip
     """Locate each photo, here or at `url`, and print it in a form; the exit code. With `CheckOptions`, check a claim.
 
@@ -230,8 +244,9 @@ async def locate_inputs(
     return 1 if failed else 0
 
 
-async def _reported(reports: HtmlReports, item: Input, raw: bytes, run: Run) -> bool:
-    """Whether the report could be written; either way it is told."""
+async def _reported(reports: HtmlReports, item: Item, photos: Photos, run: Run) -> bool:
+    """Whether the report could be written, with the first photo; either way it is told."""
+    raw = photos if isinstance(photos, bytes) else photos[0]
     try:
         path = await asyncio.to_thread(reports.write, item, raw, run)
     except OSError as error:
@@ -241,10 +256,11 @@ async def _reported(reports: HtmlReports, item: Input, raw: bytes, run: Run) -> 
     return True
 
 
-async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[bytes, Run]:
+async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[Photos, Run]:
     """Follow one photo's request on the screen; one that fails is told, and its `failure` says why."""
     view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
-    raw, run = b"", Run()
+    raw: Photos = b""
+    run = Run()
     try:
         with boundary(FatalError, "the photo"), _readable():
             raw = item.read()
@@ -279,12 +295,14 @@ def _readable() -> Iterator[None]:
 
 
 async def _local_events(
-    ports: Ports, args: AppArgs, claimed: tuple[ClaimedPlace, ...], raw: bytes, options: LocateOptions
+    ports: Ports, args: AppArgs, claimed: tuple[ClaimedPlace, ...], raw: Photos, options: LocateOptions
 ) -> AsyncIterator[Event]:
-    photo = await asyncio.to_thread(load_photo, raw, args.gateway.photo)
-    claims = (file_claim(raw),) if options.exif == "report" or options.claims else ()
+    every = [raw] if isinstance(raw, bytes) else raw
+    check_walk(options, len(every))
+    photos = tuple([await asyncio.to_thread(load_photo, one, args.gateway.photo) for one in every])
+    claims = tuple(file_claim(one) for one in every) if options.exif == "report" or options.claims else ()
     options = args.request_defaults.fill(options)
-    request = LocateRequest(new_request_id(), (photo,), options, file_claims=claims, claimed=claimed)
+    request = LocateRequest(new_request_id(), photos, options, file_claims=claims, claimed=claimed)
     async with closing(
         solve(request, ports, deadline_s=options.deadline_s or args.gateway.default_deadline_s)
     ) as items:

@@ -193,6 +193,8 @@ def _options(
     if asked.within is not None:
         changed["within"] = asked.within
         why.append("you named an area")
+    if asked.taken_at:
+        changed["taken_at"] = (*earlier.taken_at, *asked.taken_at)
     if added:
         why.append("you added a photo" if added == 1 else f"you added {added} photos")
     return earlier.model_copy(update=changed), why

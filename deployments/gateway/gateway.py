@@ -24,6 +24,7 @@ from deployments.gateway.photos.process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
+from deployments.gateway.walks import check_walk
 from deployments.gateway.webhooks import WebhookSender
 from deployments.observability.observer import Observer, Observers
 from deployments.runstore import Claim, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
@@ -157,6 +158,7 @@ class Gateway:
         if self._coarsening is not None:
             self._coarsening.refuse_fine(options, claimed)
         photos = await self._photos(raw_photos, continuation)
+        check_walk(options, len(photos))
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" or options.claims else ()
         if continuation is not None:
             file_claims = (*continuation.file_claims, *file_claims)

@@ -57,6 +57,7 @@ from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifi
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published import TrajectoryTexts
 from tts.verify.verifiers.stating import StatingVerifier
+from tts.verify.verifiers.walk import WalkVerifier
 
 _log = logging.getLogger(__name__)
 VERIFIERS: Registry[Callable[[ConsensusVerifier, AppArgs], Verifier]] = Registry("geotts.verifiers")
@@ -238,7 +239,8 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools
     consensus = ConsensusVerifier(world, in_use.calibration, reliability)
     questioner = Questioner(tools, world, args.verifier)
     verifier = _weighing(consensus, args, rollout_model, questioner)
-    stating = StatingVerifier(_consistent(verifier, world, args, rollout_model), in_use.state, args.dialect)
+    walking = WalkVerifier(_consistent(verifier, world, args, rollout_model), world, in_use.calibration)
+    stating = StatingVerifier(walking, in_use.state, args.dialect)
     claims = shipped_claim_calibration(args.engine.name)
     return ClaimVerifier(stating, world, in_use.calibration, claims, questioner, reliability)
 

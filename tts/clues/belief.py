@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -46,13 +46,17 @@ class Excluded(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """Shares add up to one over all countries. `mass(point, km)` is the belief that the photo was taken that near."""
+    """Shares add up to one over all countries. `mass(point, km)` is the belief that the photo was taken that near.
+    The first `named` points are places that something points to; `rest` has by country what lies at no such place.
+    """
 
     countries: dict[str, float]
     places: tuple[tuple[Place, float], ...]
     lat: Floats
     lon: Floats
     share: Floats
+    named: int = 0
+    rest: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def country(self) -> tuple[str, float]:
@@ -154,7 +158,7 @@ class Weigher:
             lon.append(towns.lon)
             share.append(rest[code] * shares / shares.sum())
         joined = [np.concatenate(parts) for parts in (lat, lon, share)]
-        return Belief(by_country, tuple(places[:12]), joined[0], joined[1], joined[2])
+        return Belief(by_country, tuple(places[:12]), joined[0], joined[1], joined[2], len(places), rest)
 
     def _regions(self, clues: Iterable[Clue]) -> Regions:
         """What the clues say about parts of countries, so that each country keeps its own share; nats."""

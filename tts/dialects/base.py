@@ -31,7 +31,7 @@ from tts.ports import Sampling, ToolOutcome, ToolSchema
 class Task:
     """What a rollout is asked, as far as a prompt may show it. `similar`: photos of known position, nearest first;
     `testing`: places in question, for a rollout that tests a claim; `not_there`: places that the caller ruled out;
-    `continued`: what an earlier request found.
+    `continued`: what an earlier request found; `within_km`: the photos are of places at most so far apart.
     """
 
     photos: tuple[Photo, ...]
@@ -44,6 +44,7 @@ class Task:
     testing: tuple[ClaimedPlace, ...] = ()
     not_there: tuple[ClaimedPlace, ...] = ()
     continued: Continued | None = None
+    within_km: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from tts.clues.ruled_out import RuledOut
 from tts.dialects.base import Dialect, Surroundings, Task
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
+from tts.domain.reach import widest_km
 from tts.domain.similar import SimilarPhoto
 from tts.ports import Gallery, GroupRequest, ModelClient, Toolbox, ToolSchema
 from tts.rollout.offered import offered_tools
@@ -58,6 +59,7 @@ class Agent:
             testing=group.testing,
             not_there=RuledOut.of(group.options).places,
             continued=group.continued,
+            within_km=widest_km(group.options, len(group.photos)),
         )
         return Brief(dialect, schemas, group.limits.tighten(dialect.limits), tuple(dialect.opening(task)), withheld)
 

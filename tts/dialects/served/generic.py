@@ -41,6 +41,9 @@ class GenericDialect(TextDialect):
         if self.task_text is not None:
             return super()._asked(task)
         several = f"These {len(task.photos)} photos show one place. Where is it?"
+        if task.within_km is not None:
+            apart = f"These {len(task.photos)} photos were taken at places within {task.within_km:g} km of each other."
+            several = f"{apart} Where is the place that you are surest of?"
         first, *rest = super()._asked(task).split("\n")
         question = first if len(task.photos) <= 1 else several
         return "\n".join([question, f"An answer within {task.target_radius_km:g} km is wanted.", *rest])

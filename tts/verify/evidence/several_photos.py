@@ -17,7 +17,7 @@ from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.verify.evidence.ledger import POOLED, RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
-from tts.verify.evidence.reading_belief import ReadBelief, of_photo, read_belief
+from tts.verify.evidence.reading_belief import ReadBelief, about_photo, read_belief
 from tts.verify.evidence.wording import what_the_photo_says
 from tts.verify.evidence.world import World
 
@@ -43,14 +43,19 @@ def photos_apart(
     """Every photo by itself when two of them cannot be of one place; empty when they can, or when nobody can tell."""
     if photos < 2 or world.clues is None:
         return ()
-    each = [_one(trajectories, readings, number, world) for number in range(photos)]
+    each = [one_photo(trajectories, readings, number, world) for number in range(photos)]
     readable = [one.read for one in each if one.read is not None and one.ledger is not None]
     priors = world.clues.weigher.priors
     return tuple(each) if any(_apart(a, b, priors) for a, b in combinations(readable, 2)) else ()
 
 
-def apart_verdict(answers: Sequence[PhotoAnswer], read: Sequence[ReadBelief | None], blank: Verdict) -> Verdict:
-    """An abstention for all photos together, with an answer for each."""
+def apart_verdict(
+    answers: Sequence[PhotoAnswer],
+    read: Sequence[ReadBelief | None],
+    blank: Verdict,
+    why: str = "These photos cannot be of the same place",
+) -> Verdict:
+    """An abstention for all photos together, with an answer for each; `why` begins the sentence about it."""
     parts = []
     for answer, belief in zip(answers, read, strict=True):
         if answer.lat is None or answer.lon is None:
@@ -58,7 +63,7 @@ def apart_verdict(answers: Sequence[PhotoAnswer], read: Sequence[ReadBelief | No
             continue
         named = belief is not None and belief.names(LatLon(lat=answer.lat, lon=answer.lon))
         parts.append(f"photo {answer.photo + 1} {what_the_photo_says(answer, read=named)}")
-    text = f"These photos cannot be of the same place: {', '.join(parts)}."
+    text = f"{why}: {', '.join(parts)}."
     return blank.model_copy(
         update={
             "explanation": f"{text} Each photo has its own answer.",
@@ -68,9 +73,10 @@ def apart_verdict(answers: Sequence[PhotoAnswer], read: Sequence[ReadBelief | No
     )
 
 
-def _one(trajectories: Sequence[Trajectory], readings: Sequence[Reading], number: int, world: World) -> OnePhoto:
+def one_photo(trajectories: Sequence[Trajectory], readings: Sequence[Reading], number: int, world: World) -> OnePhoto:
+    """What the photo with this number says, without the text of the others. Needs what weighs lettering."""
     assert world.clues is not None
-    turns = of_photo(trajectories, number)
+    turns = about_photo(trajectories, readings, number)
     own = Trajectory(rollout_id=POOLED, turns=turns)
     reading = readings[number : number + 1]
     read = read_belief([own], reading, world.clues)

@@ -15,6 +15,7 @@ from tts.clues.hints import hint_of
 from tts.clues.ruled_out import RuledOut
 from tts.domain.answer import Verdict
 from tts.domain.geo import Area, Countries
+from tts.domain.reach import reach_of
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.ports import VerdictText, VerifyRequest
@@ -85,7 +86,7 @@ class ConsensusVerifier:
             self._world,
             within=request.options.within,
             hint=request.options.hint,
-            photos=max(1, len(request.photos)),
+            photos=1 if reach_of(request.options, len(request.photos)) else max(1, len(request.photos)),
             ruled_out=RuledOut.of(request.options),
             trust=trust_in(request.trajectories, self._reliability),
         )

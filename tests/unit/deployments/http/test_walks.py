@@ -1,0 +1,118 @@
+"""`within_km` on a request with several photos: an answer for each, what others add, and photos that contradict."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from support.basics import sign_bytes
+from support.service import an_app, idle, serving, talking_to
+
+from deployments.cli import cli
+from deployments.wiring.local import local_ports
+from geotts_client import Client, LocateOptions
+from tts.config import AppArgs
+from tts.shipped import sample_photos
+
+SAMPLES = sample_photos()
+BELLINZONA, SEOUL = SAMPLES["town-sign-latin.jpg"].read_bytes(), SAMPLES["pharmacy-korean.jpg"].read_bytes()
+LUGANO, STATION, BLANK = sign_bytes("Lugano"), sign_bytes("Stazione"), sign_bytes("....")
+GIVEN = {"n_parallel": 2, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def clues(data_store):
+    args = AppArgs()
+    return args, local_ports(args)
+
+
+@pytest.fixture
+async def url(clues):
+    args, ports = clues
+    async with serving(args, ports=ports) as (url, gateway):
+        yield url
+        await idle(gateway)
+
+
+async def walked(url, *photos, **options):
+    async with Client(url) as client:
+        return (await client.locate(list(photos), LocateOptions(**GIVEN, **options))).answer
+
+
+async def test_each_photo_has_its_own_answer_and_its_own_evidence(url):
+    answer = await walked(url, BELLINZONA, LUGANO, within_km=40)
+    assert [one.city for one in answer.per_photo] == ["Bellinzona", "Lugano"]
+    assert answer.contradictions == ()
+    assert not any("Lugano" in f"{e.claim} {e.quote}" for e in answer.per_photo[0].evidence)
+    assert not any("Bellinzona" in f"{e.claim} {e.quote}" for e in answer.per_photo[1].evidence)
+    assert answer.radius_km.p90 > 20, "the answer for all stands for both places"
+
+
+async def test_a_photo_decides_between_the_namesakes_of_another(url):
+    alone = await walked(url, sign_bytes("Frankfurt"))
+    assert alone.city == "Frankfurt am Main"
+    answer = await walked(url, sign_bytes("Frankfurt"), sign_bytes("Eisenhüttenstadt"), within_km=30)
+    assert [one.city for one in answer.per_photo] == ["Frankfurt (Oder)", "Eisenhüttenstadt"]
+
+
+@pytest.mark.parametrize("other", [STATION, BLANK])
+async def test_a_photo_that_says_little_lies_within_reach_of_one_that_says_more(url, other):
+    answer = await walked(url, BELLINZONA, other, within_km=5)
+    first, second = answer.per_photo
+    assert (second.lat, second.lon) == (first.lat, first.lon)
+    assert second.radius_km.p90 == pytest.approx(first.radius_km.p90 + 5)
+    assert (second.evidence, "within 5 km of photo 1" in second.explanation) == ((), True)
+
+
+async def test_photos_that_contradict_the_reach_are_named(url):
+    answer = await walked(url, BELLINZONA, LUGANO, SEOUL, within_km=40)
+    assert answer.abstained
+    (contradiction,) = answer.contradictions
+    assert contradiction.about == "photos"
+    assert contradiction.text.startswith("Photos 1 and 3 cannot be within 40 km of each other: photo 1 says Bellinzona")
+    assert [one.country_code for one in answer.per_photo] == ["CH", "CH", "KR"]
+
+
+async def test_times_and_a_speed_are_a_reach(url):
+    times = ["2026-05-01T10:00:00Z", "2026-05-01T11:00:00Z"]
+    slow = await walked(url, BELLINZONA, LUGANO, taken_at=times, max_speed_kmh=5)
+    assert slow.contradictions[0].text.startswith("Photos 1 and 2 cannot be within 5 km of each other")
+    quick = await walked(url, BELLINZONA, LUGANO, taken_at=times, max_speed_kmh=60)
+    assert [one.city for one in quick.per_photo] == ["Bellinzona", "Lugano"]
+
+
+async def test_a_further_photo_joins_a_walk(url):
+    async with httpx.AsyncClient(base_url=url, timeout=60) as http:
+        files = [("image", BELLINZONA), ("image", STATION)]
+        reply = await http.post("/locate", files=files, data={"within_km": "40", "n_parallel": "2", "seed": "1"})
+        request_id = reply.json()["request_id"]
+        reply = await http.post(f"/locate/{request_id}/continue", files={"image": LUGANO})
+    cities = [one["city"] for one in reply.json()["answer"]["per_photo"]]
+    assert cities == ["Bellinzona", "", "Lugano"]
+
+
+async def test_on_the_command_line_the_photos_are_one_request(url, tmp_path):
+    files = []
+    for name, photo in (("a.jpg", BELLINZONA), ("b.jpg", LUGANO)):
+        (tmp_path / name).write_bytes(photo)
+        files.append(str(tmp_path / name))
+    given = ["locate", *files, "--within-km", "40", "--seed", "1", "--json"]
+    for place in (["--url", url], ["--local"]):
+        done = await asyncio.to_thread(CliRunner().invoke, cli, [*given, *place], standalone_mode=False)
+        assert done.exception is None, done.exception
+        answer = json.loads(done.stdout)["answer"]
+        assert [one["city"] for one in answer["per_photo"]] == ["Bellinzona", "Lugano"]
+    alone = CliRunner().invoke(cli, ["locate", files[0], "--within-km", "40"])
+    assert alone.exit_code == 2
+
+
+async def test_what_does_not_fit_is_refused_and_an_engine_without_text_still_answers(data_store):
+    async with talking_to(an_app()) as http:
+        reply = await http.post("/locate", files={"image": BLANK}, data={"within_km": "5"})
+        assert (reply.status_code, reply.json()["errors"][0]["field"]) == (422, "within_km")
+        files = [("image", BLANK), ("image", STATION)]
+        plain = (await http.post("/locate", files=files, data={"seed": "1"})).json()["answer"]
+        wide = (await http.post("/locate", files=files, data={"seed": "1", "within_km": "500"})).json()["answer"]
+        assert wide["lat"] == plain["lat"]
+        assert wide["radius_km"]["p90"] >= 500

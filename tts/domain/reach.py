@@ -1,0 +1,59 @@
+"""How far apart the places of two photos of a walk can be: what the caller says of distance, time and speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tts.domain.geo import Floats
+from tts.domain.request import LocateOptions
+
+_SLACK_KM = 5.0  # a town stands for all of itself: places in neighbouring quarters are some km apart
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """`limits_km`: (n, n), for each pair of photos, as the caller says it."""
+
+    limits_km: Floats
+
+    def between(self, one: int, other: int) -> float:
+        """The farthest that two photos can be apart, in km."""
+        return float(self.limits_km[one, other])
+
+    @property
+    def taken(self) -> Floats:
+        """(n, n) the limits at which centres of towns are compared."""
+        return np.asarray(self.limits_km + _SLACK_KM)
+
+
+def reach_of(options: LocateOptions, photos: int) -> Reach | None:
+    """What a request says of its photos; None where they are of one place, or where there is only one.
+
+    With times and a speed, a pair can be as far apart as the speed allows; with a distance too, the smaller one counts.
+    """
+    if photos < 2 or (options.within_km is None and options.max_speed_kmh is None):
+        return None
+    limits = np.full((photos, photos), np.inf if options.within_km is None else options.within_km)
+    if options.max_speed_kmh is not None and len(options.taken_at) == photos:
+        hours = np.array([at.timestamp() for at in options.taken_at]) / 3600.0
+        limits = np.minimum(limits, options.max_speed_kmh * np.abs(hours[:, None] - hours[None, :]))
+    return Reach(limits)
+
+
+def widest_km(options: LocateOptions, photos: int) -> float | None:
+    """How far apart any two photos of a request can be; None where they are of one place."""
+    reach = reach_of(options, photos)
+    return None if reach is None else float(reach.limits_km.max())
+
+
+def walk_problem(options: LocateOptions, photos: int) -> tuple[str, str] | None:
+    """The option that does not fit the photos of a request, and why; None where all do."""
+    if options.within_km is not None and photos < 2:
+        return "within_km", "is for several photos"
+    if bool(options.taken_at) != (options.max_speed_kmh is not None):
+        return ("max_speed_kmh" if options.taken_at else "taken_at"), "times and a speed go together"
+    if options.taken_at and len(options.taken_at) != photos:
+        return "taken_at", f"has {len(options.taken_at)} times for {photos} photos"
+    return None

@@ -1,0 +1,155 @@
+"""Photos of several places within reach of each other: what each says, and what the others add to it.
+
+The evidence stays apart: a photo's lettering speaks for its own place. What the others say enters as a constraint: its
+place lies within reach of theirs. Two photos contradict each other when what they say hardly fits within reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from tts.clues.belief import Belief, distances_from
+from tts.clues.conclusion import answers, conclusion
+from tts.clues.priors import Priors
+from tts.clues.reader import ClueReader
+from tts.domain.geo import Floats, LatLon, distance_km
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.reach import Reach
+from tts.domain.reading import Reading
+from tts.domain.trajectory import Trajectory
+from tts.geodata.gazetteer import Place
+from tts.verify.evidence.joint_belief import APART_BELOW, Joint, Mask, Points, joint_belief, within_reach
+from tts.verify.evidence.ledger import POOLED
+from tts.verify.evidence.ledger_builder import build_ledger
+from tts.verify.evidence.reading_belief import ReadBelief, about_photo
+from tts.verify.evidence.several_photos import OnePhoto, one_photo
+from tts.verify.evidence.world import World
+
+_SAME_KM = 1.0
+_TOLD = 0.005  # of a belief: points that matter for its countries and places
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The photos in their order. `contradicting`: pairs that cannot be within reach; then each is taken by itself."""
+
+    photos: tuple[OnePhoto, ...]
+    contradicting: tuple[tuple[int, int], ...] = ()
+
+
+def walk_of(
+    trajectories: Sequence[Trajectory], readings: Sequence[Reading], photos: int, reach: Reach, world: World
+) -> Walk:
+    """What each of the photos says, given the others. Needs a world that weighs lettering."""
+    assert world.clues is not None
+    alone = tuple(one_photo(trajectories, readings, number, world) for number in range(photos))
+    readable = [one for one in alone if one.read is not None]
+    if len(readable) < 2:
+        return Walk(alone)
+    priors = world.clues.weigher.priors
+    beliefs, prior = _points(readable, priors)
+    numbers = [one.number for one in readable]
+    limits = reach.taken[np.ix_(numbers, numbers)]
+    pairs = [
+        (readable[i].number, readable[j].number)
+        for i, j in combinations(range(len(readable)), 2)
+        if _contradict(readable[i], readable[j], float(limits[i, j]))
+        or (
+            readable[i].ledger is not None
+            and readable[j].ledger is not None
+            and within_reach(beliefs[i], beliefs[j], prior, float(limits[i, j])) < APART_BELOW
+        )
+    ]
+    joint = joint_belief(beliefs, prior, limits)
+    if pairs or not joint.possible:
+        return Walk(alone, tuple(pairs) or tuple(combinations(numbers, 2)))
+    given = {one.number: one for one in _given(readable, joint, trajectories, readings, world)}
+    return Walk(tuple(given.get(one.number, one) for one in alone))
+
+
+def _contradict(one: OnePhoto, other: OnePhoto, limit_km: float) -> bool:
+    """Whether both name a town by themselves, and these lie too far apart."""
+    a, b = _town(one), _town(other)
+    return a is not None and b is not None and distance_km(a, b) > limit_km
+
+
+def _town(one: OnePhoto) -> LatLon | None:
+    found = one.read.hypothesis if one.read is not None else None
+    return found.point if found is not None and found.level.rank >= Level.CITY.rank else None
+
+
+def _points(readable: Sequence[OnePhoto], priors: Priors) -> tuple[list[Points], Points]:
+    """The beliefs over points, and where photos are taken anyway. A place that one photo names is a point of every
+    belief, with what that says of the country around: else a photo that names a country only could be at no village.
+    """
+    reads = [one.read for one in readable if one.read is not None]
+    named = {place.id: place for read in reads for place, _ in read.belief.places}
+    lat, lon, share = priors.everywhere
+    new = [place for place in named.values() if not _has(place, lat, lon)]
+    usual = np.array([priors.photo_share(place) for place in new])
+    prior = Points(*_with(lat, lon, share, new, usual))
+    beliefs = []
+    for read in reads:
+        belief = read.belief
+        missing = [place for place in named.values() if not _has(place, belief.lat, belief.lon)]
+        shares = np.array([belief.rest.get(place.country_code, 0.0) * priors.town_share(place) for place in missing])
+        beliefs.append(Points.of(*_with(belief.lat, belief.lon, belief.share, missing, shares)))
+    return beliefs, prior
+
+
+def _with(
+    lat: Floats, lon: Floats, share: Floats, places: Sequence[Place], shares: Floats
+) -> tuple[Floats, Floats, Floats]:
+    more = [np.array([p.point.lat for p in places]), np.array([p.point.lon for p in places]), shares]
+    whole = [np.concatenate([one, other]) for one, other in zip((lat, lon, share), more, strict=True)]
+    return whole[0], whole[1], whole[2]
+
+
+def _has(place: Place, lat: Floats, lon: Floats) -> bool:
+    return bool((distances_from(place.point, lat, lon) < _SAME_KM).any())
+
+
+def _given(
+    readable: Sequence[OnePhoto],
+    joint: Joint,
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    world: World,
+) -> list[OnePhoto]:
+    """Each photo with its belief given the others, and the ledger of the answer that this supports."""
+    assert world.clues is not None
+    places = {place.id: place for one in readable if one.read is not None for place, _ in one.read.belief.places}
+    found = []
+    for one, points in zip(readable, joint.marginals, strict=True):
+        assert one.read is not None
+        read = _read_given(one.read, points, places, world.clues)
+        ledger = None
+        if read.hypothesis is not None:
+            turns = about_photo(trajectories, readings, one.number)
+            own = Trajectory(rollout_id=POOLED, turns=turns, answer=read.hypothesis)
+            ledger = build_ledger(own, readings[one.number : one.number + 1], world)
+        found.append(OnePhoto(one.number, read, ledger))
+    return found
+
+
+def _read_given(read: ReadBelief, points: Points, places: Mapping[str, Place], reader: ClueReader) -> ReadBelief:
+    countries: dict[str, float] = {}
+    for lat, lon, share in zip(points.lat, points.lon, points.share, strict=True):
+        at = reader.countries.at(LatLon(lat=float(lat), lon=float(lon))) if share >= _TOLD else None
+        if at is not None:
+            countries[at.code] = countries.get(at.code, 0.0) + float(share)
+    at_places = [(place, float(points.share[_at(place, points)].sum())) for place in places.values()]
+    ranked = sorted((pair for pair in at_places if pair[1] > 0), key=lambda pair: (-pair[1], pair[0].id))
+    belief = Belief(
+        countries or read.belief.countries, tuple(ranked[:12]), points.lat, points.lon, points.share, len(ranked)
+    )
+    hypothesis: Hypothesis | None = conclusion(belief, reader.countries) if answers(belief, read.leads) else None
+    return replace(read, belief=belief, hypothesis=hypothesis)
+
+
+def _at(place: Place, points: Points) -> Mask:
+    return np.asarray(distances_from(place.point, points.lat, points.lon) < _SAME_KM)

@@ -1,0 +1,149 @@
+"""Answers for photos of several places within reach of each other, one for each (ADR 0032)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+
+from tts.aio import closing
+from tts.domain.answer import PhotoAnswer, Radius, Verdict
+from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon, distance_km
+from tts.domain.hypothesis import Level
+from tts.domain.reach import Reach, reach_of
+from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
+from tts.verify.assembly.exactness import rough_exactness
+from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
+from tts.verify.consensus.calibration import Calibration
+from tts.verify.evidence.several_photos import OnePhoto, apart_verdict
+from tts.verify.evidence.walk import Walk, walk_of
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import weigh
+
+_CENTRE_KM = 0.5
+_SAME_TOWN_KM = 10.0  # so near to a point in a town, one is in the town or beside it
+
+
+class WalkVerifier:
+    """A `Verifier` in front of another, whose verdict is that of all photos together. Requests whose photos are of one
+    place pass through."""
+
+    def __init__(self, verifier: Verifier, world: World, calibration: Calibration) -> None:
+        self._verifier, self._world, self._calibration = verifier, world, calibration
+
+    async def aclose(self) -> None:
+        """Close the connections of the other."""
+        await close_each(self._verifier)
+
+    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        """Pass on what the other yields, with an answer for each photo in its verdict."""
+        reach = reach_of(request.options, len(request.photos))
+        async with closing(self._verifier.verify(request)) as items:
+            async for item in items:
+                if isinstance(item, Verdict) and reach is not None and self._world.clues is not None:
+                    yield await asyncio.to_thread(self.apply, request, reach, item)
+                else:
+                    yield item
+
+    def apply(self, request: VerifyRequest, reach: Reach, verdict: Verdict) -> Verdict:
+        """The verdict with an answer for each photo, or with the photos that contradict each other."""
+        walk = walk_of(request.trajectories, request.readings, len(request.photos), reach, self._world)
+        target_km = request.options.target_radius_km
+        answers = [self._alone(one, target_km) for one in walk.photos]
+        if walk.contradicting:
+            blank = abstention((), target_km, self._world)
+            return apart_verdict(answers, [one.read for one in walk.photos], blank, _why(walk, reach))
+        answered = {one.photo: one for one in answers if one.lat is not None}
+        if not answered:
+            return _widened(verdict, float(reach.limits_km.max()))
+        named = {one.number for one in walk.photos if _names_its_place(one)} & answered.keys()
+        firm = {number: answered[number] for number in named}
+        whole = tuple(one if one.photo in named else _beside(one, firm, reach, target_km) for one in answers)
+        away = [distance_km(verdict.point, _point(one)) for one in whole if verdict.point and one.lat is not None]
+        widened = _widened(verdict, max(away, default=0.0))
+        text = f"{verdict.explanation} Each photo has its own answer.".strip()
+        return widened.model_copy(update={"per_photo": whole, "explanation": text})
+
+    def _alone(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
+        """The whole way from the ledger of a photo to its answer."""
+        found = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
+        if found.spread is None:
+            return photo_answer(one.number, abstention(found.ledgers, target_km, self._world))
+        verdict = verdict_for(
+            found.clusters,
+            found.ledgers,
+            found.spread,
+            self._calibration,
+            target_radius_km=target_km,
+            world=self._world,
+        )
+        return photo_answer(one.number, verdict)
+
+
+def _why(walk: Walk, reach: Reach) -> str:
+    """Which photos contradict each other, counted from 1, and how far apart they could be."""
+    first, second = walk.contradicting[0]
+    one = f"Photos {first + 1} and {second + 1} cannot be within {reach.between(first, second):,.3g} km of each other"
+    others = [f"{a + 1} and {b + 1}" for a, b in walk.contradicting[1:]]
+    return f"{one}, nor can {', '.join(others)} be within reach" if others else one
+
+
+def _names_its_place(one: OnePhoto) -> bool:
+    """Whether the photo itself has the name of a place where its answer is."""
+    found = one.read.hypothesis.point if one.read is not None and one.read.hypothesis is not None else None
+    return one.read is not None and found is not None and one.read.names(found)
+
+
+def _beside(own: PhotoAnswer, firm: dict[int, PhotoAnswer], reach: Reach, target_km: float) -> PhotoAnswer:
+    """Where a photo is by the nearest other that names its place: there, as much wider as the two can be apart. Its own
+    answer where there is no other."""
+    others = [one for one in firm.values() if one.radius_km is not None]
+    other = min(others, key=lambda one: (_reaches_km(own, one, reach), one.photo), default=None)
+    limit_km = reach.between(own.photo, other.photo) if other is not None else math.inf
+    if other is None or other.radius_km is None or limit_km == math.inf:
+        return own
+    p50, p90 = other.radius_km.p50 + max(_CENTRE_KM, limit_km / 2), other.radius_km.p90 + max(_CENTRE_KM, limit_km)
+    p90 = min(HALF_CIRCUMFERENCE_KM, p90)
+    exact = rough_exactness(min(p50, p90), p90, target_km=target_km)
+    finest = ("city",) if limit_km <= _SAME_TOWN_KM else ()
+    text = f"This photo says little by itself; it lies within {limit_km:,.3g} km of photo {other.photo + 1}."
+    names = {name: getattr(other, name) for name in ("country", "country_code", "region", *finest)}
+    return own.model_copy(
+        update={
+            "evidence": (),
+            "lat": other.lat,
+            "lon": other.lon,
+            "radius_km": exact.radius,
+            "level": min((exact.level, other.level, Level.CITY if finest else Level.REGION), key=_rank),
+            "abstained": False,
+            "confidence": min(exact.confidence, other.confidence),
+            "explanation": text,
+            "city": "",
+            "place": "",
+            **names,
+        }
+    )
+
+
+def _rank(level: Level) -> int:
+    return level.rank
+
+
+def _reaches_km(own: PhotoAnswer, other: PhotoAnswer, reach: Reach) -> float:
+    """How wide the answer for a photo is that rests on another one."""
+    assert other.radius_km is not None
+    return other.radius_km.p90 + reach.between(own.photo, other.photo)
+
+
+def _widened(verdict: Verdict, km: float) -> Verdict:
+    """The answer for all photos stands for all of their places."""
+    if verdict.radius_km is None or km == math.inf:
+        return verdict
+    p90 = min(HALF_CIRCUMFERENCE_KM, max(verdict.radius_km.p90, km))
+    return verdict.model_copy(update={"radius_km": Radius(p50=min(verdict.radius_km.p50, p90), p90=p90)})
+
+
+def _point(one: PhotoAnswer) -> LatLon:
+    assert one.lat is not None
+    assert one.lon is not None
+    return LatLon(lat=one.lat, lon=one.lon)
