@@ -17,6 +17,7 @@ from PIL import Image
 from deployments.cli.console import config_option
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import clue_reader, make_world
+from geotts_benchmarks.continued import continued_figures
 from geotts_benchmarks.harness import Result, report, say
 from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
@@ -46,6 +47,7 @@ from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
 _DEADLINE_S = 120.0
+_CONTINUED = 40  # scenes that are located, continued, and located afresh
 _SUPPORTED = "supported"
 
 
@@ -152,6 +154,7 @@ async def measure(
     return {
         **figures(checked, calibration),
         "regions": region_figures(seen.areas).model_dump() if seen.areas else None,
+        "continued": await continued_figures(args, maker, min(count, _CONTINUED), n),
         "adversarial": await asyncio.to_thread(_adversarial, args, attacks),
     }
 

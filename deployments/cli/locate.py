@@ -244,7 +244,7 @@ async def locate_inputs(
     return 1 if failed else 0
 
 
-async def _reported(reports: HtmlReports, item: Item, photos: Photos, run: Run) -> bool:
+async def _reported(reports: HtmlReports, item: Input | Together, photos: Photos, run: Run) -> bool:
     """Whether the report could be written, with the first photo; either way it is told."""
     raw = photos if isinstance(photos, bytes) else photos[0]
     try:

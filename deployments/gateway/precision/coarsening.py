@@ -46,6 +46,9 @@ class Coarsening:
         """Raises RequestError where the answer to a question would be finer than a unit."""
         if options.within is not None and not isinstance(options.within, CountrySet):
             raise _too_fine("within", f"answers are no finer than the {self.precision} here: name countries")
+        for name in ("within_km", "max_speed_kmh"):
+            if getattr(options, name) is not None:  # a photo of a known place, moved, would find the other
+                raise _too_fine(name, f"answers are no finer than the {self.precision} here: photos are of one place")
         ruled_out = [place for place in options.not_there if isinstance(place, ClaimedPlace)]
         for name, places in (("claim", claimed), ("not_there", ruled_out)):
             for number, place in enumerate(places):

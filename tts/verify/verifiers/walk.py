@@ -140,7 +140,9 @@ def _widened(verdict: Verdict, km: float) -> Verdict:
     if verdict.radius_km is None or km == math.inf:
         return verdict
     p90 = min(HALF_CIRCUMFERENCE_KM, max(verdict.radius_km.p90, km))
-    return verdict.model_copy(update={"radius_km": Radius(p50=min(verdict.radius_km.p50, p90), p90=p90)})
+    radius = Radius(p50=min(verdict.radius_km.p50, p90), p90=p90)
+    regions = dict.fromkeys(("region_50", "region_90"))  # of one place; they belong to the narrower radii
+    return verdict.model_copy(update={"radius_km": radius, **regions})
 
 
 def _point(one: PhotoAnswer) -> LatLon:

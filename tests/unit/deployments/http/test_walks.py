@@ -112,7 +112,16 @@ async def test_what_does_not_fit_is_refused_and_an_engine_without_text_still_ans
         reply = await http.post("/locate", files={"image": BLANK}, data={"within_km": "5"})
         assert (reply.status_code, reply.json()["errors"][0]["field"]) == (422, "within_km")
         files = [("image", BLANK), ("image", STATION)]
-        plain = (await http.post("/locate", files=files, data={"seed": "1"})).json()["answer"]
-        wide = (await http.post("/locate", files=files, data={"seed": "1", "within_km": "500"})).json()["answer"]
+        plain = (await http.post("/locate", files=files, data={"seed": "1", "n_parallel": "1"})).json()["answer"]
+        wide = (
+            await http.post("/locate", files=files, data={"seed": "1", "n_parallel": "1", "within_km": "500"})
+        ).json()["answer"]
         assert wide["lat"] == plain["lat"]
         assert wide["radius_km"]["p90"] >= 500
+
+
+async def test_where_answers_are_coarse_no_photo_is_measured_from_another(data_store):
+    async with talking_to(an_app(max_precision="city")) as http:
+        files = [("image", BLANK), ("image", STATION)]
+        reply = await http.post("/locate", files=files, data={"within_km": "5"})
+        assert (reply.status_code, reply.json()["errors"][0]["field"]) == (422, "within_km")
