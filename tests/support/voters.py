@@ -11,7 +11,7 @@ LYON, OSAKA = LatLon(lat=45.76, lon=4.84), LatLon(lat=34.69, lon=135.5)
 
 def said(i, point, *, running=False, place=None, reason=StopReason.ANSWERED):
     """Rollout `i` answers `point`, and rests on the statement of a tool about `place` where one is named."""
-    turns = ()
+    turns: tuple[Turn, ...] = ()
     if place is not None:
         fact = PlaceFact(id=place, name=place, point=point, source="test")
         result = ToolResult(call_id="c", name="find", text=place, facts=(fact,))
