@@ -82,11 +82,11 @@ class Gateway:
         self._data_dir = args.data_dir
         self._ports = ports
         self.brokers = brokers
-        self.webhooks = WebhookSender(args.gateway.webhooks, brokers)
-        self._observers = Observers([*observers, self.webhooks])
         self.store: RunStore = store or open_store(
             args.gateway.run_store, args.gateway.retention_s, args.gateway.blob_store
         )
+        self.webhooks = WebhookSender(args.gateway.webhooks, self.store, brokers, end_orphan=self._end_orphan)
+        self._observers = Observers([*observers, self.webhooks])
         self.store_probe = StoreProbe(self.store)
         self._photo_process = photo_process
         self.admission = Admission(args.gateway, photo_process)
@@ -100,6 +100,10 @@ class Gateway:
     def start_duties(self) -> None:
         """What a gateway does also while nobody asks it: above all, take over requests of gateways that were lost."""
         self._runner.start_duties()
+        self.webhooks.start_duties()
+
+    async def _end_orphan(self, request_id: str) -> None:
+        await self._runner.end_orphan(request_id)
 
     @property
     def in_flight(self) -> int:

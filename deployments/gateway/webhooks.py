@@ -2,6 +2,9 @@
 
 A message says that a request has ended and how, and nothing about the photo or the place: the receiver asks for those
 with its key. It goes through the safe client to hosts that the operator allows, and follows no redirect.
+
+The run store keeps a reminder for each message that was not delivered. It is put off while a gateway works on it, so
+that another gateway, or the same one after a restart, delivers what is left when a gateway ends.
 """
 
 from __future__ import annotations
@@ -14,19 +17,22 @@ import hmac
 import logging
 import os
 import time
+from collections.abc import Awaitable, Callable
 from contextvars import Context
+from functools import partial
 from urllib.parse import urlsplit
 
 import orjson
 
-from deployments.runstore import RunMeta
+from deployments.runstore import RunMeta, RunStore
 from deployments.wiring.brokers import Brokers
-from tts.aio import cancel_and_wait, spawn
+from tts.aio import cancel_and_wait, closing, spawn
 from tts.config import WebhookConfig
+from tts.domain.answer import StopReason
 from tts.domain.events import Event
 from tts.domain.outgoing import Outgoing
 from tts.domain.usage import Usage
-from tts.errors import ConfigError, FetchError, RequestError
+from tts.errors import ConfigError, FetchError, GeoTTSError, RequestError
 from tts.net.client import SafeClient
 from tts.net.policy import FetchPolicy
 from tts.request_egress import write_down
@@ -37,6 +43,7 @@ _VARIABLE = "GEOTTS_WEBHOOK_SECRET"
 _PREFIX = "whsec_"
 _GONE = 410
 _NOTHING = Usage()
+_LOOK_S, _SPARE_S = 2.0, 30.0
 _log = logging.getLogger("geotts.webhooks")
 
 
@@ -48,11 +55,20 @@ class WebhookRefused(RequestError):
 
 
 class WebhookSender:
-    """An observer of requests. What is not delivered when this process ends is not delivered: ask for the status."""
+    """An observer of requests that delivers also what earlier gateways of its run store left."""
 
-    def __init__(self, config: WebhookConfig, brokers: Brokers | None = None) -> None:
-        """Raises ConfigError when there are hosts and no secret."""
-        self._config, self._brokers = config, brokers
+    def __init__(
+        self,
+        config: WebhookConfig,
+        store: RunStore,
+        brokers: Brokers | None = None,
+        *,
+        end_orphan: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
+        """`end_orphan` ends a request whose gateway was lost. Raises ConfigError when there are hosts and no secret."""
+        self._config, self._brokers, self._store = config, brokers, store
+        self._end_orphan = end_orphan
+        self._duty: asyncio.Task[None] | None = None
         self._secret = _secret() if config.hosts else b""
         self._states: dict[str, str] = {}
         self._sending: dict[str, asyncio.Task[None]] = {}
@@ -73,8 +89,16 @@ class WebhookSender:
         self._policy().check(url)
         return url
 
+    def start_duties(self) -> None:
+        """Look for messages that other gateways did not deliver, until `aclose`."""
+        if self._config.hosts and self._duty is None:
+            self._duty = spawn(self._deliver_what_is_left(), name="webhooks that are left", context=Context())
+
     def accepted(self, meta: RunMeta) -> None:
-        """Nothing yet."""
+        """Have the run store remember that its end is to be reported, whatever becomes of this gateway."""
+        if meta.webhook:
+            self._send(meta.request_id, partial(self._remind, meta.request_id, self._patience_s()))
+            self.start_duties()
 
     def saw(self, meta: RunMeta, event: Event) -> None:
         """Remember how the request ends, and report it."""
@@ -84,10 +108,7 @@ class WebhookSender:
             self._states[meta.request_id] = "done" if event.type == "answer" else "failed"
         elif event.type == "done":
             state = self._states.pop(meta.request_id, "cancelled")
-            work = self._deliver(meta, state, event.stop_reason.value)
-            task = spawn(work, name=f"webhook {meta.request_id}", context=Context())
-            self._sending[meta.request_id] = task
-            task.add_done_callback(lambda _: self._sending.pop(meta.request_id, None))
+            self._send(meta.request_id, partial(self._deliver, meta, state, event.stop_reason.value))
 
     def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """The end was seen in the log already."""
@@ -98,9 +119,13 @@ class WebhookSender:
             task.cancel()
 
     async def aclose(self) -> None:
-        """Stop sending."""
-        for task in list(self._sending.values()):
-            await cancel_and_wait(task)
+        """Stop sending. What was not delivered is due at once for another gateway, or for this one after a restart."""
+        if self._duty is not None:
+            await cancel_and_wait(self._duty)
+        for request_id, task in list(self._sending.items()):
+            if not task.done():
+                await cancel_and_wait(task)
+                await self._remind(request_id, 0.0)
         if self._client is not None:
             await self._client.aclose()
 
@@ -109,10 +134,75 @@ class WebhookSender:
         body = orjson.dumps({"type": "request.ended", "timestamp": now_rfc3339(), "data": data})
         message_id = f"msg_{meta.request_id.removeprefix('loc_')}"
         for pause_s in (0.0, *self._config.retry_after_s):
+            await self._remind(meta.request_id, pause_s + self._patience_s())
             await asyncio.sleep(pause_s)
             if await self._sent(meta, message_id, body):
-                return
-        _log.warning("a webhook was not delivered", extra={"request_id": meta.request_id})
+                break
+        else:
+            _log.warning("a webhook was not delivered", extra={"request_id": meta.request_id})
+        await self._remind(meta.request_id, None)
+
+    async def _deliver_what_is_left(self) -> None:
+        failing = False
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            try:
+                for request_id in await self._store.reminders(again_s=self._patience_s()):
+                    await self._deliver_again(request_id)
+                failing = False
+            except GeoTTSError as error:
+                if not failing:
+                    _log.warning("webhooks that are left cannot be delivered: %s", error.detail)
+                failing = True
+
+    async def _deliver_again(self, request_id: str) -> None:
+        """Report the end that is in the log. One that has not ended stays due: its gateway works, or is replaced."""
+        meta = await self._store.meta(request_id)
+        if meta is None or not meta.webhook:
+            await self._store.remind(request_id, None)
+        elif request_id in self._sending:
+            return
+        elif await self._store.is_open(request_id):
+            if self._end_orphan is not None:
+                await self._end_orphan(request_id)
+        else:
+            self._send(request_id, partial(self._deliver, meta, *await self._end_of(request_id)))
+
+    async def _end_of(self, request_id: str) -> tuple[str, str]:
+        """State and stop reason of a request whose log is closed."""
+        state, stop_reason = "cancelled", StopReason.FAILED.value
+        async with closing(self._store.read(request_id, idle_s=0.0)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    break
+                if entry.kind in ("answer", "error"):
+                    state = "done" if entry.kind == "answer" else "failed"
+                elif entry.kind == "done":
+                    stop_reason = str(orjson.loads(entry.payload)["stop_reason"])
+        return state, stop_reason
+
+    def _send(self, request_id: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Do it after what is under way for the request, if anything is."""
+        before = self._sending.get(request_id)
+
+        async def run() -> None:
+            if before is not None:
+                await asyncio.wait([before])
+            await work()
+
+        task = spawn(run(), name=f"webhook {request_id}", context=Context())
+        self._sending[request_id] = task
+        task.add_done_callback(lambda _: self._sending.get(request_id) is task and self._sending.pop(request_id))
+
+    async def _remind(self, request_id: str, after_s: float | None) -> None:
+        try:
+            await self._store.remind(request_id, after_s)
+        except GeoTTSError as error:
+            _log.warning("a webhook is lost if this gateway ends: %s", error.detail, extra={"request_id": request_id})
+
+    def _patience_s(self) -> float:
+        """The time in which an attempt ends, with something to spare."""
+        return _SPARE_S + 2 * self._config.timeout_s
 
     async def _sent(self, meta: RunMeta, message_id: str, body: bytes) -> bool:
         """Whether the receiver has it, or wants none."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
-from deployments.runstore.port import Claim, LogEntry, RunMeta
+from deployments.runstore.port import REMINDERS, Claim, LogEntry, RunMeta
 from deployments.runstore.single import SingleGateway
 from tts.ports import Attachment
 
@@ -39,6 +39,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         self._logs: dict[str, _Log] = {}
         self._closed: dict[str, None] = {}  # in the order in which they were closed
         self._claims: dict[str, tuple[Claim, float]] = {}
+        self._reminders: dict[str, float] = {}
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
         """Start a log. Closed logs that are past their time, or too large together, are forgotten first."""
@@ -105,6 +106,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
             return False
         self._size -= log.size
         self._closed.pop(request_id, None)
+        self._reminders.pop(request_id, None)
         await self.release(log.meta.claim, request_id)
         self._forget(request_id)
         return True
@@ -134,6 +136,19 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         held = self._claims.get(key)
         if held is not None and held[0].request_id == request_id:
             del self._claims[key]
+
+    async def remind(self, request_id: str, after_s: float | None) -> None:
+        """Keep the time in this process; nothing for a request that is unknown or erased."""
+        self._reminders.pop(request_id, None)
+        if after_s is not None and request_id in self._logs:
+            self._reminders[request_id] = self._clock() + after_s
+
+    async def reminders(self, *, again_s: float) -> Sequence[str]:
+        """Those whose time has come, put off by `again_s`."""
+        now = self._clock()
+        due = [request_id for request_id, at in self._reminders.items() if at <= now][:REMINDERS]
+        self._reminders |= dict.fromkeys(due, now + again_s)
+        return due
 
     async def ping(self) -> None:
         """Do nothing: there is nothing that could fail."""

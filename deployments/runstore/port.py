@@ -26,6 +26,7 @@ from tts.errors import GeoTTSError
 from tts.ports import Attachment
 
 STORE_VERSION = 1
+REMINDERS = 100  # given at once
 PROBE_BYTES = 4096  # of the row by which a store is tried: more than any event but the largest
 
 
@@ -196,6 +197,17 @@ class RunStore(CaseStore, Protocol):
 
     async def take(self, name: str, *, per_minute: float, burst: int) -> float:
         """Take one token of a named bucket. Returns 0.0, or the seconds until there is one."""
+        ...
+
+    async def remind(self, request_id: str, after_s: float | None) -> None:
+        """Say that something is still to be done about a request that ended, after so many seconds; None: it was done.
+
+        The last word counts; an erased request has no reminder.
+        """
+        ...
+
+    async def reminders(self, *, again_s: float) -> Sequence[str]:
+        """Requests whose reminder is due, at most 100. Each is due again after `again_s`: one gateway only gets it."""
         ...
 
     async def ping(self) -> None:

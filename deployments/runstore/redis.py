@@ -28,6 +28,7 @@ from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.packing import packed, unpacked
 from deployments.runstore.port import (
     PROBE_BYTES,
+    REMINDERS,
     STORE_VERSION,
     Claim,
     LogEntry,
@@ -48,6 +49,8 @@ from deployments.runstore.redis_scripts import (
     PACK,
     PROBE,
     RELEASE,
+    REMIND,
+    REMINDED,
     SAVE,
     TAKE,
     TAKE_OVER,
@@ -222,8 +225,8 @@ class RedisRunStore(RedisCases):
             return False
         parts = ("meta", "log", "packed", "files", "saved", "attended", "cancel")
         with _reachable():
-            for leases in (self._leases(meta.tenant), self._all_leases):
-                await self._redis.zrem(leases, request_id)
+            for times in (self._leases(meta.tenant), self._all_leases, self._reminders):
+                await self._redis.zrem(times, request_id)
             for part in parts:
                 await self._redis.delete(self._key(request_id, part))
         if meta.claim:
@@ -312,6 +315,16 @@ class RedisRunStore(RedisCases):
         """The bucket of all gateways together, in one script (GCRA, as in `SingleGateway.take`)."""
         return float(await self._script(TAKE, (f"{self._prefix}:bucket:{name}",), (60.0 / per_minute, burst)))
 
+    @_patient
+    async def remind(self, request_id: str, after_s: float | None) -> None:
+        """A set with the times, by the clock of Redis. Tried again for 20 s."""
+        keys = (self._reminders, self._key(request_id, "meta"))
+        await self._script(REMIND, keys, (request_id, "" if after_s is None else after_s, self._running_s))
+
+    async def reminders(self, *, again_s: float) -> Sequence[str]:
+        """One script finds and puts off those that are due."""
+        return [name.decode() for name in await self._script(REMINDED, (self._reminders,), (again_s, REMINDERS))]
+
     async def ping(self) -> None:
         """One script sets a row of `PROBE_BYTES` and deletes it."""
         await self._script(PROBE, (f"{self._prefix}:probe:{secrets.token_hex(8)}",), (bytes(PROBE_BYTES),))
@@ -353,6 +366,10 @@ class RedisRunStore(RedisCases):
     @property
     def _all_leases(self) -> str:
         return f"{self._prefix}:all-leases"
+
+    @property
+    def _reminders(self) -> str:
+        return f"{self._prefix}:reminders"
 
     @property
     def _ended(self) -> str:

@@ -62,6 +62,22 @@ local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1], 
 if #due > 0 then redis.call('ZREM', KEYS[1], unpack(due)) end
 return due
 """
+# KEYS: reminders, meta
+REMIND = """
+redis.call('ZREM', KEYS[1], ARGV[1])
+if ARGV[2] == '' or redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
+local t = redis.call('TIME')
+redis.call('ZADD', KEYS[1], t[1] + t[2] / 1e6 + tonumber(ARGV[2]), ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return 1
+"""
+REMINDED = """
+local t = redis.call('TIME')
+local now = t[1] + t[2] / 1e6
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[2])
+for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], now + tonumber(ARGV[1]), id) end
+return due
+"""
 # the log as it was read; erased or gone meanwhile: nothing is written
 PACK = """
 local left = redis.call('PTTL', KEYS[2])

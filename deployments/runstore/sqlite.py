@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from deployments.runstore.following import PAGE, Page, follow
-from deployments.runstore.port import PROBE_BYTES, STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
+from deployments.runstore.port import PROBE_BYTES, REMINDERS, STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
 from deployments.runstore.reading import value_of
 from deployments.runstore.single import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS files (
     request_id TEXT NOT NULL, sha256 TEXT NOT NULL, media_type TEXT NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (request_id, sha256)
 );
+CREATE TABLE IF NOT EXISTS reminders (request_id TEXT PRIMARY KEY, due REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, claim TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
 _MOST_PAGES = 4_294_967_294  # SQLite's own limit: sqlite.org/limits.html
@@ -145,6 +146,20 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
     async def release(self, key: str, request_id: str) -> None:
         """Delete the key if the request holds it."""
         await self._write(_RELEASE, [(key, request_id)])
+
+    async def remind(self, request_id: str, after_s: float | None) -> None:
+        """A row with the time by the wall clock, so that it outlives restarts."""
+        await self._write("DELETE FROM reminders WHERE request_id = ?", [(request_id,)])
+        if after_s is not None:
+            row = (request_id, self._wall() + after_s, request_id)
+            await self._write(
+                "INSERT INTO reminders SELECT ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE request_id = ?)", [row]
+            )
+
+    async def reminders(self, *, again_s: float) -> Sequence[str]:
+        """One transaction finds and puts off those that are due."""
+        now = self._wall()
+        return await self._in_thread(lambda db: _due(db, now, now + again_s))
 
     async def ping(self) -> None:
         """Insert a row of `PROBE_BYTES` and delete it."""
@@ -275,6 +290,14 @@ def _page(db: sqlite3.Connection, request_id: str, position: int) -> Page:
     return Page([LogEntry(*found) for found in rows], final=bool(row[0]))
 
 
+def _due(db: sqlite3.Connection, now: float, again: float) -> list[str]:
+    with db:
+        rows = db.execute("SELECT request_id FROM reminders WHERE due <= ? ORDER BY due LIMIT ?", (now, REMINDERS))
+        found = [str(request_id) for (request_id,) in rows.fetchall()]
+        db.executemany("UPDATE reminders SET due = ? WHERE request_id = ?", [(again, one) for one in found])
+    return found
+
+
 def _claim(db: sqlite3.Connection, key: str, claim: Claim, now: float, until: float) -> Claim | None:
     with db:
         row = db.execute("SELECT claim FROM claims WHERE key = ? AND until > ?", (key, now)).fetchone()
@@ -286,7 +309,7 @@ def _claim(db: sqlite3.Connection, key: str, claim: Claim, now: float, until: fl
 
 def _erase(db: sqlite3.Connection, meta: RunMeta) -> None:
     with db:
-        for table in ("events", "files", "runs", "kept"):
+        for table in ("events", "files", "runs", "kept", "reminders"):
             db.execute(f"DELETE FROM {table} WHERE request_id = ?", (meta.request_id,))
         db.execute(_RELEASE, (meta.claim, meta.request_id))
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

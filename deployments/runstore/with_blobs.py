@@ -149,6 +149,14 @@ class RunStoreWithBlobs:
         """As the store does."""
         return await self._store.erase_case(case_id)
 
+    async def remind(self, request_id: str, after_s: float | None) -> None:
+        """As the store does."""
+        await self._store.remind(request_id, after_s)
+
+    async def reminders(self, *, again_s: float) -> Sequence[str]:
+        """As the store does."""
+        return await self._store.reminders(again_s=again_s)
+
     async def ping(self) -> None:
         """Both must be well: a blob is written and removed, too."""
         await self._store.ping()

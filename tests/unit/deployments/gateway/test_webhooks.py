@@ -13,6 +13,7 @@ from support.basics import leftover_tasks
 from support.service import PHOTO, an_app, serving
 
 from deployments.gateway.webhooks import WebhookRefused, WebhookSender
+from deployments.runstore import MemoryRunStore
 from tts.config import ScriptedEngine, WebhookConfig
 from tts.errors import ConfigError
 
@@ -51,8 +52,8 @@ def secret(monkeypatch):
     monkeypatch.setenv("GEOTTS_WEBHOOK_SECRET", SECRET)
 
 
-def reporting_to(host, engine=None, pauses=(0.05, 0.05)):
-    return an_app(engine, webhooks=WebhookConfig(hosts=(host,), retry_after_s=pauses))
+def reporting_to(host, engine=None, pauses=(0.05, 0.05), **gateway):
+    return an_app(engine, webhooks=WebhookConfig(hosts=(host,), retry_after_s=pauses), **gateway)
 
 
 async def until(came, count):
@@ -76,6 +77,26 @@ async def test_an_ended_request_is_reported_signed_and_again_until_it_is_taken(d
     forged = json.dumps({**told[0], "data": {}})
     with pytest.raises(WebhookVerificationError):
         Webhook(SECRET).verify(forged, {k.lower(): v for k, v in came[0][0].items()})
+
+
+async def test_what_a_gateway_did_not_deliver_is_delivered_by_the_next_one_of_its_run_store(data_store, tmp_path):
+    kept = {"run_store": f"sqlite:///{tmp_path}/runs.sqlite"}
+    with receiver([500]) as (host, came):
+        args = reporting_to(host, pauses=(600.0,), **kept)
+        async with serving(args) as (url, _), httpx.AsyncClient(base_url=url) as http:
+            headers = {"Webhook-Url": f"http://{host}/hook", "Prefer": "respond-async"}
+            reply = await http.post("/locate", files={"image": PHOTO}, data={"stop": "none"}, headers=headers)
+            await until(came, 1)
+        async with serving(args) as (_, gateway):
+            gateway.start_duties()
+            await until(came, 2)
+        async with serving(args) as (_, gateway):
+            gateway.start_duties()
+            await asyncio.sleep(2.5)
+    first, second = came
+    assert first[0]["webhook-id"] == second[0]["webhook-id"]
+    told = Webhook(SECRET).verify(second[1], {k.lower(): v for k, v in second[0].items()})
+    assert told["data"] == {"request_id": reply.json()["request_id"], "status": "done", "stop_reason": "answered"}
 
 
 async def test_a_cancelled_request_is_reported_and_an_erased_one_is_not(data_store):
@@ -104,7 +125,7 @@ STRANGE = ["https://evil.example/", "http://10.0.0.1/", "https://127.0.0.1:9/", 
 
 @pytest.mark.parametrize("given", STRANGE)
 async def test_a_host_that_is_not_allowed_is_refused_before_anything_else(data_store, given):
-    sender = WebhookSender(WebhookConfig(hosts=("ok.example", "127.0.0.1:8080")))
+    sender = WebhookSender(WebhookConfig(hosts=("ok.example", "127.0.0.1:8080")), MemoryRunStore(60))
     with pytest.raises(WebhookRefused):
         sender.checked(given)
     assert sender.checked("https://ok.example/hook") == "https://ok.example/hook"
@@ -122,4 +143,4 @@ async def test_by_default_nothing_is_reported_anywhere(data_store):
 def test_hosts_without_a_good_secret_do_not_start(monkeypatch, secret):
     monkeypatch.setenv("GEOTTS_WEBHOOK_SECRET", secret)
     with pytest.raises(ConfigError, match="GEOTTS_WEBHOOK_SECRET"):
-        WebhookSender(WebhookConfig(hosts=("a.example",)))
+        WebhookSender(WebhookConfig(hosts=("a.example",)), MemoryRunStore(60))
