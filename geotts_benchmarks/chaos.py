@@ -20,7 +20,7 @@ import click
 from geotts_benchmarks.harness import Result, percentile, report, say
 from geotts_benchmarks.machines.accounts import doubled, read_journal
 from geotts_benchmarks.machines.clients import Seen
-from geotts_benchmarks.machines.faults import Fault, Harms, schedule, write_no_step
+from geotts_benchmarks.machines.faults import Fault, Harms, write_no_step
 from geotts_benchmarks.machines.load import SteadyLoad
 from geotts_benchmarks.machines.site import running_site, why_not_here
 from geotts_benchmarks.machines.small_disk import small_disk
@@ -36,21 +36,22 @@ _NO_CLOCK = "libfaketime was not found (Debian: apt install libfaketime; or --fa
 @click.command()
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order and the moments of the faults.")
 @click.option("--requests", type=click.IntRange(1), default=1000, show_default=True, help="Faults go on until so many.")
+@click.option("--minutes", type=float, default=15.0, show_default=True, help="Faults end after so long at the latest.")
 @click.option(
     "--faketime", type=click.Path(exists=True, path_type=Path), help="libfaketimeMT.so.1, for steps of the clock."
 )
 @click.option("--quick", is_flag=True, help="60 requests.")
-def command(seed: int, requests: int, faketime: Path | None, quick: bool) -> None:
+def command(seed: int, requests: int, minutes: float, faketime: Path | None, quick: bool) -> None:
     """Kill, stop and starve the parts of a service under load.
 
     declared: requests that ended with 503 or 429. undeclared: those that ended otherwise without an answer. hung: those
     that had no end 5 s after their deadline. doubled: turns that were begun again although their client had seen their
     end. healthy_after_s: seconds from the end of the last fault until every replica runs.
     """
-    report("chaos", lambda: measure(seed, 60 if quick else requests, faketime))
+    report("chaos", lambda: measure(seed, 60 if quick else requests, minutes, faketime))
 
 
-def measure(seed: int, requests: int, faketime: Path | None) -> Result:
+def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> Result:
     """Start the site, run the schedule, and return the figures; `skipped` says why there are none."""
     if reason := why_not_here():
         return {"skipped": reason}
@@ -71,7 +72,7 @@ def measure(seed: int, requests: int, faketime: Path | None) -> Result:
             )
         )
         load = stack.enter_context(site.load(clients=_CLIENTS, deadline_s=_DEADLINE_S, parallel=_PARALLEL))
-        done = _run_schedule(Harms(site, disks, clock, rng), load, requests, rng)
+        done = _run_schedule(Harms(site, disks, clock, rng), load, requests, 60 * minutes)
         healthy_after_s = _time_until_whole(site.wait_until_whole)
         seen = load.finish(_DEADLINE_S + 30)
         return {
@@ -100,13 +101,14 @@ def _figures(seen: list[Seen]) -> Result:
     }
 
 
-def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, rng: random.Random) -> Counter[str]:
-    """Faults until so many requests have ended. How often each kind was done."""
+def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: float) -> Counter[str]:
+    """Faults until so many requests have ended, or the time is over. How often each kind was done."""
     done: Counter[str] = Counter()
-    for fault in _endless(harms.kinds(), rng):
+    give_up = time.monotonic() + longest_s
+    for fault in harms.endless():
         time.sleep(fault.after_s)
         ended = len(load.seen())
-        if ended >= requests:
+        if ended >= requests or time.monotonic() > give_up:
             break
         say(f"{ended} requests: {fault.kind} for {fault.lasts_s:.0f} s")
         with _harmed(harms, fault, done):
@@ -125,11 +127,6 @@ def _harmed(harms: Harms, fault: Fault, done: Counter[str]) -> Iterator[None]:
         yield
     finally:
         undo()
-
-
-def _endless(kinds: list[str], rng: random.Random) -> Iterator[Fault]:
-    while True:
-        yield from schedule(kinds, len(kinds), rng)
 
 
 def _time_until_whole(wait: Callable[[float], float]) -> float | None:

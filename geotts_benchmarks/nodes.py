@@ -26,6 +26,7 @@ from geotts_benchmarks.machines.accounts import (
 )
 from geotts_benchmarks.machines.load import SteadyLoad
 from geotts_benchmarks.machines.site import Site, running_site, why_not_here
+from tts.errors import FatalError
 
 _CLIENTS, _DEADLINE_S, _PARALLEL = 6, 120.0, 2
 _WHOLE_S = 240.0
@@ -65,6 +66,7 @@ class _Run:
     load: SteadyLoad
     quick: bool
     phases: list[Phase] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     def measure(self) -> Result:
         self._phase("calm", lambda: time.sleep(10.0 if self.quick else 30.0))
@@ -85,6 +87,7 @@ class _Run:
             "refused": len(seen) - len(accepted),
             "extra_wait_p95_s": round(percentile(waits, 0.95), 2),
             "update_failures": phase_row(seen, self.phases[-1], usual_s)["not_answered"],
+            "problems": self.problems,
             "usual_s": round(usual_s, 2),
             "phases": {phase.name: phase_row(seen, phase, usual_s) for phase in self.phases},
             "failures": sorted({f"{one.outcome} {one.detail}" for one in seen if one.outcome != "answered"})[:5],
@@ -93,8 +96,12 @@ class _Run:
     def _phase(self, name: str, action: Callable[[], object]) -> None:
         """Do something, wait until the service is whole again, and a moment more."""
         began = time.monotonic()
-        action()
-        whole_s = self.site.wait_until_whole(_WHOLE_S)
+        try:
+            action()
+            whole_s = self.site.wait_until_whole(_WHOLE_S)
+        except FatalError as error:
+            self.problems.append(f"{name}: {error.detail.splitlines()[0]}")
+            whole_s = time.monotonic() - began
         time.sleep(_SETTLE_S)
         self.phases.append(Phase(name, began, time.monotonic()))
         say(f"{name}: whole {whole_s:.0f} s after it, {len(self.load.seen())} requests so far")

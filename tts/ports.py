@@ -55,13 +55,15 @@ class Sampling(Value):
 
 class ToolSchema(Value):
     """A tool as a model sees it: name, description, JSON schema of the arguments. `sends_photo`: a call sends a part of
-    the photo to somebody else, so that the tool is for requests that consent (`allow_region_search`).
+    the photo to somebody else, so that the tool is for requests that consent (`allow_region_search`). `repeatable`: a
+    call changes nothing, so it may be made twice.
     """
 
     name: str
     description: str
     parameters: dict[str, JsonValue]
     sends_photo: bool = False
+    repeatable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

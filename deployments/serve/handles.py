@@ -271,6 +271,7 @@ class RemoteToolbox:
     def __init__(self, handle: DeploymentHandle[Any], schemas: tuple[ToolSchema, ...], refs: PhotoRefs) -> None:
         self._call, self._schemas, self._refs = handle.call, schemas, refs
         self._sending = frozenset(schema.name for schema in schemas if schema.sends_photo)
+        self._repeatable = frozenset(schema.name for schema in schemas if schema.repeatable)
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The schemas that this was made with: the broker is not asked."""
@@ -282,7 +283,9 @@ class RemoteToolbox:
             bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
             pixels = call.name in self._sending and context.allow_region_search
             photos = self._refs.of(context.photos) if pixels else []
-            outcome: ToolOutcome = await first_reply(partial(remote_call, self._call, call, bare, photos))
+            calling = partial(remote_call, self._call, call, bare, photos)
+            repeatable = call.name in self._repeatable
+            outcome: ToolOutcome = await (first_reply(calling) if repeatable else calling())
         except (ReplicaLost, Overloaded) as error:
             return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
         return outcome

@@ -56,6 +56,12 @@ class Harms:
             *(["clock_step"] if self._clock else []),
         ]
 
+    def endless(self) -> Iterator[Fault]:
+        """Faults without an end, by the seed."""
+        kinds = self.kinds()
+        while True:
+            yield from schedule(kinds, len(kinds), self._rng)
+
     def do(self, kind: str) -> Callable[[], None] | None:
         """Do harm of one kind."""
         what, _, whom = kind.partition("_")

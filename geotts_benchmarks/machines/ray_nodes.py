@@ -22,7 +22,7 @@ from tts.errors import FatalError
 GCS_PORT = 6380  # 6379 is that of Redis
 _BIN = Path(sys.executable).parent
 _START_S = 120
-_ATTEMPTS = 3  # Ray gives a node 30 s, which on a busy machine may be too short; a supervisor would start it again
+_ATTEMPTS = 6  # Ray gives a node 30 s, which on a busy machine may be too short; a supervisor would start it again
 _POLL_S = 1.0
 _WORKERS = {
     "RAY_prestart_worker_first_driver": "0",  # else a process for each logical processor, idle

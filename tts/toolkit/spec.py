@@ -112,7 +112,11 @@ def schema_of(tool: Tool) -> ToolSchema:
     schema = tool.arguments.model_json_schema()
     spec = tool.spec
     return ToolSchema(
-        name=spec.name, description=spec.description, parameters=_clean(schema), sends_photo=spec.sends_photo
+        name=spec.name,
+        description=spec.description,
+        parameters=_clean(schema),
+        sends_photo=spec.sends_photo,
+        repeatable=spec.cacheable,
     )
 
 

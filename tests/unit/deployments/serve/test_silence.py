@@ -6,11 +6,15 @@ from contextlib import aclosing
 import pytest
 from ray.serve._private.common import RequestMetadata
 from ray.serve.handle import DeploymentResponseGenerator
+from support.basics import a_context
 
-from deployments.serve import envelope
+from deployments.serve import envelope, silence
 from deployments.serve.envelope import seal, unseal
+from deployments.serve.handles import PhotoRefs, RemoteToolbox
 from deployments.serve.silence import first_reply, heard
+from tts.domain.tooling import ToolCall
 from tts.errors import ModelError, ReplicaLost
+from tts.ports import ToolContext, ToolSchema
 
 SHORT_S = 0.05
 
@@ -119,3 +123,36 @@ async def test_who_is_cancelled_while_waiting_cancels_both_calls():
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert ended == [1, 1]
+
+
+class Broker:
+    """A handle of the Tools deployment whose first call is never answered."""
+
+    def __init__(self):
+        self.made = 0
+
+    @property
+    def call(self):
+        return self
+
+    def remote(self, *_):
+        self.made += 1
+        return self._second() if self.made > 1 else asyncio.Event().wait()
+
+    async def _second(self):
+        return "outcome"
+
+
+@pytest.mark.parametrize(("repeatable", "made"), [(True, 2), (False, 1)])
+async def test_only_a_tool_that_changes_nothing_is_called_once_more(monkeypatch, repeatable, made):
+    monkeypatch.setattr(silence.first_reply, "__defaults__", (SHORT_S,))
+    schema = ToolSchema(name="look", description="", parameters={}, repeatable=repeatable)
+    broker = Broker()
+    toolbox = RemoteToolbox(broker, (schema,), PhotoRefs())
+    calling = asyncio.create_task(
+        toolbox.call(ToolCall(id="1", name="look", arguments={}), ToolContext(request=a_context()))
+    )
+    await asyncio.sleep(6 * SHORT_S)
+    assert broker.made == made
+    assert calling.done() is repeatable
+    calling.cancel()
