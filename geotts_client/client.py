@@ -286,7 +286,8 @@ class _Resumed:
         try:
             if not response.is_success:
                 raise refusal(response.status_code, await response.aread(), response.headers)
-            self._id = self._id or response.headers.get("x-request-id", "")
+            # Serve's proxies add an id of their own behind that of the gateway
+            self._id = self._id or response.headers.get("x-request-id", "").partition(",")[0]
             self._answered = bool(self._id)
             self._done = response.status_code == 204  # nothing follows the last event we have
             async with aclosing(parse_sse(response.aiter_lines())) as events:

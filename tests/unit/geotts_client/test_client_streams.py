@@ -95,6 +95,14 @@ async def test_a_service_that_stays_busy_is_told_when_the_patience_is_used_up():
     assert [request.method for request in asked] == ["POST", "GET", "GET", "DELETE"]
 
 
+async def test_a_cut_stream_goes_on_also_where_a_proxy_of_serve_has_added_an_id_of_its_own():
+    twice = [("x-request-id", "loc_1"), ("x-request-id", "1df19be1-54e2-4023-81c3-2ce5a24c23aa")]
+    replies = [httpx.Response(200, headers=twice, content=frames(event).content) for event in (ACCEPTED, DONE)]
+    client, asked = playing(*replies)
+    assert await collect(client.stream(PHOTO, OPTIONS)) == [ACCEPTED, DONE]
+    assert asked[1].url.path == "/locate/loc_1/events"
+
+
 async def test_closing_the_client_cancels_what_is_still_read(data_store):
     async with serving(an_app(SLOW)) as (url, gateway):
         async with Client(url) as client:
