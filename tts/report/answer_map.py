@@ -1,6 +1,7 @@
 """The answer on a map: its pin, the 50 % and 90 % circles or regions, and what else was considered.
 
-A 90 % circle that is wider than a continent is not drawn: it would cover the map, and is told in words.
+A 90 % circle that is wider than a continent is not drawn, nor are the regions of such an answer: they would cover the
+map, and are described in words.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | 
 
 def _areas(verdict: Verdict, point: LatLon, radius: Radius) -> tuple[Ring | Patch, ...]:
     """The regions, or the circles where they are all there is; the wider one first."""
-    if verdict.region_50 is not None and verdict.region_90 is not None:
+    if not radius.remark and verdict.region_50 is not None and verdict.region_90 is not None:
         return Patch(_rings(verdict.region_90), firm=False), Patch(_rings(verdict.region_50))
     return *(() if radius.remark else (Ring(point, radius.p90, firm=False),)), Ring(point, radius.p50)
 
@@ -61,7 +62,7 @@ def _rings(region: Region) -> tuple[tuple[LatLon, ...], ...]:
 
 def _reach_km(verdict: Verdict, point: LatLon, radius: Radius) -> float:
     """How far from the point the drawn areas reach."""
-    if verdict.region_90 is None:
+    if radius.remark or verdict.region_90 is None:
         return _drawn_km(radius)
     return max(distance_km(point, vertex) for ring in _rings(verdict.region_90) for vertex in ring)
 

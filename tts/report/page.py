@@ -72,10 +72,10 @@ def _pictures(run: Run, cartographer: Cartographer, photo: Photo | None) -> Chil
 
 def _circles(answer: Answer) -> str:
     """What the circles or areas on the map are; a circle that is wider than a continent is not drawn."""
-    if answer.region_90 is not None:
-        return "areas: the estimated place is in one of them" if answer.radius_remark else _AREAS
     if answer.radius_km is not None and (remark := answer.radius_km.remark):
         return f"circle: {'the estimated radius' if answer.radius_remark else _PROBABLY}; {remark}"
+    if answer.region_90 is not None:
+        return "areas: the estimated place is in one of them" if answer.radius_remark else _AREAS
     return "circles: the estimated radius" if answer.radius_remark else _CIRCLES
 
 

@@ -47,10 +47,11 @@ const OPEN = "it may also be on another continent";
 /** Whether the 90 % radius is wider than a continent. */
 const isOpen = (radius) => radius.p90 > CONTINENT_KM;
 
-/** What the circles on the map are; one wider than a continent is not drawn. */
+/** What the circles or areas on the map are; a circle wider than a continent is not drawn. */
 function circles(answer) {
   const estimated = isTransferred(answer);
   if (isOpen(answer.radius_km)) return `star: the answer · circle: ${estimated ? "the estimated radius" : PROBABLY}; ${OPEN}`;
+  if (answer.region_90) return `star: the answer · areas with ${estimated ? "an edge: the estimate, one of them" : `a firm edge: ${PROBABLY} one of them · with a dashed edge: very probably`}`;
   return `star: the answer · ${estimated ? "circles: the estimated radius" : `firm circle: ${PROBABLY} · dashed circle: very probably`}`;
 }
 
