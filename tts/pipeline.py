@@ -56,7 +56,7 @@ from tts.verify.verifiers.fallback import fallback_verdict
 _VERIFIER_SHARE = 0.1
 _VERIFIER_MAX_S = 20.0
 _GRACE_S = 0.1
-_HEAD_START_S = 0.001  # from a request to the first call of its engine in this process, and some more
+_TO_THE_ENGINE = 16  # turns of the loop from a request to the first call of its engine, and some more
 _UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is known of the photo yet"))
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
@@ -211,8 +211,8 @@ class Solution:
 
     async def _rated(self) -> Routing:
         """What the photos are rated; unrated where that fails, as rollouts have begun without it."""
-        # the leader asks first: the threads that rate would keep it from the processor
-        await asyncio.sleep(_HEAD_START_S)
+        for _ in range(_TO_THE_ENGINE):  # the leader asks first: the threads that rate would keep it from the processor
+            await asyncio.sleep(0)
         try:
             async with asyncio.timeout(max(0.05, self._deadline.remaining_s() - self._verifier_s)):
                 return await self._route()

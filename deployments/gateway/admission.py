@@ -18,7 +18,7 @@ from tts.errors import Overloaded
 
 _TYPICAL_S = 4.0
 _LONGEST_WAIT_S = 30.0
-_HEAD_START_S = 0.001  # from a photo to what its rollouts ask of the engine, on the loop of the gateway
+_TO_THE_ENGINE = 8  # turns of the loop from a photo to what the rollouts ask
 _CROWD = 3  # wait already
 
 
@@ -34,7 +34,7 @@ class Admission:
         self._threads = ThreadPoolExecutor(config.max_decoding, thread_name_prefix="decode")
         self._reading_by: Counter[str] = Counter()
         self._fetches: dict[str, Limiter] = {}
-        self._small = Turnstile(head_start_s=_HEAD_START_S)
+        self._small = Turnstile(head_start=_TO_THE_ENGINE)
         self._mean_s = _TYPICAL_S
         self.reading = 0
         self.working = 0

@@ -38,19 +38,16 @@ class Limiter:
 
 
 class Turnstile:
-    """One at a time, and whoever was let through has some time on the loop before the next one is.
+    """One at a time, and whoever was let through has some turns of the loop before the next one is.
 
     A loop shares itself out evenly: of eight that come at once all are ready when the work of eight is done, they wait
     for the same, and come back at once again. One after the other, the first is ready after an eighth of that time, the
     work of each is done while its data are at hand, and from then on they stay apart.
     """
 
-    def __init__(self, *, head_start_s: float) -> None:
-        """Args:
-        head_start_s: Seconds between the end of one block and the begin of the next.
-        """
+    def __init__(self, *, head_start: int) -> None:
         self._lock = asyncio.Lock()
-        self._head_start_s = head_start_s
+        self._head_start = head_start
         self.waiting = 0
 
     async def __aenter__(self) -> None:
@@ -61,4 +58,10 @@ class Turnstile:
             self.waiting -= 1
 
     async def __aexit__(self, *exc: object) -> None:
-        asyncio.get_running_loop().call_later(self._head_start_s, self._lock.release)
+        self._open_after(self._head_start, asyncio.get_running_loop())
+
+    def _open_after(self, turns: int, loop: asyncio.AbstractEventLoop) -> None:
+        if turns <= 0:
+            self._lock.release()
+        else:
+            loop.call_soon(self._open_after, turns - 1, loop)
