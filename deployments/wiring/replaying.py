@@ -31,6 +31,7 @@ from tts.verify.consensus.reliability import Reliability
 from tts.verify.verifiers.asking import AskingVerifier, Questioner, most_questions
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.stating import StatingVerifier
+from tts.verify.verifiers.walk import WalkVerifier
 
 CONSENSUS = "consensus"
 _PATIENCE_S = 600.0
@@ -73,9 +74,11 @@ async def _verdict(
         readings = (await CuesLocator(LocalPerception(), None).rate(photos, context)).readings
     world = make_world(args.data_dir)
     reliability = Reliability.model_validate(replay.sources) if replay.sources else None
-    consensus = ConsensusVerifier(world, Calibration.model_validate(replay.calibration), reliability)
+    calibration = Calibration.model_validate(replay.calibration)
+    consensus = ConsensusVerifier(world, calibration, reliability)
     asking = AskingVerifier(consensus, Questioner(None, world, VerifierConfig(max_questions=replay.questions)))
-    verifier = StatingVerifier(asking, CalibrationState.model_validate(replay.state), replay.dialect)
+    walking = WalkVerifier(asking, world, calibration)
+    verifier = StatingVerifier(walking, CalibrationState.model_validate(replay.state), replay.dialect)
     options = options.model_copy(update={"verifier_questions": replay.questions})
     request = VerifyRequest(context, photos, options, run.trajectories, readings, inquiry=run.inquiry)
     found = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]

@@ -11,7 +11,9 @@ from support.service import an_app, idle, serving, talking_to
 
 from deployments.cli import cli
 from deployments.wiring.local import local_ports
+from deployments.wiring.replaying import replayed
 from geotts_client import Client, LocateOptions
+from tts.bundle.archive import unpack
 from tts.config import AppArgs
 from tts.shipped import sample_photos
 
@@ -90,6 +92,17 @@ async def test_a_further_photo_joins_a_walk(url):
         reply = await http.post(f"/locate/{request_id}/continue", files={"image": LUGANO})
     cities = [one["city"] for one in reply.json()["answer"]["per_photo"]]
     assert cities == ["Bellinzona", "", "Lugano"]
+
+
+async def test_the_bundle_of_a_walk_and_of_what_continues_it_replays_to_the_byte(url, clues):
+    async with httpx.AsyncClient(base_url=url, timeout=60) as http:
+        files = [("image", BELLINZONA), ("image", LUGANO)]
+        reply = await http.post("/locate", files=files, data={"within_km": "40", "n_parallel": "2", "seed": "1"})
+        first = reply.json()["request_id"]
+        second = (await http.post(f"/locate/{first}/continue", json={"not_there": "Milan"})).json()["request_id"]
+        for request_id in (first, second):
+            bundle = unpack((await http.get(f"/locate/{request_id}/bundle")).content)
+            assert (await replayed(bundle, clues[0])).equal
 
 
 async def test_on_the_command_line_the_photos_are_one_request(url, tmp_path):
