@@ -31,6 +31,7 @@ BENCHES = {
     "control": "milliseconds that the service adds to its engine, and requests a second with an engine of 0 ms",
     "abuse": "floods of slow or endless requests while clients send requests; failing stores",
     "stored": "the memory of a request in Redis and in a blob store, while it runs and after its end",
+    "page": "memory and time of the page for a queue of photos, in a real browser",
     "tokens": "chunks of text a second that one gateway core carries before its events are late",
     "conformance": "rows in which GeoTTS does what the authors' code does",
     "nodes": "machines lost, cut off and added under load, and a rolling update; needs root and Redis",

@@ -10,6 +10,7 @@ import orjson
 
 Json = dict[str, Any]
 _METHODS = ("get", "post", "put", "delete")
+_ANSWER = ("Answer", "Evidence", "Candidate", "Problem")
 
 
 _PROBLEM = "application/problem+json"
@@ -21,8 +22,9 @@ _GUIDES = "[operating.md](operating.md)", "[threat-model.md](threat-model.md)"
 _HERE = "`docs/operating.md` in the source", "`docs/threat-model.md` there"
 
 
-def reference(schema: Json, *, served: bool = False) -> str:
-    """The whole page as Markdown; the same schema gives the same page. `served`: it stands alone, at `/docs`."""
+def reference(schema: Json, *, served: bool = False, values: bool = False) -> str:
+    """The whole page as Markdown; the same schema gives the same page. `served`: it stands alone, at `/docs`. `values`:
+    with every other value that a field may have."""
     operating, threats = _HERE if served else _GUIDES
     made = (
         "This page is generated from [the schema](/openapi.json). [The web page](/) uses this API. "
@@ -53,9 +55,14 @@ def reference(schema: Json, *, served: bool = False) -> str:
         "Every event has `type`, `seq` (strictly increasing) and `t_s` (seconds since the request was accepted)."
     )
     event = models["Event"]
-    lines += [_table(name, models[name]) for name in (_name(variant) for variant in event["oneOf"])]
+    events = [_name(variant) for variant in event["oneOf"]]
+    lines += [_table(name, models[name]) for name in events]
     lines.append("## The answer")
-    lines += [_table(name, models[name]) for name in ("Answer", "Evidence", "Candidate", "Problem")]
+    lines += [_table(name, models[name]) for name in _ANSWER]
+    if values:
+        lines.append("## Values")
+        described = {"Event", *events, *_ANSWER}
+        lines += [_value(name, model) for name, model in sorted(models.items()) if name not in described]
     return "\n\n".join(lines) + "\n"
 
 
@@ -115,6 +122,13 @@ def _table(name: str, model: Json) -> str:
     kind = model.get("properties", {}).get("type", {}).get("const")
     heading = f"### `{kind}`" if kind else f"### {name}"
     return "\n\n".join(part for part in (heading, _words(model.get("description", "")), _fields(model, {})) if part)
+
+
+def _value(name: str, model: Json) -> str:
+    """A value by its own name, also where it has no fields: one of several, or one of some words."""
+    if model.get("properties"):
+        return f"### {name}\n\n" + _table(name, model).partition("\n\n")[2]
+    return "\n\n".join(part for part in (f"### {name}", _words(model.get("description", "")), _type(model)) if part)
 
 
 def _row(name: str, field: Json, required: bool) -> str:

@@ -13,7 +13,10 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import Final
 
+from tts.shipped import SAMPLES
+
 PAGE: Final = "index.html"
+SAMPLE: Final = "sample.jpg"
 _PACKAGE: Final = "xstatic.pkg.leaflet"
 _PACKAGE_FILES: Final = ("leaflet.js", "leaflet.css")
 
@@ -45,6 +48,7 @@ _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".jpg": "image/jpeg",
 }
 
 
@@ -76,7 +80,10 @@ class StaticFile:
 
 @cache
 def package_file(name: str) -> StaticFile | None:
-    """A file of Leaflet, read from its package when it is first asked for; None for any other name."""
+    """A file of Leaflet, or the photo for examples, read from its package when it is first asked for; None for any
+    other name."""
+    if name == SAMPLE:
+        return StaticFile.of(name, (SAMPLES / "town-sign-latin.jpg").read_bytes())
     if name not in _PACKAGE_FILES:
         return None
     data = importlib.resources.files(_PACKAGE).joinpath("data", name).read_bytes()

@@ -14,6 +14,7 @@ from tts.bundle.contents import Replay, answer_of, events_in
 from tts.config import AppArgs, VerifierConfig
 from tts.domain.answer import Answer, Verdict
 from tts.domain.calibration import CalibrationState
+from tts.domain.claim import CheckOptions
 from tts.domain.continued import Continued
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
@@ -150,5 +151,10 @@ def replay_settings(args: AppArgs, identity: Identity, options: str) -> Replay:
         state=in_use.state.jsonable(),
         notes=identity.notes,
         sources={} if (known := reliability_in_use(args)) is None else known.jsonable(),
-        questions=most_questions(LocateOptions.model_validate(asked), args.verifier),
+        questions=most_questions(_options(asked), args.verifier),
     )
+
+
+def _options(asked: dict[str, object]) -> LocateOptions:
+    """The options of a request as they are stored; those of a check have a claim."""
+    return (CheckOptions if asked.get("claim") else LocateOptions).model_validate(asked)

@@ -1,109 +1,21 @@
-"""What an analyst does on the page, in a real Chromium: the map, the queue, the case, the keyboard; and who may use it.
-
-One service and one browser for the whole file.
-"""
-
-import asyncio
-import json
-import subprocess
-import tarfile
+"""What an analyst does on the page, in a real Chromium: the map, the queue, the case, the keyboard."""
 
 import pytest
-import pytest_asyncio
-from support.chromium import CHROMIUM, MISSING, chromium
-from support.service import an_app, serving
+from support.chromium import CHROMIUM, MISSING
+from support.page import ANSWERED, choose, entries, locate, text_of, violations
+from support.service import an_app, idle, serving
 
 from deployments.runstore.sqlite import SQLiteRunStore
-from tts.config import AppArgs, ScriptedEngine
+from tts.config import ScriptedEngine
 from tts.shipped import SAMPLES
 
 pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=MISSING), pytest.mark.asyncio(loop_scope="module")]
 TOWN, KOREAN, GEORGIAN = (
     SAMPLES / f"{name}.jpg" for name in ("town-sign-latin", "pharmacy-korean", "station-georgian")
 )
-ANSWERED = "!document.getElementById('answer').hidden"
-LOOKS = [(width, height, dark) for width, height in ((1280, 900), (390, 844)) for dark in (False, True)]
 CONTROL = 2
 FIRST_LOAD_BYTES = 400_000
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service(data_store):
-    async with serving(AppArgs()) as (url, gateway):
-        yield url, gateway
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tab(tmp_path_factory):
-    async with chromium(tmp_path_factory.mktemp("browser") / "profile") as browser:
-        tab = await browser.tab()
-        await tab.ask("Network.enable")
-        yield tab
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def page(service, tab):
-    """The page as it opens, at 1280 × 900 in light; its console stays empty and it asks nobody else."""
-    url, _ = service
-    await tab.look()
-    await tab.open("about:blank")
-    tab.complaints.clear()
-    tab.requests.clear()
-    await tab.open(url)
-    await tab.until("document.getElementById('foot').textContent")
-    yield tab
-    assert tab.complaints == []
-    assert [one for one in tab.requests if not one.startswith((url, "blob:", "data:", "about:"))] == []
-
-
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory):
-    """The source of axe-core, from npm."""
-    folder = tmp_path_factory.mktemp("axe")
-    try:
-        command = ["npm", "pack", "--silent", "axe-core@4"]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
-    except (OSError, subprocess.SubprocessError) as error:
-        pytest.skip(f"axe-core cannot be had from npm here: {type(error).__name__}")
-    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
-        return archive.extractfile("package/axe.min.js").read().decode()
-
-
-async def choose(tab, *files):
-    await tab.choose("#photos", *files)
-    await tab.until(f"document.querySelectorAll('#thumbs li').length >= {len(files)}")
-
-
-async def locate(tab, *files, depth="standard"):
-    await choose(tab, *files)
-    await tab.js(f"document.getElementById('depth').value = '{depth}'; document.getElementById('go').click()")
-    await tab.until(ANSWERED)
-
-
-async def text_of(tab, selector):
-    return await tab.js(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
-
-
-async def entries(tab):
-    return await tab.js("[...document.querySelectorAll('#case-runs li')].map((one) => one.innerText)")
-
-
-_RUN_AXE = """axe.run(document, {resultTypes: ['violations']}).then((done) => {
-    const where = (node) => node.html.slice(0, 160) + node.failureSummary.slice(0, 200);
-    return JSON.stringify(done.violations.map((one) => [one.id, ...one.nodes.slice(0, 3).map(where)]));
-})"""
-
-
-async def violations(tab, axe):
-    """What axe-core finds, in every size and scheme."""
-    await tab.js(f"{axe}; 0")
-    found = set()
-    for width, height, dark in LOOKS:
-        await tab.look(width=width, height=height, dark=dark)
-        await asyncio.sleep(0.4)  # colours change in a moment
-        found |= {(width, dark, *finding) for finding in json.loads(await tab.js(_RUN_AXE))}
-    await tab.look()
-    return found
+LONGEST_S = 600
 
 
 async def test_little_is_loaded_before_the_first_photo(service, page):
@@ -257,6 +169,33 @@ async def test_a_reload_finds_the_work_that_goes_on(data_store, tab):
         await tab.until(ANSWERED)
         assert "Paris" in await text_of(tab, "#answer-title")
         assert gateway.in_flight == 0
+        await tab.open("about:blank")
+
+
+async def test_who_leaves_the_page_finds_the_answer_in_the_case(data_store, tab, monkeypatch):
+    async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=1.0))) as (url, gateway):
+        asked = []
+
+        async def start_and_tell(photos, options, **about):
+            asked.append(options)
+            return await type(gateway).start(gateway, photos, options, **about)
+
+        monkeypatch.setattr(gateway, "start", start_and_tell)
+        await tab.look()
+        await tab.open(url)
+        await tab.until("document.getElementById('foot').textContent")
+        await choose(tab, TOWN)
+        await tab.js("document.getElementById('go').click()")
+        await tab.until("document.querySelectorAll('.lane').length && location.hash.includes('/loc_')")
+        address = await tab.js("location.hash")
+        await tab.open("about:blank")
+        await idle(gateway)
+        assert asked[0].resume_grace_s == LONGEST_S
+        run = await gateway.so_far(address.partition("/")[2])
+        assert run.answer is not None
+        assert run.answer.country == "France"
+        await tab.open(url + "/" + address)
+        await tab.until(ANSWERED)
         await tab.open("about:blank")
 
 

@@ -104,10 +104,10 @@ def add_web(app: FastAPI, service: Service) -> None:
     @router.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
         kind = preferred(request.headers.getlist("accept"), (_TEXT, "text/html", "text/markdown"))
-        written = reference(app.openapi(), served=True)
         if kind != "text/html":
+            written = reference(app.openapi(), served=True)
             return Response(written, media_type=kind, headers={"Vary": "Accept"})
-        page = StaticFile.of("docs.html", docs_page(written))
+        page = StaticFile.of("docs.html", docs_page(reference(app.openapi(), served=True, values=True)))
         return _static_reply(page, request, {"Vary": "Accept"})
 
     app.include_router(router)

@@ -1,7 +1,10 @@
 // The answer: where, how exactly, how sure, and what a person can check.
 
-import { bar, byId, coordinates, copy, count, cut, distance, download, el, fill, link, percent, placeName, sentence } from "./dom.js";
+import { checkedEvidence, checkedHeadline } from "./checked.js";
+import { bar, byId, coordinates, copy, count, cut, distance, download, el, fact, fill, link, percent, placeName, sentence } from "./dom.js";
 import { whatLeft } from "./egress.js";
+import { evidence } from "./evidence.js";
+import { goOn, notThere, whatChanged } from "./goon.js";
 import { linkOf } from "./links.js";
 import { geoAddress, sexagesimal, utm } from "./notations.js";
 import { hue } from "./worldmap.js";
@@ -18,20 +21,21 @@ export function showAnswer(answer, live, client, photos) {
   const id = live.pictures.request;
   const section = byId("answer");
   fill(section,
+    whatChanged(answer, live),
     contradictions(answer),
-    headline(answer),
+    answer.check ? checkedHeadline(answer, live) : headline(answer),
     eachPhoto(answer),
     warnings(answer),
     photoStrip(photos, live),
-    answer.abstained && !answer.candidates.length ? "" : [byId("map"), answer.abstained ? "" : el("p", { class: "soft small circles" }, circles(answer))],
+    isOnMap(answer) ? [byId("map"), answer.abstained ? "" : el("p", { class: "soft small circles" }, circles(answer))] : "",
+    answer.check ? [checkedEvidence(answer.check, live), headline(answer)] : "",
     answer.abstained ? "" : notations(answer),
     whatLeft(live.left),
     answer.explanation ? [el("h3", {}, "Why"), el("p", { dir: "auto" }, answer.explanation)] : [],
     candidates(answer, live),
-    el("h3", {}, "Evidence"),
-    answer.evidence.length ? el("ul", { class: "evidence" }, answer.evidence.map((item) => evidence(item, live)))
-      : el("p", { class: "soft" }, "None: nothing that could be checked was found."),
+    answerEvidence(answer, live),
     provenance(answer),
+    goOn(live, answer),
     actions(answer, id, client, section),
   );
   section.hidden = false;
@@ -46,6 +50,9 @@ const OPEN = "it may also be on another continent";
 
 /** Whether the 90 % radius is wider than a continent. */
 const isOpen = (radius) => radius.p90 > CONTINENT_KM;
+
+/** Whether there is anything to show on a map. */
+export const isOnMap = (answer) => !answer.abstained || answer.candidates.length > 0 || Boolean(answer.check);
 
 /** What the circles or areas on the map are; a circle wider than a continent is not drawn. */
 function circles(answer) {
@@ -64,8 +71,10 @@ const within = (answer, radius) =>
 /** Whether radius and confidence were fitted to other engines than the one that answered. */
 const isTransferred = (answer) => answer.calibration?.state === "transferred";
 
+/** Title, point and radius. Under a check it is the second thing on the page, and its confidence would be a second one. */
 function headline(answer) {
-  const title = (words) => el("h2", { id: "answer-title", tabindex: "-1", dir: "auto" }, words);
+  const title = (words) => (answer.check ? el("h3", { dir: "auto" }, `Found without the claim: ${words}`)
+    : el("h2", { id: "answer-title", tabindex: "-1", dir: "auto" }, words));
   const name = placeName(answer);
   if ((answer.per_photo ?? []).length) {
     return el("header", {}, title("These photos are not of the same place"), el("p", { class: "lead" }, "Each photo has its own answer."));
@@ -87,7 +96,7 @@ function headline(answer) {
       isOpen(radius) ? `${OPEN}; ${TRANSFERRED}` : TRANSFERRED)]
     : [fact("Radius", distance(radius.p50), `the true place is probably inside; ${
       isOpen(radius) ? OPEN : `very probably within ${distance(radius.p90)}`}`),
-      fact("Confidence", percent(answer.confidence), `that the true place is within ${distance(answer.target_radius_km)}`,
+      answer.check ? "" : fact("Confidence", percent(answer.confidence), `that the true place is within ${distance(answer.target_radius_km)}`,
         bar(answer.confidence, "Confidence"))];
   return el("header", {}, title(name ? `${isOpen(radius) ? "Perhaps " : ""}${name}` : "An unnamed place"),
     el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", copying(point, "Copy"), " ", copying(geoAddress(answer, answer.radius_km.p90), "Copy as geo:")),
@@ -114,9 +123,6 @@ function notations(answer) {
 
 /** The level in words; a town's centre stands for the town, however small its radius is. */
 const knownTo = (answer) => LEVELS[answer.level === "point" && answer.town_centre ? "city" : answer.level];
-
-const fact = (name, value, note, ...more) =>
-  el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), more, el("small", { class: "soft" }, note)));
 
 /** What was found against the area, the hint or the photos; above everything else. */
 function contradictions(answer) {
@@ -167,31 +173,18 @@ function candidates(answer, live) {
         ` · ${backing(one, answer)} `, one.rollouts.map((id) => el("span", { class: `swatch ${hue(id)}`, title: `rollout ${id}` }, id))),
       el("div", { class: "weight" }, bar(one.support, "Share of the weighted votes"), el("span", { class: "soft small" }, "share of the weighted votes")),
       el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · ${within(answer, one.radius_km)} · `,
-        el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map")),
+        el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map"), " ", notThere(one, rank, answer, live)),
       one.dissent.length ? el("ul", { class: "dissent" }, one.dissent.map((words) => el("li", { dir: "auto" }, `Against: ${cut(words, 500)}`))) : "",
       rank === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "There is no other candidate.") : "");
   });
   return [el("h3", {}, "Candidates"), el("ol", { class: "candidates" }, rows)];
 }
 
-function evidence(item, live) {
-  const kind = !item.grounded ? "unsupported" : item.supports ? "for" : "against";
-  const word = { for: "For", against: "Against", unsupported: "Stated, not confirmed by a tool" }[kind];
-  const lane = live.laneOf(item);
-  const known = lane !== null && live.lanes.has(lane);
-  const shown = known
-    ? el("button", { type: "button", class: "as-link", onclick: () => live.reveal(lane, item.call_id) }, item.rollout_id === null ? "verifier" : `rollout ${lane}`)
-    : "";
-  const place = known && item.call_id ? linkOf.call(lane, item.call_id) : "";
-  const onMap = place && live.placesOf(item).length
-    ? el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map") : "";
-  const source = [el("b", {}, word), item.tool ? el("code", {}, item.tool) : "", shown, onMap,
-    item.retrieved_at ? el("time", { datetime: item.retrieved_at }, item.retrieved_at.replace("T", " ").replace("Z", " UTC")) : ""].filter(Boolean);
-  return el("li", { class: `box ${kind}`, "data-link": known ? `${place} ${linkOf.rollout(lane)}`.trim() : null },
-    el("p", { dir: "auto" }, cut(item.claim, 1500)),
-    item.quote ? el("blockquote", { dir: "auto" }, cut(item.quote, 1500)) : "",
-    item.url ? el("p", { class: "small url" }, link(item.url)) : "",
-    el("p", { class: "soft small source" }, source.flatMap((part, index) => (index ? [" · ", part] : [part]))));
+function answerEvidence(answer, live) {
+  const list = answer.evidence.length ? el("ul", { class: "evidence" }, answer.evidence.map((item) => evidence(item, live)))
+    : el("p", { class: "soft" }, "None: nothing that could be checked was found.");
+  if (answer.check) return el("details", {}, el("summary", {}, "Evidence of the answer, without the claim"), list);
+  return [el("h3", {}, "Evidence"), list];
 }
 
 function provenance(answer) {

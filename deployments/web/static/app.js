@@ -1,22 +1,25 @@
 // The page as a whole: the form, the queue of photos, the case they belong to, and which request is looked at.
 
 import { showAnswer } from "./answer.js";
+import { againFeed, photosFeed } from "./asking.js";
 import { CaseFile } from "./casefile.js";
 import { CaseView, listCases } from "./caseview.js";
-import { Client, GRACE_S } from "./client.js";
+import { Claims } from "./claims.js";
+import { CASE_GRACE_S, Client, GRACE_S } from "./client.js";
 import { byId, el, fill } from "./dom.js";
 import { engineWords } from "./engine.js";
 import { Feed } from "./feed.js";
 import { startLinking } from "./links.js";
 import { Live } from "./live.js";
+import { showOnMap } from "./onmap.js";
 import { Photos } from "./photos.js";
-import { Problem, unreachable } from "./problems.js";
+import { startPrinting } from "./printing.js";
+import { Problem, fieldName, unreachable } from "./problems.js";
 import { forgetConsent, offerRegionSearch } from "./regions.js";
 import { Viewer } from "./viewer.js";
 import { WorldMap } from "./worldmap.js";
 
 const KEY = "geotts-key";
-const CONTINENT_KM = 2500;
 const DEPTHS = {
   auto: "as much work as the photo needs",
   direct: "one look, no tools: fast",
@@ -26,9 +29,10 @@ const DEPTHS = {
 
 const client = new Client(() => byId("key").value.trim());
 const photos = new Photos(complain);
+const claims = new Claims();
 const viewer = new Viewer();
 const map = new WorldMap();
-const caseView = new CaseView(client, { select: (id) => look(id), eraseRun, eraseCase });
+const caseView = new CaseView(client, { select: (id) => look(id), eraseRun, eraseCase, check: (words) => askAgain({ claims: [words] }) });
 let keepsCases = false;
 let queue = []; // feeds that are at work or wait
 let running = null; // the feed at work
@@ -37,6 +41,7 @@ let shown = null; // { feed, live }
 function complain(words) {
   byId("complaint").textContent = words;
   byId("complaint").hidden = !words;
+  if (words) byId("complaint").scrollIntoView({ block: "nearest" });
 }
 
 function askForKey() {
@@ -46,7 +51,7 @@ function askForKey() {
 function busy(on) {
   const stopping = document.activeElement === byId("stop") || running?.stoppedByFocus;
   byId("go").disabled = on;
-  byId("go").textContent = on ? "Working …" : "Locate";
+  byId("go").textContent = on ? "Working …" : claims.verb;
   byId("stop").hidden = !on;
   byId("stop").disabled = false;
   if (on) byId("stop").focus();
@@ -68,16 +73,27 @@ function formsChecked() {
     wrong.focus();
     return null;
   }
+  const asked = claims.given;
   return photos.places().map(({ files, title, thumb }) => {
-    const form = new FormData();
-    for (const file of files) form.append("image", file, "photo");
-    for (const [name, value] of new FormData(byId("form"))) {
-      if (value.trim()) form.append(name, value.trim());
-    }
-    form.append("resume_grace_s", String(GRACE_S));
-    return Object.assign(new Feed(client, { form, title }), { thumb });
+    const named = asked.length ? Claims.title(asked, photos.files.length > 1 ? title : "") : title;
+    return Object.assign(photosFeed(client, { files, claims: asked, title: named, graceS: graceS() }), { thumb, fromForm: true });
   });
 }
+
+/** Ask something else about the photos that are looked at. */
+async function askAgain(wanted) {
+  complain("");
+  if (wanted.look) return look(wanted.look);
+  if (running || queue.length) return complain("Photos are at work: wait for them, or cancel, before you ask more.");
+  if (!shown?.live.photos?.length) return complain("Look at a photo of this case first: a claim is checked on the photo that is shown.");
+  try {
+    await locateAll([await againFeed(client, shown.live, wanted, graceS())]);
+  } catch (error) {
+    failed(error instanceof Problem ? error : unreachable(String(error.message ?? error)), null);
+  }
+}
+
+const graceS = () => (keepsCases ? CASE_GRACE_S : GRACE_S);
 
 async function locateAll(feeds) {
   queue = feeds;
@@ -123,7 +139,7 @@ function attach(feed) {
   shown?.feed.watch(null);
   shown?.live.forget();
   for (const id of ["welcome", "problem", "answer", "cases"]) byId(id).hidden = true;
-  shown = { feed, live: new Live(client, map, viewer), begun: performance.now() };
+  shown = { feed, live: new Live(client, map, viewer, askAgain), begun: performance.now() };
   feed.watch(shown.live);
 }
 
@@ -148,6 +164,7 @@ async function showEnd(feed, live) {
   else if (feed.answer) await answered(feed.answer, live);
   else if (feed.failure) failed(new Problem({ ...feed.failure, type: `urn:geotts:problem:${feed.failure.code}`, title: undefined }), live);
   else live.close("Cancelled.");
+  if (feed.fromForm && feed.problem instanceof Problem) claims.refuse(feed.problem.fields);
 }
 
 /** Look at a request of the case; what is at work goes on. */
@@ -167,21 +184,8 @@ async function answered(answer, live) {
   if (shown?.live !== live) return;
   const seen = live.photos.map((photo, number) => ({ ...photo, url: urls[number], lines: live.linesOf(number) })).filter((photo) => photo.url);
   showAnswer(answer, live, client, seen);
-  showOnMap(answer, live).catch(() => live.withoutMap());
-}
-
-/** The answer, its regions as the service draws them, and where the evidence lies. */
-async function showOnMap(answer, live) {
-  const places = answer.evidence.flatMap((item) => live.placesOf(item).map(({ point }) => ({ point, words: `Evidence: ${item.claim}`.slice(0, 200),
-    link: `call-${item.rollout_id}-${item.call_id}` })));
-  if (answer.abstained && !answer.candidates.length) {
-    byId("map").hidden = true;
-    return;
-  }
-  const drawn = answer.abstained || answer.radius_km.p90 > CONTINENT_KM ? [] : JSON.parse(await client.geojson(live.pictures.request)).features;
-  const regions = drawn.filter((feature) => feature.geometry && /^(region|radius)_(50|90)$/.test(feature.properties.role));
-  const finer = regions.filter((feature) => feature.properties.role.startsWith("region"));
-  if (shown?.live === live) await map.answer(answer, finer.length ? finer : regions, places);
+  if (answer.check) live.tested(answer.check.testing.rollouts);
+  showOnMap(answer, live, { client, map, isShown: () => shown?.live === live }).catch(() => live.withoutMap());
 }
 
 function failed(problem, live) {
@@ -193,8 +197,8 @@ function failed(problem, live) {
   }
   const box = byId("problem");
   byId("welcome").hidden = true;
-  fill(box, el("h2", {}, problem.title), el("p", { dir: "auto" }, problem.message),
-    problem.fields.length ? el("ul", {}, problem.fields.map(({ field, problem: what }) => el("li", {}, el("code", {}, field), `: ${what}`))) : "",
+  fill(box, el("h2", {}, problem.title), problem.fields.length ? "" : el("p", { dir: "auto" }, problem.message),
+    problem.fields.length ? el("ul", {}, problem.fields.map(({ field, problem: what }) => el("li", {}, el("code", {}, fieldName(field)), `: ${what}`))) : "",
     el("p", {}, el("b", {}, "What to do: "), problem.advice),
     el("p", { class: "soft small" }, problem.status ? `${problem.status} · ${problem.code}` : ""));
   box.hidden = false;
@@ -338,6 +342,7 @@ function onKey(event) {
 }
 
 startLinking();
+startPrinting();
 addEventListener("keydown", onKey);
 document.addEventListener("geotts-erased", async () => {
   if (!caseView.file) return;
@@ -368,7 +373,7 @@ addEventListener("beforeunload", (event) => {
 });
 addEventListener("pagehide", () => {
   caseView.save();
-  if (!running || keepsCases) return; // of a case the service goes on for GRACE_S, so that a reload finds it at work
+  if (!running || keepsCases) return; // of a case the service goes on, so that whoever comes back finds the answer
   running.cancelled = true;
   if (running.id) client.cancel(running.id, { leaving: true }).catch(() => {});
   running.abort.abort();

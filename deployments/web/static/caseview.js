@@ -1,5 +1,6 @@
 // The case on the page: its title, photos and answers, statements, notes and tags; and the list of all cases.
 
+import { verdictWords } from "./checked.js";
 import { byId, copy, count, el, fill, release } from "./dom.js";
 
 const STANDINGS = { open: "open", holds: "holds", fails: "does not hold" };
@@ -9,11 +10,12 @@ const PAUSE_MS = 700;
 /** What came of a photo, in words. */
 export function outcomeWords(outcome) {
   if (!outcome) return "working …";
+  if (outcome.verdict) return `${verdictWords(outcome.verdict)}${outcome.place ? ` · found: ${outcome.place}` : ""}`;
   return outcome.status === "done" ? outcome.place || "an unnamed place" : ENDS[outcome.status];
 }
 
 export class CaseView {
-  /** `act` has what the person can ask for: select(entry), eraseRun(id), eraseCase(), complain(words). */
+  /** `act` has what the person can ask for: select(entry), eraseRun(id), eraseCase(), check(words). */
   constructor(client, act) {
     [this.client, this.act] = [client, act];
     this.file = null;
@@ -130,6 +132,7 @@ export class CaseView {
       const choice = el("select", { "aria-label": `What you think of: ${claim.text}`, onchange: () => this.#claims(claims.with(index, { ...claim, standing: choice.value })) },
         Object.entries(STANDINGS).map(([name, words]) => el("option", { value: name, selected: name === claim.standing }, words)));
       return el("li", { class: `claim ${claim.standing}` }, el("span", { dir: "auto" }, claim.text), choice,
+        el("button", { type: "button", class: "small-button", "aria-label": `Check: ${claim.text}`, onclick: () => this.act.check(claim.text) }, "Check"),
         el("button", { type: "button", class: "small-button", "aria-label": `Remove: ${claim.text}`, onclick: () => this.#claims(claims.toSpliced(index, 1)) }, "Remove"));
     }));
   }

@@ -6,6 +6,7 @@
 import { Problem, problemOf, unreachable } from "./problems.js";
 
 export const GRACE_S = 15;
+export const CASE_GRACE_S = 600; // the answer is kept in the case, whoever reads it
 const TRIES = 6;
 const SILENCE_MS = 45_000; // the service says something at least every 10 s
 const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
@@ -50,7 +51,7 @@ export class Client {
   }
 
   /** Every event of a new request, or of one that is `known`, in order and once, up to `done`. Throws Problem; `onCut` hears of interruptions. */
-  async *run(form, { signal, onCut, onBack }, known = null) {
+  async *run({ form, path }, { signal, onCut, onBack }, known = null) {
     const idempotency = randomKey();
     let id = known;
     let last = 0;
@@ -62,7 +63,7 @@ export class Client {
       try {
         signal.throwIfAborted();
         const reply = id === null
-          ? await this.#post(form, idempotency, attempt.signal)
+          ? await this.#post(path, form, idempotency, attempt.signal)
           : await this.#follow(id, last, attempt.signal);
         id = nameOf(reply) ?? id;
         if (tries > 0) onBack();
@@ -89,9 +90,9 @@ export class Client {
     }
   }
 
-  #post(form, idempotency, signal) {
+  #post(path, form, idempotency, signal) {
     const headers = { Accept: "text/event-stream", "Idempotency-Key": idempotency };
-    return this.#fetched("locate", { method: "POST", body: form, headers, signal });
+    return this.#fetched(path, { method: "POST", body: form, headers, signal });
   }
 
   #follow(id, last, signal) {

@@ -63,6 +63,10 @@ export function distance(km) {
 
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
+/** A figure with its name and what it means. */
+export const fact = (name, value, note, ...more) =>
+  el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), more, el("small", { class: "soft" }, note)));
+
 /** The first letter as a capital, with a full stop: a statement as a sentence. */
 export const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 

@@ -1,9 +1,9 @@
 // One request as the page follows it: its events, kept while it runs, for whichever view looks at it.
 
 export class Feed {
-  /** `form` begins a request; `id` takes up one that the service has. */
-  constructor(client, { form = null, id = null, title = "" }) {
-    Object.assign(this, { client, form, id, title });
+  /** `form` begins a request at `path`; `id` takes up one that the service has. */
+  constructor(client, { form = null, path = "locate", id = null, title = "" }) {
+    Object.assign(this, { client, form, path, id, title });
     this.abort = new AbortController();
     this.events = [];
     this.watcher = null;
@@ -17,7 +17,7 @@ export class Feed {
   async run(onAccepted = () => {}) {
     try {
       const told = { signal: this.abort.signal, onCut: () => this.watcher?.say("The connection was lost. Connecting again …"), onBack: () => this.watcher?.say("Connected again.") };
-      for await (const event of this.client.run(this.form, told, this.id)) {
+      for await (const event of this.client.run(this, told, this.id)) {
         if (event.type === "accepted") {
           this.id = event.request_id;
           await onAccepted(this.id);

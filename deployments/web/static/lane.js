@@ -99,6 +99,11 @@ export class Lane {
     this.#state("thinking", "busy");
   }
 
+  /** Say something about the whole rollout. */
+  remark(words) {
+    this.root.querySelector("header").after(el("p", { class: "remark soft small" }, words));
+  }
+
   #unanswered() {
     for (const { box, outcome } of this.calls.values()) {
       if (!box.matches(".ok, .failed")) outcome.textContent = "no result: it was stopped";
@@ -145,9 +150,9 @@ export class Lane {
     const first = (result.text || "nothing").trim().split("\n", 1)[0];
     call.outcome.textContent = clean(`${failed ? "✗ " : "→ "}${cut(first, 140)}`);
     call.outcome.classList.remove("soft");
-    const told = [failed ? `${result.failure.kind}` : "", result.cached ? "from the cache" : "", result.retrieved_at]
+    const told = [failed ? `${result.failure.kind}` : "", result.kept ? "known from the earlier request" : "", result.cached ? "from the cache" : "", result.retrieved_at]
       .filter(Boolean).join(" · ");
-    call.box.append(el("pre", { dir: "auto" }, cut(result.text)), told ? el("p", { class: "soft small" }, told) : "");
+    call.box.append(el("pre", { dir: "auto", tabindex: "0" }, cut(result.text)), told ? el("p", { class: "soft small" }, told) : "");
     const pictures = (result.images ?? []).slice(0, 4)
       .map((image) => this.picture(image.sha256, image.width, image.height, image.box, image.label || `picture from ${result.name}`));
     if (pictures.length) this.#add(call.box.dataset.turn, el("div", { class: "pictures-row" }, pictures));
@@ -172,7 +177,7 @@ export class Lane {
     if (!isObject(written)) return;
     said.textContent = text.slice(0, start).trim();
     said.after(el("details", { class: "call", "data-turn": said.dataset.turn },
-      el("summary", {}, el("span", { class: "soft" }, "the answer as JSON")), el("pre", { dir: "auto" }, cut(written))));
+      el("summary", {}, el("span", { class: "soft" }, "the answer as JSON")), el("pre", { dir: "auto", tabindex: "0" }, cut(written))));
     if (!said.textContent) said.remove();
   }
 

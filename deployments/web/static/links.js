@@ -6,6 +6,8 @@ export const linkOf = {
   rollout: (id) => `rollout-${id}`,
   call: (rollout, call) => `call-${rollout}-${call}`,
   candidate: (rank) => `candidate-${rank}`,
+  claim: (number) => `claim-${number}`,
+  alternative: () => "alternative-place",
   answer: () => "answer-place",
 };
 

@@ -8,8 +8,9 @@ import { linesRead } from "./viewer.js";
 const DEPTHS = { direct: "direct", standard: "standard", deep: "deep", hopeless: "coarse" };
 
 export class Live {
-  /** `map` shows places as they come; `viewer` shows photos closely. */
-  constructor(client, map, viewer) {
+  /** `map` shows places as they come; `viewer` shows photos closely; `ask` begins another request about the same photos. */
+  constructor(client, map, viewer, ask) {
+    this.ask = ask;
     this.pictures = new Pictures(client);
     [this.map, this.viewer] = [map, viewer];
     this.left = null;
@@ -58,6 +59,11 @@ export class Live {
   /** Show the tool call that evidence rests on. */
   reveal(rollout, callId) {
     this.lanes.get(rollout)?.reveal(callId);
+  }
+
+  /** Say which rollouts were told of a claim. */
+  tested(rollouts) {
+    for (const id of rollouts) this.lanes.get(id)?.remark("was asked to test the claim; it has no vote");
   }
 
   close(words) {
@@ -136,6 +142,7 @@ export class Live {
 
   #escalated({ reason, added, plan }) {
     this.planned += added;
+    this.verdict = null; // what the verifier says from now on is about more rollouts
     this.note([el("b", {}, `${count(added, "more rollout")}: `), cut(reason, 300), ` (now ${DEPTHS[plan.depth] ?? plan.depth})`]);
     this.#progress();
   }

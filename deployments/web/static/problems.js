@@ -17,6 +17,8 @@ const ADVICE = {
   "upstream-refused": "Nothing is wrong with the photo, but no model looked at it. The model behind this service refuses its requests: the operator has to fix what is named above. Until then, it does not help to try again.",
   "gateway-lost": "The part of the service that worked on this request was lost. Nothing is wrong with the photo: try again.",
   "not-found": "It no longer exists: it was erased, or its storage time has ended. Locate the photo again.",
+  "still-running": "Wait until it has ended, then go on from it.",
+  "photos-gone": "The service does not keep this photo any more. Choose it again in the form, and write what you know into the hint.",
   "case-changed": "Somebody else changed this case meanwhile. Reload the page.",
   "case-full": "Begin another case, or erase what is not needed any more.",
   "deadline-exceeded": "Try again, with fewer rollouts or less depth.",
@@ -24,6 +26,9 @@ const ADVICE = {
   "unreachable": "Check that the service is still running (“make serve”), then try again.",
 };
 const FIELDS = {
+  "claim": "Write the name of a town, region or country (Kharkiv, Italy, FR), a circle as latitude, longitude and km (50.6, 36.6, 20), or bbox:south,west,north,east; one place in each field.",
+  "fact": "Shorten it to 1000 characters.",
+  "not_there": "Name the place differently, or add “not in …” to what you know.",
   "within": "Use countries by name or code (Italy, FR), or a circle as latitude, longitude and km (41.9, 12.5, 200).",
   "n_parallel": "Use a whole number of rollouts, 1 to 32.",
   "target_radius_km": "Use a distance in km, such as 25.",
@@ -36,12 +41,22 @@ const TITLES = {
   "invalid-photo": "This photo cannot be used",
   "unsupported-media-type": "This photo cannot be used",
   "too-large": "Too large",
+  "invalid-request": "A part of the request is not understood",
+  "still-running": "It is still at work",
+  "photos-gone": "The photo is not kept any more",
   "overloaded": "Busy",
   "rollouts-failed": "The model could not be used",
   "upstream-refused": "The model refuses the requests",
   "too-many-requests": "Too many requests",
   "unreachable": "The service does not answer",
 };
+
+/** What a person calls a field that is named in an error; the field itself where it has no other name. */
+export function fieldName(field) {
+  const [claim, number] = /^claim(?:\.(\d+))?$/.exec(field) ?? [];
+  if (!claim) return field;
+  return number ? `Claimed place ${Number(number) + 1}` : "Claimed place";
+}
 
 export class Problem extends Error {
   constructor(told, retryAfterS = null) {

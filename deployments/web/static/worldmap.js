@@ -1,5 +1,6 @@
 // The map: tiles, the places in layers, scale and coordinates. Leaflet comes with the first place that is to be shown.
 
+import { centreOf } from "./checked.js";
 import { byId, clean, coordinates, cut, distance, el, fill, placeName } from "./dom.js";
 import { counterpart, linkOf } from "./links.js";
 import { apart } from "./notations.js";
@@ -7,9 +8,10 @@ import "./trusted.js";
 
 const OWN = { name: "Built-in map", url: "tiles/{z}/{x}/{y}.png", attribution: "Natural Earth · GSHHG · GeoNames", max_zoom: 10 };
 const ENLARGED = 13; // the built-in tiles are enlarged beyond their own zoom
-const LAYERS = { answer: "Answer", candidates: "Candidates", rollouts: "Rollouts", evidence: "Evidence", tools: "Tool results", distances: "Distances" };
+const LAYERS = { answer: "Answer", claimed: "Claimed places", candidates: "Candidates", rollouts: "Rollouts", evidence: "Evidence", tools: "Tool results", distances: "Distances" };
 const HIDDEN_FIRST = new Set(["tools"]);
 const MOST_RESULTS = 200;
+const SAME_KM = 1;
 
 export const hue = (rollout) => `hue-${rollout % 10}`;
 
@@ -64,12 +66,14 @@ export class WorldMap {
   /** The answer with its regions, the candidates and what separates them, and where evidence lies. */
   async answer(answer, regions, evidence) {
     await this.#ready();
-    for (const name of ["answer", "candidates", "evidence", "distances"]) this.groups[name].clearLayers();
+    for (const name of ["answer", "claimed", "candidates", "evidence", "distances"]) this.groups[name].clearLayers();
     this.#regions(regions);
     this.#candidates(answer);
+    if (answer.check) this.#claimed(answer.check, answer);
     for (const { point, words, link } of evidence) this.#mark("evidence", point, el("span", { class: "mark proof" }, "✓"), words, link);
     if (!answer.abstained && answer.lat !== null) {
-      const pin = this.#mark("answer", answer, el("span", { class: "mark pin" }, "★"), `Answer: ${placeName(answer) || coordinates(answer, 3)}`, linkOf.answer(), 1000);
+      const pin = this.#mark("answer", answer, el("span", { class: "mark pin" }, "★"), `Answer: ${placeName(answer) || coordinates(answer, 3)}`,
+        isAlternative(answer) ? `${linkOf.answer()} ${linkOf.alternative()}` : linkOf.answer(), 1000);
       const label = el("span", {}, cut(clean(answer.place || answer.city || answer.region || answer.country || coordinates(answer, 3)), 60));
       pin.bindTooltip(label, { permanent: true, direction: "right", offset: [12, 0], className: "answer-label" });
     }
@@ -106,6 +110,29 @@ export class WorldMap {
     for (const { one } of others.slice(0, 4)) this.#line(answer, one);
   }
 
+  /** The claimed areas, and the best place outside of them where that is not the answer. */
+  #claimed({ places, alternative }, answer) {
+    places.forEach((place, number) => {
+      for (const area of place.areas) {
+        const middle = centreOf(area);
+        if (!middle) continue;
+        this.groups.claimed.addLayer(this.#area(area));
+        this.#mark("claimed", middle, el("span", { class: "mark claim-mark" }, "?"), `Claimed: ${place.place}`, linkOf.claim(number), 800);
+        if (!answer.abstained && apart(middle, answer) > SAME_KM) this.#line(answer, middle);
+      }
+    });
+    if (!alternative) return;
+    const same = !answer.abstained && apart(alternative, answer) < SAME_KM;
+    if (!same) this.#mark("claimed", alternative, el("span", { class: "mark other-mark" }, "≠"), `Best place elsewhere: ${placeName(alternative) || "unnamed"}`, linkOf.alternative(), 400);
+  }
+
+  #area(area) {
+    const style = { className: "claimed", interactive: false };
+    if (area.kind === "circle") return this.L.circle([area.centre.lat, area.centre.lon], { ...style, radius: area.radius_km * 1000 });
+    const east = area.east < area.west ? area.east + 360 : area.east;
+    return this.L.rectangle([[area.south, area.west], [area.north, east]], style);
+  }
+
   #line(from, to) {
     const far = distance(apart(from, to));
     const nearer = to.lon + 360 * Math.round((from.lon - to.lon) / 360);
@@ -139,8 +166,8 @@ export class WorldMap {
     this.map.invalidateSize({ pan: false });
     this.#count();
     if (this.touched) return;
-    const answered = this.groups.answer.getLayers().length > 0;
-    const shown = (answered ? ["answer", "candidates"] : ["rollouts"]).flatMap((name) => this.groups[name].getLayers());
+    const answered = this.groups.answer.getLayers().length + this.groups.claimed.getLayers().length > 0;
+    const shown = (answered ? ["answer", "claimed", "candidates"] : ["rollouts"]).flatMap((name) => this.groups[name].getLayers());
     const bounds = this.L.featureGroup(shown).getBounds();
     if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: 10, animate: false });
     this.touched = false;
@@ -214,6 +241,9 @@ export class WorldMap {
     }
   }
 }
+
+/** Whether the answer is the best place outside of what was claimed, so that one mark stands for both. */
+const isAlternative = (answer) => Boolean(answer.check?.alternative) && apart(answer, answer.check.alternative) < SAME_KM;
 
 /** Leaflet stops a tile by giving it an empty picture as a data: URL, which the policy of the page refuses. */
 function tilesWithoutData(L) {

@@ -115,6 +115,12 @@ async def test_a_check_runs_once_under_its_key_and_a_changed_claim_is_refused(sc
     assert plain.status_code == 422
 
 
+async def test_a_check_has_a_bundle(scripted):
+    made = (await scripted.post("/check", files={"image": BLANK}, data={"claim": "Paris"})).json()["request_id"]
+    reply = await scripted.get(f"/locate/{made}/bundle")
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "application/zip")
+
+
 async def test_a_check_is_erased_like_any_request(scripted):
     made = (await scripted.post("/check", files={"image": BLANK}, data={"claim": "Paris"})).json()["request_id"]
     gone = await scripted.delete(f"/locate/{made}", params={"erase": "true"})

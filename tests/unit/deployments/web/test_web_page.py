@@ -16,6 +16,7 @@ from deployments.gateway.auth import fingerprint
 from deployments.web.site import static_files
 from tts.config import AccessConfig, ScriptedEngine
 from tts.config.map_tiles import TileSource
+from tts.shipped import SAMPLES
 
 ROOT = Path(__file__).parents[4]
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -144,6 +145,23 @@ async def test_the_reference_is_a_page_in_a_browser(http):
     assert '<h2 id="post-locate">POST /locate</h2>' in reply.text
     assert "<table>" in reply.text
     assert "default-src 'none'" in reply.headers["content-security-policy"]
+
+
+async def test_the_reference_has_every_value_and_a_place_for_every_example(http):
+    text = (await http.get("/docs", headers=BROWSER)).text
+    schema = (await http.get("/openapi.json")).json()
+    operations = sum(len(one) for one in schema["paths"].values())
+    assert text.count('<div class="try"></div>') == operations
+    events = {ref["$ref"].rpartition("/")[2] for ref in schema["components"]["schemas"]["Event"]["oneOf"]}
+    for name in set(schema["components"]["schemas"]) - events - {"Event"}:
+        assert f'<h3 id="{name.lower()}">{name}</h3>' in text, name
+    assert '<a href="#candidate">Candidate</a>' in text
+
+
+async def test_the_photo_of_the_examples_is_one_that_ships(http):
+    reply = await http.get("/web/sample.jpg")
+    assert reply.headers["content-type"] == "image/jpeg"
+    assert reply.content == (SAMPLES / "town-sign-latin.jpg").read_bytes()
 
 
 async def test_every_body_that_is_json_has_an_example(http):

@@ -1,0 +1,195 @@
+"""What is asked about a photo after it was located, in a real Chromium: claims, facts, places that are ruled out."""
+
+import pytest
+from support.chromium import CHROMIUM, MISSING
+from support.page import ANSWERED, FREE, choose, entries, locate, text_of, violations, write
+from support.service import an_app, serving
+
+from tts.shipped import SAMPLES
+
+pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=MISSING), pytest.mark.asyncio(loop_scope="module")]
+TOWN = SAMPLES / "town-sign-latin.jpg"  # Bellinzona
+ENTER = ("Enter", 13, "\r")
+
+
+async def claim(tab, *places):
+    """Write claimed places into the form, with the keyboard alone."""
+    await tab.js("document.getElementById('check').open = true")
+    for number, place in enumerate(places):
+        if number:
+            await tab.js("document.getElementById('claims-more').focus()")
+            await tab.press(*ENTER)
+        await write(tab, f"claim-{number}", place)
+
+
+async def titled(tab, words):
+    await tab.until(f"document.getElementById('answer-title')?.innerText.includes('{words}')")
+    await tab.until(FREE)
+
+
+async def test_a_claim_is_held_against_the_photo_and_kept_in_the_case(service, page):
+    await choose(page, TOWN)
+    await claim(page, "filmed in Lugano")
+    assert await text_of(page, "#go") == "Check the claim"
+    await page.press(*ENTER)
+    await titled(page, "The photo contradicts the claim: Lugano (Switzerland)")
+    told = await text_of(page, "#answer")
+    for words in ("below 1 %", "to 1 against it", "Best place elsewhere", "Bellinzona",
+                  "that knew nothing of the claim",
+                  "“filmed in Lugano” is understood as Lugano", "Nothing was found that speaks for it.",
+                  "Found without the claim: Bellinzona"):  # fmt: skip
+        assert words in told
+    assert told.count("%") == 1  # one certainty, about the claim
+    assert "was asked to test the claim; it has no vote" in await text_of(page, "#lanes")
+    assert [one for one in page.requests if one.endswith("/check")]
+    assert "cannot" not in (await entries(page))[0]
+    await page.until(
+        "document.querySelector('#case-runs small').innerText.includes('contradicted · found: Bellinzona')"
+    )
+    assert "Check: filmed in Lugano" in (await entries(page))[0]
+    await page.reload()
+    await titled(page, "The photo contradicts the claim")
+    case = (await service[1].store.cases(""))[0]
+    assert '"verdict":"contradicted"' in case.body
+
+
+async def test_evidence_about_a_claim_leads_to_the_call_that_it_quotes(page):
+    await choose(page, TOWN)
+    await claim(page, "Lugano")
+    await page.press(*ENTER)
+    await titled(page, "contradicts")
+    assert await text_of(page, "#answer .against blockquote") == "Bellinzona"
+    await page.js("document.querySelector('#answer .against .as-link').click()")
+    assert await page.js("document.activeElement.closest('.call').open")
+    assert "Bellinzona" in await page.js("document.activeElement.closest('.call').innerText")
+
+
+async def test_the_claimed_area_and_the_place_elsewhere_are_on_the_map(page):
+    await choose(page, TOWN)
+    await claim(page, "46.01, 8.96, 12")
+    await page.press(*ENTER)
+    await titled(page, "contradicts")
+    await page.until("document.querySelectorAll('#map .claimed').length == 1")
+    await page.until("Boolean(document.querySelector('#map [aria-label^=\"Claimed: within 12 km\"]'))")
+    await page.js("document.querySelector('#answer .checked .facts .as-link').click()")  # the place elsewhere
+    await page.until("document.activeElement.getAttribute('aria-label')?.startsWith('Answer: Bellinzona')")
+    assert await text_of(page, "#map .far") == "21 km"
+    await page.js("document.querySelector('#answer .checked > .small .as-link').click()")
+    await page.until("document.activeElement.getAttribute('aria-label')?.startsWith('Claimed: ')")
+
+
+async def test_places_are_compared_the_likeliest_first(page):
+    await choose(page, TOWN)
+    await claim(page, "Lugano", "Bellinzona", "bbox:45,9.5,46,10")
+    assert await text_of(page, "#go") == "Compare the places"
+    await page.press(*ENTER)
+    await titled(page, "Of these places, the photo supports Bellinzona")
+    rows = await page.js("[...document.querySelectorAll('.compared li')].map((row) => row.innerText)")
+    assert rows[0].startswith("Bellinzona (Switzerland) · supported")
+    assert "above 99 %" in rows[0]
+    await page.until("document.querySelectorAll('#map .claimed').length == 3")
+    assert "Compare: Lugano or Bellinzona" in (await entries(page))[0]
+
+
+async def test_a_claim_is_checked_on_the_photo_that_is_looked_at(page):
+    await locate(page, TOWN)
+    await page.until(FREE)
+    await write(page, "again-claim", "Japan")
+    await page.press(*ENTER)
+    await titled(page, "Japan")
+    assert "Its borders are those on the map." in await text_of(page, "#answer")
+    assert len(await entries(page)) == 2
+    await page.js("document.querySelector('#case details').open = true")
+    await write(page, "claim-text", "taken in Bellinzona")
+    await page.press(*ENTER)
+    await page.until("Boolean(document.querySelector('#case-claims [aria-label=\"Check: taken in Bellinzona\"]'))")
+    await page.js("document.querySelector('#case-claims [aria-label=\"Check: taken in Bellinzona\"]').click()")
+    await titled(page, "supports the claim: Bellinzona")
+    assert len(await entries(page)) == 3
+
+
+async def test_an_answer_is_ruled_out_and_the_page_says_what_changed(page):
+    await locate(page, TOWN)
+    await page.until(FREE)
+    await page.js("document.querySelector('.candidate .small-button').focus()")
+    assert await page.js("document.activeElement.getAttribute('aria-label')") == (
+        "Not there: Bellinzona, Ticino, Switzerland is ruled out, and the photo is looked at again"
+    )
+    await page.press(*ENTER)
+    await page.until("Boolean(document.querySelector('.changed'))")
+    await page.until(FREE)
+    assert "Bellinzona (Switzerland)" in await text_of(page, ".changed")
+    assert "Bellinzona" not in await text_of(page, "#answer-title")
+    assert await text_of(page, ".contradiction") == "The photo says Bellinzona (Switzerland), which you ruled out."
+    assert "Not Bellinzona" in (await entries(page))[1]
+    await page.js("document.querySelector('.changed button').click()")
+    await page.until("document.getElementById('answer-title').innerText.includes('Bellinzona')")
+    assert len(await entries(page)) == 2
+
+
+async def test_a_fact_is_added_and_the_photo_is_looked_at_again(page):
+    await locate(page, TOWN)
+    await page.until(FREE)
+    await write(page, "again-fact", "not in Switzerland")
+    await page.press(*ENTER)
+    await page.until("Boolean(document.querySelector('.changed'))")
+    await page.until(FREE)
+    assert [one for one in page.requests if one.endswith("/continue")]
+    assert "Switzerland" not in await text_of(page, "#answer-title")
+    assert "Added: not in Switzerland" in (await entries(page))[1]
+
+
+async def test_a_claim_that_names_no_place_is_refused_at_its_field(page):
+    await choose(page, TOWN)
+    await claim(page, "Lugano", "qqqxyzzy")
+    await page.press(*ENTER)
+    await page.until("!document.getElementById('problem').hidden")
+    told = await text_of(page, "#problem")
+    assert "names no place that GeoTTS knows" in told
+    assert "Write the name of a town, region or country" in told
+    assert await page.js("document.activeElement.id") == "claim-1"
+    assert await page.js("document.activeElement.getAttribute('aria-invalid')") == "true"
+    assert await page.js("document.getElementById('claim-0').getAttribute('aria-invalid')") is None
+    page.complaints.clear()  # a refused request is an error in the console
+
+
+async def test_without_a_calibration_there_is_evidence_and_no_odds(data_store, tab):
+    async with serving(an_app()) as (url, _):
+        await tab.look()
+        await tab.open(url)
+        await tab.until("document.getElementById('foot').textContent")
+        await choose(tab, TOWN)
+        await claim(tab, "Paris")
+        await tab.press(*ENTER)
+        await tab.until(ANSWERED)
+        told = await text_of(tab, ".checked")
+        assert "It cannot be decided whether this is Paris" in told
+        assert "There are no odds: nothing was calibrated for this engine" in told
+        assert "%" not in told
+        await tab.open("about:blank")
+
+
+async def test_axe_finds_nothing_in_a_check(page, axe):
+    await choose(page, TOWN)
+    await claim(page, "Lugano", "Bellinzona")
+    found = await violations(page, axe)
+    await page.js("document.getElementById('go').click()")
+    await titled(page, "supports")
+    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    await page.js("for (const one of document.querySelectorAll('details')) one.open = true")
+    found |= await violations(page, axe)
+    await page.js("document.querySelector('.candidate .small-button').click()")
+    await page.until("Boolean(document.querySelector('.changed'))")
+    await page.until(FREE)
+    found |= await violations(page, axe)
+    await write(page, "again-claim", "Lugano")
+    await page.press(*ENTER)
+    await titled(page, "contradicts")
+    found |= await violations(page, axe)
+    for number in (1, 0):
+        await page.js(f"document.getElementById('claim-{number}').value = 'qqqxyzzy'")
+    await page.js("document.getElementById('go').click()")
+    await page.until("!document.getElementById('problem').hidden")
+    found |= await violations(page, axe)
+    page.complaints.clear()
+    assert found == set()
