@@ -24,6 +24,7 @@ from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published import TrajectoryTexts, candidates_text, trajectory_text
 from tts.verify.verifiers.stating import StatingVerifier
+from tts.verify.verifiers.walk import WalkVerifier
 
 
 @pytest.fixture(scope="module")
@@ -185,8 +186,10 @@ def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_ea
     assert isinstance(checking, ClaimVerifier)
     verifier = checking._verifier
     assert isinstance(verifier, StatingVerifier)
-    assert isinstance(verifier._verifier, ModelVerifier)
-    assert verifier._verifier._config.thinks
+    walking = verifier._verifier
+    assert isinstance(walking, WalkVerifier)
+    assert isinstance(walking._verifier, ModelVerifier)
+    assert walking._verifier._config.thinks
 
 
 def test_the_longest_side_comes_first():
