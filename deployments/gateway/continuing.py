@@ -26,6 +26,7 @@ from tts.clues.rejected_place import rejected_place
 from tts.clues.ruled_out import labels
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.continued import Continued, KeptResult, answered_place
+from tts.domain.events import Event
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions
@@ -113,6 +114,11 @@ def earlier_options(meta: RunMeta) -> LocateOptions:
 
 async def earlier_run(store: RunStore, request_id: str) -> Run:
     """The fold of a log as it is."""
+    return fold(await logged_events(store, request_id))
+
+
+async def logged_events(store: RunStore, request_id: str) -> list[Event]:
+    """The events of a log as it is, without waiting for more."""
     events = []
     async with closing(store.read(request_id, idle_s=0.0)) as entries:
         async for entry in entries:
@@ -120,7 +126,7 @@ async def earlier_run(store: RunStore, request_id: str) -> Run:
                 break
             if (event := event_of(entry)) is not None:
                 events.append(event)
-    return fold(events)
+    return events
 
 
 async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: bool) -> tuple[KeptResult, ...]:

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from pydantic import ConfigDict
 
-from deployments.gateway.continuing import earlier_run, kept_results
+from deployments.gateway.continuing import earlier_run, kept_results, logged_events
 from deployments.runstore import RunMeta, RunStore
-from deployments.runstore.reading import event_of, value_of
+from deployments.runstore.reading import value_of
 from geotts_client.file_claim import FileClaim
-from tts.aio import closing
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.continued import Continued, KeptResult
 from tts.domain.events import Event
@@ -90,7 +89,7 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
     saved = value_of(SavedRequest, kept[_REQUEST])
     if saved.attended and meta.grace_s <= 0 and not meta.claim:
         return None
-    events = await _events(store, meta.request_id)
+    events = await logged_events(store, meta.request_id)
     photos = await _photos(store, meta.request_id, events)
     if photos is None:
         return None
@@ -117,17 +116,6 @@ async def _kept(store: RunStore, continued: Continued | None) -> tuple[KeptResul
         return ()
     run = await earlier_run(store, continued.request_id)
     return await kept_results(store, continued.request_id, run, moved=continued.keeps == "photos")
-
-
-async def _events(store: RunStore, request_id: str) -> list[Event]:
-    events = []
-    async with closing(store.read(request_id, idle_s=0.0)) as entries:
-        async for entry in entries:
-            if entry is None:
-                break
-            if (event := event_of(entry)) is not None:
-                events.append(event)
-    return events
 
 
 async def _photos(store: RunStore, request_id: str, events: Iterable[Event]) -> tuple[Photo, ...] | None:
