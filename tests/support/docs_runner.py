@@ -113,7 +113,14 @@ class Reader:
         body = _ELIDED.sub(lambda _: json.dumps(photo.stdout), block.text)
         (self.folder / "body.json").write_text(body)
         path = "check" if '"claim"' in body else "locate"
+        if '"image"' not in body:  # it goes on from a request that had the photo
+            path = f"locate/{self._located()}/continue"
         self._shell(f"curl -sS -H 'Content-Type: application/json' -d @body.json {SERVICE}/{path}")
+
+    def _located(self) -> str:
+        """The id of a request about the photo."""
+        reply = self._shell(f"curl -sS -F image=@photo.jpg {SERVICE}/locate")
+        return str(json.loads(reply)["request_id"])
 
     def _shell(self, command: str) -> str:
         """Its output. A key that it shows is used from then on."""
