@@ -187,6 +187,9 @@ export class WorldMap {
     this.Tiles = tilesWithoutData(L);
     const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.map = L.map(byId("map-view"), { attributionControl: false, zoomAnimation: !quiet, fadeAnimation: !quiet, worldCopyJump: true, minZoom: 1, maxZoom: ENLARGED }).setView([25, 5], 2);
+    this.map.on("layeradd", () => { // Leaflet makes the drawing with its first line, without a name
+      for (const drawing of this.map.getPane("overlayPane").querySelectorAll("svg")) drawing.setAttribute("aria-label", "Regions and lines on the map");
+    });
     L.control.scale({ imperial: false }).addTo(this.map);
     this.groups = {};
     for (const name of Object.keys(LAYERS)) {

@@ -50,6 +50,9 @@ def starts(monkeypatch):
 
 def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_complaint(starts):
     left = starts(failures=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # of what other tests have not closed
+        gc.collect()
     with warnings.catch_warnings(record=True) as complaints:
         warnings.simplefilter("always")
         ray_start.start_ray(None, log_to_driver=False)
