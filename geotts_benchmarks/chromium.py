@@ -47,10 +47,10 @@ class Tab:
 
     async def js(self, expression: str) -> Any:
         """The value of an expression in the page, awaited."""
-        told = await self.ask("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in told:
-            raise AssertionError(f"{expression}: {told['exceptionDetails']}")
-        return told["result"].get("value")
+        reply = await self.ask("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in reply:
+            raise AssertionError(f"{expression}: {reply['exceptionDetails']}")
+        return reply["result"].get("value")
 
     async def until(self, expression: str) -> Any:
         """Wait until an expression is true; its value."""
@@ -109,10 +109,10 @@ class Tab:
 
     async def picture(self, *, whole: bool = False) -> bytes:
         """A PNG of what is shown, or of the whole page."""
-        told = await self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        return base64.b64decode(told["data"])
+        reply = await self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        return base64.b64decode(reply["data"])
 
-    def heard(self, method: str, params: dict[str, Any]) -> None:
+    def on_event(self, method: str, params: dict[str, Any]) -> None:
         """Take an event of the page."""
         if method == "Page.loadEventFired":
             self._loads += 1
@@ -161,15 +161,15 @@ class Browser:
         """Take what the browser says, until it ends."""
         while True:
             with suppress(asyncio.IncompleteReadError):
-                told = json.loads((await self._reader.readuntil(b"\0"))[:-1])
-                waiting = self._waiting.pop(told.get("id", 0), None)
+                reply = json.loads((await self._reader.readuntil(b"\0"))[:-1])
+                waiting = self._waiting.pop(reply.get("id", 0), None)
                 if waiting is not None and not waiting.done():  # done: whoever asked has lost patience
-                    if "error" in told:
-                        waiting.set_exception(AssertionError(told["error"]))
+                    if "error" in reply:
+                        waiting.set_exception(AssertionError(reply["error"]))
                     else:
-                        waiting.set_result(told["result"])
-                elif tab := self._tabs.get(told.get("sessionId", "")):
-                    tab.heard(told["method"], told.get("params", {}))
+                        waiting.set_result(reply["result"])
+                elif tab := self._tabs.get(reply.get("sessionId", "")):
+                    tab.on_event(reply["method"], reply.get("params", {}))
                 continue
             return
 

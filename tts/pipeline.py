@@ -14,7 +14,7 @@ work, that is an error, never an abstention: an abstention is a finding about th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -116,6 +116,11 @@ class Solution:
         """What the request has used so far: its rollouts, and the models that locator and verifier asked."""
         return sum((trajectory.usage for trajectory in self._run.trajectories), self._beside)
 
+    @property
+    def _spent(self) -> Usage:
+        """What counts against budgets: all of the rollouts, and the money for the models of locator and verifier."""
+        return sum((one.usage for one in self._run.trajectories), Usage(cost_usd=self._beside.cost_usd))
+
     async def run(self, send: Send[Item | Checkpoint]) -> None:
         """Send numbered events, attachments for the files of the request, and the checkpoints of its rollouts."""
         self._send = send
@@ -149,9 +154,8 @@ class Solution:
             if (failed := why_nothing_worked(self._run, self._ports.identity.endpoint)) is not None:
                 raise failed
             verdict = await self._verify(routing)
-            final = (
-                cut is StopReason.DEADLINE or self._blind is not None
-            )  # a claim is tested when nothing is to be added
+            # a claim is tested when nothing is to be added
+            final = cut is StopReason.DEADLINE or self._blind is not None
             harder = None if final else self._harder(ensemble, plan, verdict)
             if harder is None:
                 stop = cut if cut in _REQUEST_STOPS else self._why_ended()
@@ -230,8 +234,7 @@ class Solution:
             return await self._tested_on(self._past, self._past.tests, blind, routing, verdict)
         if not self._request.claimed or self._deadline.remaining_s() < 2.0 * blind.longest_s + self._verifier_s:
             return verdict
-        spent = sum((trajectory.usage for trajectory in self._run.trajectories), Usage(cost_usd=self._beside.cost_usd))
-        testing = self._ports.router.testing(plan, self._options, started=blind.started, spent=spent)
+        testing = self._ports.router.testing(plan, self._options, started=blind.started, spent=self._spent)
         if testing is None:
             return verdict
         await self._emit(Escalated(reason=TESTS_CLAIM, added=testing.n_planned, plan=testing))
@@ -252,16 +255,7 @@ class Solution:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
         settings = self._ports.watch
         watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, settings.guesses)
-        sink = Sink(self._emit, self._send, self._send, run=self._testing_run, descriptions=self._descriptions)
-        return Ensemble(
-            self._ports.rollouts,
-            settings,
-            watch,
-            sink,
-            self._seed_for,
-            self._options.max_tokens_total,
-            numbered_from=blind.started,
-        )
+        return self._watched_by(watch, self._testing_run, numbered_from=blind.started)
 
     def _testing_run(self) -> Run:
         """What was sent of the rollouts that test the claim."""
@@ -273,10 +267,12 @@ class Solution:
         policy = StopPolicy.parse(self._options.stop or settings.stop)
         radius_km, learned = self._options.target_radius_km, settings.experience
         self._watch = ConsensusWatch(policy, radius_km, settings.guesses, led=settings.leader, experience=learned)
-        sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, descriptions=self._descriptions)
-        return Ensemble(
-            self._ports.rollouts, settings, self._watch, sink, self._seed_for, self._options.max_tokens_total
-        )
+        return self._watched_by(self._watch, lambda: self._run)
+
+    def _watched_by(self, watch: ConsensusWatch, run: Callable[[], Run], *, numbered_from: int = 0) -> Ensemble:
+        sink = Sink(self._emit, self._send, self._send, run=run, descriptions=self._descriptions)
+        rollouts, settings, most = self._ports.rollouts, self._ports.watch, self._options.max_tokens_total
+        return Ensemble(rollouts, settings, watch, sink, self._seed_for, most, numbered_from)
 
     def _harder(self, ensemble: Ensemble, plan: Plan, verdict: Verdict) -> tuple[Plan, str] | None:
         """The next plan and why it is needed; None when it is not, or when there is no time for it."""
@@ -284,8 +280,7 @@ class Solution:
         why = reason_to_escalate(self._options, plan.depth, self._run, agreement, verdict)
         if why is None or self._deadline.remaining_s() < 2.0 * ensemble.longest_s + self._verifier_s:
             return None
-        spent = sum((trajectory.usage for trajectory in self._run.trajectories), Usage(cost_usd=self._beside.cost_usd))
-        harder = self._ports.router.escalate(plan, self._options, started=ensemble.started, spent=spent)
+        harder = self._ports.router.escalate(plan, self._options, started=ensemble.started, spent=self._spent)
         return None if harder is None else (harder, why)
 
     async def _route(self) -> Routing:
@@ -390,18 +385,15 @@ class Solution:
         self._marks[name] = self._number.elapsed_s()
 
     def _context(self, remaining_s: float) -> RequestContext:
-        described = dict(self._descriptions)  # rollouts that start from now on have them, in whatever process
-        return RequestContext(
-            id=self._request.id, remaining_s=remaining_s, traceparent=self._parent, described=described
-        )
+        seen = dict(self._descriptions)  # rollouts that start from now on have them, in whatever process
+        return RequestContext(id=self._request.id, remaining_s=remaining_s, traceparent=self._parent, described=seen)
 
     def _paid_context(self, remaining_s: float) -> RequestContext:
         """With the money that is left for the models of locator and verifier."""
         money_usd = self._ports.router.money_usd(self._options)
         if money_usd is None:
             return self._context(remaining_s)
-        spent_usd = self._beside.cost_usd + sum(trajectory.usage.cost_usd for trajectory in self._run.trajectories)
-        left_usd = max(0.0, money_usd - spent_usd)
+        left_usd = max(0.0, money_usd - self._spent.cost_usd)
         return self._context(remaining_s).model_copy(update={"money_left_usd": left_usd})
 
     def _seed_for(self, rollout_id: int) -> int:

@@ -141,18 +141,6 @@ class ModelClient(Protocol):
 
 
 @runtime_checkable
-class DrawsTogether(Protocol):
-    """An engine that can give several answers to one prompt for the price of reading it once."""
-
-    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
-        """Texts of up to `count` answers that ended by themselves, and what all took. Fewer, or none, where it cannot.
-
-        Raises what a generation raises.
-        """
-        ...
-
-
-@runtime_checkable
 class Closable(Protocol):
     """What holds connections: engines over HTTP, and whatever uses one."""
 
@@ -166,30 +154,6 @@ async def close_each(*parts: object) -> None:
     for part in parts:
         if isinstance(part, Closable):
             await part.aclose()
-
-
-@runtime_checkable
-class EngineHealth(Protocol):
-    """What an engine in this process may tell about itself."""
-
-    @property
-    def kv_use(self) -> float:
-        """Share of the KV cache in use, 0 to 1."""
-        ...
-
-    async def check_health(self) -> None:
-        """Raises FatalError when the engine is gone."""
-        ...
-
-
-@runtime_checkable
-class EngineLoad(Protocol):
-    """An engine that counts what it runs."""
-
-    @property
-    def running(self) -> int:
-        """Generations that it was given and that have not ended."""
-        ...
 
 
 class Attachment(Value):

@@ -24,6 +24,7 @@ from tts.clues.hint_names import stated_in
 from tts.clues.reader import ClueReader
 from tts.clues.rejected_place import rejected_place
 from tts.clues.ruled_out import labels
+from tts.domain.call_key import call_key
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.continued import Continued, KeptResult, answered_place
 from tts.domain.events import Event
@@ -133,10 +134,10 @@ async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: boo
     """What tools told the earlier request, with the pictures that are still there. After a change of the area
     (`moved`), only what depends on the photos alone."""
     photos = {photo.sha256 for photo in run.accepted.photos} if run.accepted is not None else set()
-    kept: dict[str, KeptResult] = {}
+    kept: dict[bytes, KeptResult] = {}
     left = _MOST_FILE_BYTES
-    for one in _told(run):
-        key = json.dumps([one.call.name, one.call.arguments], sort_keys=True)
+    for one in _answered_calls(run):
+        key = call_key(one.call)
         if len(kept) >= _MOST_KEPT or key in kept or not _may_be_kept(one.result, moved=moved):
             continue
         wanted = {image.sha256 for image in one.result.images} | _viewed(one.result)
@@ -148,7 +149,7 @@ async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: boo
     return tuple(kept.values())
 
 
-def _told(run: Run) -> Iterator[KeptResult]:
+def _answered_calls(run: Run) -> Iterator[KeptResult]:
     for trajectory in run.trajectories:
         for turn in trajectory.turns:
             results = {result.call_id: result for result in turn.results}
@@ -239,9 +240,9 @@ def _notes(run: Run) -> tuple[str, ...]:
     """What spoke for and against the earlier answer."""
     if run.answer is None:
         return ()
-    said = [text.text for text in run.answer.contradictions]
-    said += [one.claim if one.supports else f"against it: {one.claim}" for one in run.answer.evidence]
-    return tuple(dict.fromkeys(said))[:_MOST_NOTES]
+    findings = [text.text for text in run.answer.contradictions]
+    findings += [one.claim if one.supports else f"against it: {one.claim}" for one in run.answer.evidence]
+    return tuple(dict.fromkeys(findings))[:_MOST_NOTES]
 
 
 def _wrong(field: str, problem: str) -> RequestError:

@@ -7,11 +7,11 @@ import logging
 from contextvars import Context
 from typing import Protocol
 
+from deployments.gateway.duty import do_every
 from deployments.gateway.saved_request import TakenOver, load_request
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from tts.aio import cancel_and_wait, closing, spawn
 from tts.config import GatewayConfig
-from tts.errors import GeoTTSError
 
 _log = logging.getLogger("geotts.gateway")
 
@@ -48,17 +48,13 @@ class Takeover:
 
         One whose lease has just ended may still have its gateway, which could not reach the store.
         """
-        pause_s, failing = self._lease_s / 4, False
-        while True:
-            await asyncio.sleep(pause_s)
-            try:
-                for request_id in await self._store.abandoned(for_s=pause_s):
-                    await self._go_on(request_id)
-                failing = False
-            except GeoTTSError as error:
-                if not failing:
-                    _log.warning("requests of a lost gateway cannot be taken over: %s", error.detail)
-                failing = True
+        pause_s = self._lease_s / 4
+
+        async def look() -> None:
+            for request_id in await self._store.abandoned(for_s=pause_s):
+                await self._go_on(request_id)
+
+        await do_every(pause_s, look, _log, "requests of a lost gateway cannot be taken over")
 
     async def end(self, request_id: str, *, at_once: bool = False) -> None:
         """Go on with a request whose gateway was lost, or end it; nothing for any other.

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from deployments.gateway.duty import do_every
 from deployments.runstore import RunMeta, RunStore
 from deployments.wiring.brokers import Brokers
 from tts.aio import cancel_and_wait, closing, spawn
@@ -92,7 +93,8 @@ class WebhookSender:
     def start_duties(self) -> None:
         """Look for messages that other gateways did not deliver, until `aclose`."""
         if self._config.hosts and self._duty is None:
-            self._duty = spawn(self._deliver_what_is_left(), name="webhooks that are left", context=Context())
+            duty = do_every(_LOOK_S, self._deliver_what_is_left, _log, "webhooks that are left cannot be delivered")
+            self._duty = spawn(duty, name="webhooks that are left", context=Context())
 
     def accepted(self, meta: RunMeta) -> None:
         """Have the run store remember that its end is to be reported, whatever becomes of this gateway."""
@@ -143,17 +145,8 @@ class WebhookSender:
         await self._remind(meta.request_id, None)
 
     async def _deliver_what_is_left(self) -> None:
-        failing = False
-        while True:
-            await asyncio.sleep(_LOOK_S)
-            try:
-                for request_id in await self._store.reminders(again_s=self._patience_s()):
-                    await self._deliver_again(request_id)
-                failing = False
-            except GeoTTSError as error:
-                if not failing:
-                    _log.warning("webhooks that are left cannot be delivered: %s", error.detail)
-                failing = True
+        for request_id in await self._store.reminders(again_s=self._patience_s()):
+            await self._deliver_again(request_id)
 
     async def _deliver_again(self, request_id: str) -> None:
         """Report the end that is in the log. One that has not ended stays due: its gateway works, or is replaced."""

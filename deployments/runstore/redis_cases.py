@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -34,14 +35,15 @@ return 1
 """
 
 
-class RedisCases:
+class RedisCases(ABC):
     """The part of `RedisRunStore` that keeps cases."""
 
     _redis: Redis
     _prefix: str
 
+    @abstractmethod
     async def _script(self, script: str, keys: Sequence[str], args: Sequence[Any]) -> Any:
-        raise NotImplementedError
+        """Run a script in one step. Raises StoreUnavailable."""
 
     async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
         """One script compares the version, writes, and prolongs the requests."""

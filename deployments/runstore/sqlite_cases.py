@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
@@ -22,13 +23,14 @@ CREATE TABLE IF NOT EXISTS kept (
 IS_KEPT: Final = "EXISTS (SELECT 1 FROM kept WHERE kept.request_id = runs.request_id AND kept.until > ?)"
 
 
-class SQLiteCases:
+class SQLiteCases(ABC):
     """The part of `SQLiteRunStore` that keeps cases; times are Unix seconds."""
 
     _wall: Callable[[], float]
 
+    @abstractmethod
     async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        raise NotImplementedError
+        """Do the work in one transaction. Raises StoreUnavailable."""
 
     async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
         """One transaction: the row changes when the version follows, and the requests are kept with it."""

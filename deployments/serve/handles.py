@@ -22,7 +22,7 @@ from ray.serve.handle import DeploymentHandle
 
 from deployments.seam.ray import cancel
 from deployments.serve.envelope import unseal
-from deployments.serve.silence import first_reply, heard
+from deployments.serve.silence import first_reply, streamed_items
 from tts.aio import closing
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
@@ -69,7 +69,7 @@ async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
     """
     response = method.remote(*args)
     try:
-        async with closing(heard(response)) as items:
+        async with closing(streamed_items(response)) as items:
             async for item in items:
                 yield item
     except asyncio.CancelledError:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
-from tts.ports import EngineHealth, EngineLoad, ModelClient
+from tts.engine_offers import EngineHealth, EngineLoad
+from tts.ports import ModelClient
 
 POLICY = "deployments.serve.scaling:RolloutScaling"
 GENERATIONS, KV_USE = "generations", "kv_use"

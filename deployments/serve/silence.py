@@ -20,7 +20,7 @@ SILENT_S = 10.0
 T = TypeVar("T")
 
 
-async def heard(response: Any, silent_s: float = SILENT_S) -> AsyncIterator[Any]:
+async def streamed_items(response: Any, silent_s: float = SILENT_S) -> AsyncIterator[Any]:
     """The items of a streaming handle call. The time in which the call waits for a replica is not silence.
 
     Raises:

@@ -42,13 +42,12 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
+from tts.engine_offers import EngineHealth, EngineLoad
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
 from tts.perception.local import LocalPerception
 from tts.ports import (
     Delta,
-    EngineHealth,
-    EngineLoad,
     GroupRequest,
     ModelRequest,
     RolloutItem,

@@ -53,9 +53,9 @@ class MixedRollouts:
                 fleet.add(self._of(name, deal.part(tasks)))
             while batches := await fleet.take():
                 for name, batch in batches:
-                    told, moved = deal.see(name, batch)
-                    if told:
-                        yield told
+                    forwarded, moved = deal.see(name, batch)
+                    if forwarded:
+                        yield forwarded
                     for other, task in moved:
                         fleet.add(self._of(other, deal.part([task])))
 
@@ -91,18 +91,20 @@ class _Deal:
 
     def see(self, name: str, batch: Sequence[RolloutItem]) -> tuple[list[RolloutItem], list[tuple[str, RolloutTask]]]:
         """What to pass on of a batch of a model, and the rollouts that go to others."""
-        told: list[RolloutItem] = []
+        forwarded: list[RolloutItem] = []
         moved: list[tuple[str, RolloutTask]] = []
         for item in batch:
             if isinstance(item, RolloutStarted):
-                told.append(item.model_copy(update={"source": name}))
+                forwarded.append(item.model_copy(update={"source": name}))
             elif isinstance(item, RolloutFinished) and (other := self._next(name, item)) is not None:
                 assert item.failure is not None
-                told.append(RolloutResumed(rollout_id=item.rollout_id, from_turn=-1, moved=_why(name, item.failure)))
+                forwarded.append(
+                    RolloutResumed(rollout_id=item.rollout_id, from_turn=-1, moved=_why(name, item.failure))
+                )
                 moved.append((other, replace(self._tasks[item.rollout_id], resume_from=None)))
             else:
-                told.append(item)
-        return told, moved
+                forwarded.append(item)
+        return forwarded, moved
 
     def _next(self, name: str, ended: RolloutFinished) -> str | None:
         """The model that a rollout goes to whose model did not answer: the largest share that has not tried it."""

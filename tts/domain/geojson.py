@@ -28,17 +28,7 @@ def answer_geojson(answer: Answer) -> dict[str, Any]:
     """FeatureCollection: the point, the 50 % and 90 % circles as polygons, both regions where there are several peaks,
     the other candidates, and each photo where they are not of one place."""
     summary = answer.jsonable()
-    for heavy in (
-        "candidates",
-        "evidence",
-        "per_photo",
-        "route",
-        "rollouts",
-        "provenance",
-        "check",
-        "region_50",
-        "region_90",
-    ):
+    for heavy in _NO_PROPERTIES:
         summary.pop(heavy)
     features = [_feature("answer", point_geometry(answer.point), summary)]
     if answer.point is not None and answer.radius_km is not None:

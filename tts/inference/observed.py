@@ -30,11 +30,12 @@ from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
 from tts.domain.price import Price
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
+from tts.engine_offers import EngineHealth, EngineLoad
 from tts.errors import ModelError, MoneySpent
 from tts.inference.meter import Meter
 from tts.inference.openai.endpoint.pictures import rule_for
 from tts.inference.token_estimate import prompt_tokens_about
-from tts.ports import Delta, EngineHealth, EngineLoad, ModelClient, ModelRequest, Sampling, close_each
+from tts.ports import Delta, ModelClient, ModelRequest, Sampling, close_each
 
 _SCENE = """\
 You describe a photo to a colleague who cannot see it and has to find out where it was taken. Go from the whole to \

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import orjson
-
+from tts.domain.call_key import call_key
 from tts.domain.continued import KeptResult
 from tts.domain.tooling import ToolCall
 from tts.ports import Attachment, ToolOutcome
@@ -20,17 +19,12 @@ class KnownResults:
     def __init__(self, kept: Iterable[KeptResult]) -> None:
         self._kept: dict[bytes, KeptResult] = {}
         for one in kept:
-            self._kept.setdefault(key_of(one.call), one)
+            self._kept.setdefault(call_key(one.call), one)
 
     def of(self, call: ToolCall) -> ToolOutcome | None:
         """The result of a call as it was, marked as `kept`; None where it has to be made."""
-        if not self._kept or (kept := self._kept.get(key_of(call))) is None:
+        if not self._kept or (kept := self._kept.get(call_key(call))) is None:
             return None
         result = kept.result.model_copy(update={"call_id": call.id, "cached": True, "kept": True, "elapsed_s": 0.0})
         files = tuple(Attachment(sha256=sha256, media_type=kind, data=data) for sha256, kind, data in kept.files)
         return ToolOutcome(result, files)
-
-
-def key_of(call: ToolCall) -> bytes:
-    """The same for calls of one tool with the same arguments, in whatever order."""
-    return orjson.dumps([call.name, call.arguments], option=orjson.OPT_SORT_KEYS)

@@ -81,8 +81,7 @@ class _Rollout:
     async def run(self, send: Send[RolloutOutput]) -> None:
         await self._open(send)
         failure: RolloutFailure | None = None
-        context = self._group.context
-        with rollout_span(context.traceparent, context.id, self._id, self._agent.model):
+        with rollout_span(self._group.context.traceparent, self._group.context.id, self._id, self._agent.model):
             try:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
@@ -107,11 +106,10 @@ class _Rollout:
         )
 
     async def _draw_again(self, stop: StopReason) -> None:
-        if stop is StopReason.ANSWERED and self._request is not None and not self._dialect.released:
-            self._draws = await draw_answers(
-                self._agent.model, self._dialect, self._request, self._budget, self._deadline
-            )
-            self._budget = self._budget.spend(self._draws.usage)
+        if stop is not StopReason.ANSWERED or self._request is None or self._dialect.released:
+            return
+        self._draws = await draw_answers(self._agent.model, self._dialect, self._request, self._budget, self._deadline)
+        self._budget = self._budget.spend(self._draws.usage)
 
     async def _open(self, send: Send[RolloutOutput]) -> None:
         saved = self._task.resume_from

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-import orjson
-
 from tts.domain.answer import StopReason
+from tts.domain.call_key import call_key
 from tts.domain.tooling import ToolCall, ToolErrorKind
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.value import Value
@@ -135,8 +134,8 @@ def _calls(rollout: Trajectory) -> list[ToolCall]:
 
 def _repeats(rollout: Trajectory) -> Iterator[bool]:
     """For each call whether an earlier one was the same."""
-    seen: set[tuple[str, bytes]] = set()
+    seen: set[bytes] = set()
     for call in _calls(rollout):
-        key = (call.name, orjson.dumps(call.arguments, option=orjson.OPT_SORT_KEYS))
+        key = call_key(call)
         yield key in seen
         seen.add(key)

@@ -105,7 +105,7 @@ class OpenAIModel:
                 yield delta
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
-        """See `tts.ports.DrawsTogether`. An endpoint that gave less than two answers is not asked so again."""
+        """See `tts.engine_offers.DrawsTogether`. An endpoint that gave less than two answers is not asked so again."""
         if not self._draws_together or count < 2:
             return (), Usage()
         async with self._limiter.slot():

@@ -123,7 +123,7 @@ class EndpointPool:
             await asyncio.sleep(pause)
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
-        """See `tts.ports.DrawsTogether`; where the photo is."""
+        """See `tts.engine_offers.DrawsTogether`; where the photo is."""
         return await self._choose(request, []).model.draw(request, count)
 
     def _choose(self, request: ModelRequest, tried: list[_Member]) -> _Member:

@@ -148,12 +148,12 @@ class Inquiry:
         made = len(self.rounds) + len(self._open)
         return ToolCall(id=f"verifier_{made}_{number}", name=question.form, arguments=arguments)
 
-    def _learn(self, asked: _Asked, heard: Sequence[tuple[ToolCall, ToolResult]]) -> None:
+    def _learn(self, asked: _Asked, replies: Sequence[tuple[ToolCall, ToolResult]]) -> None:
         """Take the places that an open question found for candidates. The question may still be asked of each."""
         self._tried.discard(asked.question)
         text = asked.question.json_bytes().decode()
-        calls = tuple(call.model_copy(update={"id": result.call_id}) for call, result in heard)
-        results = tuple(result for _, result in heard)
+        calls = tuple(call.model_copy(update={"id": result.call_id}) for call, result in replies)
+        results = tuple(result for _, result in replies)
         self._open.append(Turn(index=len(self._open), text=text, calls=calls, results=results))
         own = Trajectory(rollout_id=ASKER, turns=tuple(self._open))
         self._scene = replace(self._scene, trajectories=(*self._rollouts, own))

@@ -13,12 +13,11 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-import orjson
-
 from tts.aio import Deadline, Send, stream, together
 from tts.clues.ruled_out import RuledOut
 from tts.config import VerifierConfig
 from tts.dialects.released.tool_name import ability_of
+from tts.domain.call_key import call_key
 from tts.domain.events import ToolCalled, ToolResulted
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
@@ -72,7 +71,7 @@ class Questioner:
         used = {call.name for turn in request.inquiry for call in turn.calls}
         inquiry = self._inquiry(request, judged, [name for name in FORMS if name in used])
         while calls := inquiry.next_calls():
-            inquiry.take({call.id: known[key] for call in calls if (key := _key(call)) in known})
+            inquiry.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
         return _after(inquiry, request, judged, self._world)
 
     def _inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
@@ -127,10 +126,10 @@ class _Asker:
 
     async def ask(self, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
         """Results by the ids of the calls, side by side; without those that there are no calls left for."""
-        new = [call for call in calls if _key(call) not in self._known]
+        new = [call for call in calls if call_key(call) not in self._known]
         if new and len(new) <= self._left:
             await self._make(new)
-        return {call.id: self._known[key] for call in calls if (key := _key(call)) in self._known}
+        return {call.id: self._known[key] for call in calls if (key := call_key(call)) in self._known}
 
     async def _make(self, calls: Sequence[ToolCall]) -> None:
         turn, numbered = self._turn, []
@@ -157,7 +156,7 @@ class _Asker:
             outcome = failed(call, ToolError("the verifier had no more time", kind=ToolErrorKind.TIMEOUT))
         except GeoTTSError as error:
             outcome = failed(call, ToolError(error.detail, kind=ToolErrorKind.UNAVAILABLE))
-        self._known[_key(call)] = outcome.result
+        self._known[call_key(call)] = outcome.result
         await self._send(ToolResulted(rollout_id=self._lane, turn=turn, result=outcome.result, asker="verifier"))
 
 
@@ -171,11 +170,7 @@ def recorded(turns: Sequence[Turn]) -> dict[bytes, ToolResult]:
     """The results of earlier calls by tool and arguments."""
     results = {result.call_id: result for turn in turns for result in turn.results}
     calls = (call for turn in turns for call in turn.calls)
-    return {_key(call): results[call.id] for call in calls if call.id in results}
-
-
-def _key(call: ToolCall) -> bytes:
-    return orjson.dumps([call.name, call.arguments], option=orjson.OPT_SORT_KEYS)
+    return {call_key(call): results[call.id] for call in calls if call.id in results}
 
 
 def _offered(toolbox: Toolbox, request: VerifyRequest) -> list[str]:

@@ -6,31 +6,14 @@ from dataclasses import dataclass
 
 import pytest
 from click.testing import CliRunner
-from support.service import idle, serving
 
 from deployments.cli import cli
-from deployments.wiring.local import local_ports
 from geotts_client import Client, ContinueOptions, LocateOptions, NotFound, RequestError, SyncClient
-from tts.config import AppArgs
 from tts.shipped import sample_photos
 
 pytestmark = pytest.mark.slow
 SIGN = sample_photos()["town-sign-latin.jpg"]  # Bellinzona
 GIVEN = LocateOptions(seed=1, n_parallel=2)
-
-
-@pytest.fixture(scope="module")
-def clues(data_store):
-    args = AppArgs()
-    return args, local_ports(args)
-
-
-@pytest.fixture
-async def url(clues):
-    args, ports = clues
-    async with serving(args, ports=ports) as (url, gateway):
-        yield url
-        await idle(gateway)
 
 
 @dataclass

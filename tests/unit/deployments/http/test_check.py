@@ -8,30 +8,14 @@ import httpx
 import pytest
 from PIL import Image
 from support.basics import sign_bytes
-from support.service import an_app, idle, serving, talking_to
+from support.service import an_app, talking_to
 
-from deployments.wiring.local import local_ports
 from geotts_client import CheckOptions, Client, LocateOptions, RequestError, SyncClient
 from tts.api.sse import parse_sse
-from tts.config import AppArgs
 from tts.shipped import sample_photos
 
 SIGN = sample_photos()["town-sign-latin.jpg"].read_bytes()  # Bellinzona
 BLANK = sign_bytes("Rue de Rivoli")
-
-
-@pytest.fixture(scope="module")
-def clues(data_store):
-    args = AppArgs()
-    return args, local_ports(args)
-
-
-@pytest.fixture
-async def url(clues):
-    args, ports = clues
-    async with serving(args, ports=ports) as (url, gateway):
-        yield url
-        await idle(gateway)
 
 
 @pytest.fixture

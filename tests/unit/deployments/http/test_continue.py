@@ -5,11 +5,11 @@ import asyncio
 import httpx
 import pytest
 from support.basics import sign_bytes
-from support.service import PHOTO, an_app, idle, serving, talking_to, with_tools
+from support.service import PHOTO, an_app, talking_to, with_tools
 
 from deployments.runstore import MemoryRunStore
-from deployments.wiring.local import LocalTools, local_ports, local_tools
-from tts.config import AppArgs, ScriptedEngine
+from deployments.wiring.local import LocalTools, local_tools
+from tts.config import ScriptedEngine
 from tts.domain.geo import LatLon, distance_km
 from tts.shipped import sample_photos
 
@@ -21,18 +21,10 @@ FULL = {"n_parallel": "2", "seed": "1", "include": "full"}
 BELLINZONA = LatLon(lat=46.1928, lon=9.0170)
 
 
-@pytest.fixture(scope="module")
-def clues(data_store):
-    args = AppArgs()
-    return args, local_ports(args)
-
-
 @pytest.fixture
-async def embedded(clues):
-    args, ports = clues
-    async with serving(args, ports=ports) as (url, gateway), httpx.AsyncClient(base_url=url, timeout=60) as client:
+async def embedded(url):
+    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
         yield client
-        await idle(gateway)
 
 
 @pytest.fixture

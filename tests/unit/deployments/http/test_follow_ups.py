@@ -5,10 +5,7 @@ import json
 
 import openai
 import pytest
-from support.service import idle, serving
 
-from deployments.wiring.local import local_ports
-from tts.config import AppArgs
 from tts.shipped import sample_photos
 
 SIGN = sample_photos()["town-sign-latin.jpg"].read_bytes()  # Bellinzona
@@ -22,19 +19,10 @@ ASKED = {
 RULED_OUT = ["you ruled out Bellinzona (Switzerland)"]
 
 
-@pytest.fixture(scope="module")
-def clues(data_store):
-    args = AppArgs()
-    return args, local_ports(args)
-
-
 @pytest.fixture
-async def client(clues):
-    args, ports = clues
-    async with serving(args, ports=ports) as (url, gateway):
-        async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client:
-            yield client
-        await idle(gateway)
+async def client(url):
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client:
+        yield client
 
 
 def content_of(made):

@@ -7,34 +7,18 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from support.basics import sign_bytes
-from support.service import an_app, idle, serving, talking_to
+from support.service import an_app, talking_to
 
 from deployments.cli import cli
-from deployments.wiring.local import local_ports
 from deployments.wiring.replaying import replayed
 from geotts_client import Client, LocateOptions
 from tts.bundle.archive import unpack
-from tts.config import AppArgs
 from tts.shipped import sample_photos
 
 SAMPLES = sample_photos()
 BELLINZONA, SEOUL = SAMPLES["town-sign-latin.jpg"].read_bytes(), SAMPLES["pharmacy-korean.jpg"].read_bytes()
 LUGANO, STATION, BLANK = sign_bytes("Lugano"), sign_bytes("Stazione"), sign_bytes("....")
 GIVEN = {"n_parallel": 2, "seed": 1}
-
-
-@pytest.fixture(scope="module")
-def clues(data_store):
-    args = AppArgs()
-    return args, local_ports(args)
-
-
-@pytest.fixture
-async def url(clues):
-    args, ports = clues
-    async with serving(args, ports=ports) as (url, gateway):
-        yield url
-        await idle(gateway)
 
 
 async def walked(url, *photos, **options):

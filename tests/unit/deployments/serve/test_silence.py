@@ -11,7 +11,7 @@ from support.basics import a_context
 from deployments.serve import envelope, silence
 from deployments.serve.envelope import seal, unseal
 from deployments.serve.handles import PhotoRefs, RemoteToolbox
-from deployments.serve.silence import first_reply, heard
+from deployments.serve.silence import first_reply, streamed_items
 from tts.domain.tooling import ToolCall
 from tts.errors import ModelError, ReplicaLost
 from tts.ports import ToolContext, ToolSchema
@@ -32,7 +32,7 @@ class Stream:
 
 
 async def collected(response, silent_s=SHORT_S):
-    return [item async for item in heard(response, silent_s)]
+    return [item async for item in streamed_items(response, silent_s)]
 
 
 async def test_items_in_time_come_in_their_order():
@@ -64,7 +64,7 @@ async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
         yield ["at last"]
 
     sealed = seal(thinking(), "loc_beat")
-    assert [batch async for batch in unseal(heard(sealed, 0.3))] == [["at last"]]
+    assert [batch async for batch in unseal(streamed_items(sealed, 0.3))] == [["at last"]]
 
 
 async def test_what_the_other_side_raises_comes_through():
@@ -77,7 +77,7 @@ async def test_what_the_other_side_raises_comes_through():
 
 
 async def test_leaving_early_leaves_nothing_running():
-    async with aclosing(heard(Stream(0, 0, 30), SHORT_S)) as items:
+    async with aclosing(streamed_items(Stream(0, 0, 30), SHORT_S)) as items:
         assert await anext(items) == 0
     assert len(asyncio.all_tasks()) == 1
 

@@ -14,10 +14,11 @@ from tts.domain.description import Description
 from tts.domain.identity import Identity
 from tts.domain.plan import Limits, Locatability
 from tts.domain.watch_settings import WatchSettings
+from tts.engine_offers import EngineHealth, EngineLoad
 from tts.errors import FatalError, ReplicaLost
 from tts.inference.observed import ObservedModel
 from tts.pipeline import solve
-from tts.ports import EngineHealth, EngineLoad, Ports, Routing
+from tts.ports import Ports, Routing
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.rollout.persistence import persistently

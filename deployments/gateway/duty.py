@@ -1,0 +1,26 @@
+"""Work that a gateway does again and again for requests of other gateways."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from tts.errors import GeoTTSError
+
+
+async def do_every(pause_s: float, work: Callable[[], Awaitable[None]], log: logging.Logger, complaint: str) -> None:
+    """Do the work every `pause_s` seconds until cancelled. It goes on after a failure.
+
+    A failure is written to `log` with its reason after `complaint`, once until the work succeeds again.
+    """
+    failing = False
+    while True:
+        await asyncio.sleep(pause_s)
+        try:
+            await work()
+            failing = False
+        except GeoTTSError as error:
+            if not failing:
+                log.warning("%s: %s", complaint, error.detail)
+            failing = True

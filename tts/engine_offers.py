@@ -1,0 +1,44 @@
+"""What an engine may offer besides generating (`tts.ports.ModelClient`); callers ask with `isinstance`."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from tts.domain.usage import Usage
+from tts.ports import ModelRequest
+
+
+@runtime_checkable
+class DrawsTogether(Protocol):
+    """An engine that can give several answers to one prompt for the price of reading it once."""
+
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
+        """Texts of up to `count` answers that ended by themselves, and what all took. Fewer, or none, where it cannot.
+
+        Raises what a generation raises.
+        """
+        ...
+
+
+@runtime_checkable
+class EngineHealth(Protocol):
+    """What an engine in this process may tell about itself."""
+
+    @property
+    def kv_use(self) -> float:
+        """Share of the KV cache in use, 0 to 1."""
+        ...
+
+    async def check_health(self) -> None:
+        """Raises FatalError when the engine is gone."""
+        ...
+
+
+@runtime_checkable
+class EngineLoad(Protocol):
+    """An engine that counts what it runs."""
+
+    @property
+    def running(self) -> int:
+        """Generations that it was given and that have not ended."""
+        ...
