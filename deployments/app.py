@@ -25,6 +25,7 @@ from deployments.http.app import create_app
 from deployments.http.server import head_limits as http_limits
 from deployments.observability.audit import AuditLog
 from deployments.observability.metrics import Metrics
+from deployments.serve.endpoint_orders import to_all_replicas
 from deployments.serve.handles import (
     JoinedTools,
     PhotoRefs,
@@ -37,7 +38,6 @@ from deployments.serve.handles import (
     replica_name,
 )
 from deployments.serve.operator_settings import DEFAULTS, apply_settings
-from deployments.serve.orders_spread import to_all_replicas
 from deployments.serve.placement import ROUTER
 from deployments.serve.ray_env import wait_for_ingress_port
 from deployments.serve.remote_brokers import RemoteBrokers

@@ -17,8 +17,8 @@ from geotts_benchmarks.harness import Result, say
 from tts.domain.geo import Floats
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.panel import Panel
-from tts.eval.synthetic.asked import AskedScore, right_with_more, score_asking
 from tts.eval.synthetic.families import FAMILIES, LOST, generate
+from tts.eval.synthetic.inquiry_score import InquiryScore, right_with_more, score_inquiry
 from tts.eval.synthetic.scenario import Scenario
 from tts.verify.evidence.world import World
 
@@ -45,7 +45,7 @@ def on_questions(world: World, panels: Sequence[Panel], count: int, seed: int, q
 
 def _recovered(world: World, family: str, count: int, seed: int, questions: int) -> Result:
     scenarios = generate(family, count, seed, world.gazetteer, world.countries)
-    without, asked = (asyncio.run(score_asking(scenarios, world, n)) for n in (0, questions))
+    without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))
     more = _hits(right_with_more(scenario, world) for scenario in scenarios)
     before, after = _hits(one.right for one in without), _hits(one.right for one in asked)
     open_ones = np.array([scenario.kind != _ANSWERED for scenario in scenarios])
@@ -69,7 +69,7 @@ def _recovered(world: World, family: str, count: int, seed: int, questions: int)
 
 def _elsewhere(world: World, family: str, count: int, seed: int, questions: int) -> Result:
     scenarios: list[Scenario] = generate(family, count, seed, world.gazetteer, world.countries)
-    without, asked = (asyncio.run(score_asking(scenarios, world, n)) for n in (0, questions))
+    without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))
     lost = paired_difference(_hits(one.right for one in asked), _hits(one.right for one in without))
     attacked = [one for one, scenario in zip(asked, scenarios, strict=True) if scenario.clean is not None]
     result: Result = {
@@ -85,7 +85,7 @@ def _elsewhere(world: World, family: str, count: int, seed: int, questions: int)
 def _on_logs(world: World, panels: Sequence[Panel], questions: int) -> Result:
     """How many photos of the logs anything is asked about, and how many answers change."""
     scenarios = [Scenario(panel.key, "logs", "logs", panel.truth, tuple(panel.trajectories)) for panel in panels]
-    without, asked = (asyncio.run(score_asking(scenarios, world, n)) for n in (0, questions))
+    without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))
     changed = sum(a.right != b.right for a, b in zip(without, asked, strict=True))
     return {"photos": len(panels), "asked": sum(one.calls > 0 for one in asked), "changed": changed}
 
@@ -98,5 +98,5 @@ def _row(*values: float) -> list[float]:
     return [round(value, 2) for value in values]
 
 
-def _calls(scores: Sequence[AskedScore]) -> float:
+def _calls(scores: Sequence[InquiryScore]) -> float:
     return round(float(np.mean([one.calls for one in scores])), 2)

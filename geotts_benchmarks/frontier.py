@@ -21,8 +21,8 @@ from tts.domain.watch_settings import TownGuess
 from tts.ensemble.guesses import TownCentres
 from tts.ensemble.leader import LeaderRule
 from tts.ensemble.loss_rule import LossRule
-from tts.ensemble.standing import Standing
 from tts.ensemble.stopping import ConsensusWatch
+from tts.ensemble.vote_count import VoteCount
 from tts.eval.metrics.intervals import Interval, bootstrap_mean
 from tts.verify.evidence.world import World
 
@@ -138,14 +138,14 @@ class _Standings:
 
     def __init__(self, target: float, centres: TownGuess) -> None:
         self._watch = ConsensusWatch(StopPolicy(), target, centres)
-        self._known: dict[tuple[int, frozenset[int]], Standing] = {}
+        self._known: dict[tuple[int, frozenset[int]], VoteCount] = {}
 
-    def of(self, photo: RecordedPhoto, ended: frozenset[int]) -> Standing:
+    def of(self, photo: RecordedPhoto, ended: frozenset[int]) -> VoteCount:
         """Of the rollouts of the photo that have ended."""
         key = (id(photo), ended)
         if key not in self._known:
             self._watch.forget()
-            self._known[key] = self._watch.standing([photo.trajectory(i) for i in sorted(ended)])
+            self._known[key] = self._watch.vote_count([photo.trajectory(i) for i in sorted(ended)])
         return self._known[key]
 
 

@@ -27,10 +27,10 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.errors import FatalError
+from tts.package_files import SAMPLES
 from tts.perception.local import LocalPerception
 from tts.pipeline import solve
 from tts.ports import Attachment, Delta, ModelClient, ModelRequest, Ports
-from tts.shipped import SAMPLES
 
 _DEADLINE_S = 60.0
 _KINDS = ("standard", "rated_first", "led")

@@ -19,7 +19,7 @@ from deployments.launch.cluster import served
 from geotts_benchmarks.chromium import CHROMIUM, MISSING, Tab, chromium
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, report, say
 from tts.config import AppArgs, GatewayConfig
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 _EVERY_S = 1.0
 _LONGEST_S = 1800.0

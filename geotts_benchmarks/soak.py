@@ -22,7 +22,7 @@ from geotts_benchmarks.endurance.growth import growth
 from geotts_benchmarks.endurance.service import OwnService, own_service
 from geotts_benchmarks.endurance.traffic import Traffic
 from geotts_benchmarks.harness import Result, median, percentile, report, say
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 _SHARE = 0.7
 _EVERY_S = 10.0

@@ -27,7 +27,7 @@ from geotts_benchmarks.failing_stores import Server
 from geotts_benchmarks.harness import Result, locate, report, say
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.errors import FatalError
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 _RETENTION_S = 3600.0
 _A_DAY_S = 86_400

@@ -26,7 +26,7 @@ from support.service import an_app, serving  # noqa: E402
 
 from geotts_benchmarks.chromium import Tab, chromium  # noqa: E402
 from tts.config import AppArgs, ScriptedEngine  # noqa: E402
-from tts.shipped import SAMPLES  # noqa: E402
+from tts.package_files import SAMPLES  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 QUALITY = 66

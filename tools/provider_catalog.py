@@ -1,4 +1,4 @@
-"""The set of broker tools that a configuration asks for, and the outlets their providers use.
+"""The set of broker tools that a configuration asks for, and the clients that their providers use.
 
 Each ability (places, maps, web) is served by the first configured provider that has it. `amap` serves mainland China
 and the next one the rest. A key that is missing is said at start, by the name of its variable.
@@ -43,7 +43,7 @@ from tts.net.policy import FetchPolicy
 from tts.net.secret import Scrubber, Secret
 from tts.net.url_secrets import secrets_in
 from tts.ports import ToolSchema
-from tts.toolkit.broker.outlet import Outlet, ProviderPolicy
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore
 from tts.toolkit.spec import Tool
@@ -78,15 +78,15 @@ class Catalog:
 
     tools: list[Tool]
     shelf: RegionShelf | None = None
-    outlets: dict[str, Outlet] = field(default_factory=dict)
+    provider_clients: dict[str, ProviderClient] = field(default_factory=dict)
     clients: list[SafeClient] = field(default_factory=list)
 
     def figures(self) -> dict[str, ProviderFigures]:
-        """Requests, retries and state of each outlet, by its name."""
-        return {name: outlet.figures() for name, outlet in self.outlets.items()}
+        """Requests, retries and state of each provider client, by its name."""
+        return {name: provider_client.figures() for name, provider_client in self.provider_clients.items()}
 
     async def aclose(self) -> None:
-        """Close the HTTP clients of all outlets and of the store of regions."""
+        """Close the HTTP clients of all providers and of the store of regions."""
         for client in self.clients:
             await client.aclose()
 
@@ -153,7 +153,7 @@ def _chosen(
 
 @dataclass(slots=True)
 class _Maker:
-    """Makes providers, one outlet for each."""
+    """Makes providers, with one client for each."""
 
     config: ToolsConfig
     store: CacheStore
@@ -183,11 +183,11 @@ class _Maker:
 
     def _parts(self, name: ProviderName, offline: Offline) -> ProviderParts:
         return ProviderParts(
-            outlet=partial(self._outlet, name),
+            client=partial(self._client_for, name),
             settings=self._settings(name),
             contact=self.config.contact,
             offline=offline.places,
-            outlet_for=lambda kind, policy: self._outlet(name, policy, kind=kind),
+            client_for=lambda kind, policy: self._client_for(name, policy, kind=kind),
         )
 
     def regions(self, public_url: str | None) -> Regions | None:
@@ -196,7 +196,7 @@ class _Maker:
             return None
         return make_regions(
             self.config,
-            self._outlet,
+            self._client_for,
             self._store_client,
             public_url=public_url,
             environment=self.environment,
@@ -239,20 +239,20 @@ class _Maker:
         google_maps: MapSource = StandInMaps(maps or NoMaps(), "WGS-84")
         china: MapSource = amap_maps
         if "amap" in have:
-            outlet, base = self._outlet("amap"), self._settings("amap").base_url or amap.BASE_URL
-            amap_source = AmapService(outlet, base, any_reply=any_reply)
-            china = AmapMaps(outlet, base, amap_maps)
+            provider_client, base = self._client_for("amap"), self._settings("amap").base_url or amap.BASE_URL
+            amap_source = AmapService(provider_client, base, any_reply=any_reply)
+            china = AmapMaps(provider_client, base, amap_maps)
         if "serper" in have:
-            outlet, base = self._outlet("serper"), self._settings("serper").base_url or serper.BASE_URL
-            serper_source = SerperService(outlet, base, any_reply=any_reply)
+            provider_client, base = self._client_for("serper"), self._settings("serper").base_url or serper.BASE_URL
+            serper_source = SerperService(provider_client, base, any_reply=any_reply)
         if "tavily" in have:
-            outlet, base = self._outlet("tavily"), self._settings("tavily").base_url or tavily.BASE_URL
-            page_source = TavilyPages(outlet, base)
+            provider_client, base = self._client_for("tavily"), self._settings("tavily").base_url or tavily.BASE_URL
+            page_source = TavilyPages(provider_client, base)
         if "google" in have:
-            google_maps = GoogleMaps(self._outlet("google"), self._settings("google").base_url)
+            google_maps = GoogleMaps(self._client_for("google"), self._settings("google").base_url)
         if "opencage" in have:
-            outlet, own = self._outlet("opencage"), self._settings("opencage").base_url
-            addresses = OpenCageService(outlet, own or opencage.BASE_URL)
+            provider_client, own = self._client_for("opencage"), self._settings("opencage").base_url
+            addresses = OpenCageService(provider_client, own or opencage.BASE_URL)
         tape = self.tape() if "tape" in have else None
         lens: LensSource | None = None if regions is None else LiveLens(regions.search)
         return Sources(
@@ -269,8 +269,8 @@ class _Maker:
 
     def _reverse_pages(self, pages: WebProvider | None) -> reverse_pages.PageSource | None:
         if "tavily" in self.config.providers:
-            outlet, base = self._outlet("tavily"), self._settings("tavily").base_url
-            return reverse_pages.TavilyPages(outlet, base or tavily.BASE_URL)
+            provider_client, base = self._client_for("tavily"), self._settings("tavily").base_url
+            return reverse_pages.TavilyPages(provider_client, base or tavily.BASE_URL)
         return None if pages is None else reverse_pages.PagesStandIn(pages)
 
     def tape(self) -> Recordings:
@@ -279,11 +279,13 @@ class _Maker:
     def _settings(self, name: ProviderName) -> ProviderSettings:
         return self.config.settings.get(name) or ProviderSettings()
 
-    def _outlet(self, name: ProviderName, own_policy: ProviderPolicy | None = None, *, kind: str = "") -> Outlet:
-        """One outlet a service, shared by the abilities it serves."""
+    def _client_for(
+        self, name: ProviderName, own_policy: ProviderPolicy | None = None, *, kind: str = ""
+    ) -> ProviderClient:
+        """One client for each service, shared by the abilities it serves."""
         label = f"{name}-{kind}" if kind else name
-        if label in self.catalog.outlets:
-            return self.catalog.outlets[label]
+        if label in self.catalog.provider_clients:
+            return self.catalog.provider_clients[label]
         settings, provider = self._settings(name), PROVIDERS[name]
         provider_policy = own_policy or provider.policy
         own = settings.model_dump(include={"per_s", "burst", "max_running", "timeout_s", "retries"}, exclude_none=True)
@@ -291,7 +293,7 @@ class _Maker:
             allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or provider_policy.timeout_s
         )
         client = self.client(policy, settings.base_url or "", *settings.urls.values())
-        outlet = Outlet(
+        provider_client = ProviderClient(
             label,
             client,
             self.store,
@@ -300,8 +302,8 @@ class _Maker:
             key_place=provider.key_place,
             judge=provider.judge,
         )
-        self.catalog.outlets[label] = outlet
-        return outlet
+        self.catalog.provider_clients[label] = provider_client
+        return provider_client
 
     def _keys(self, name: ProviderName, settings: ProviderSettings) -> list[Secret]:
         if name not in KEY_VARIABLES:

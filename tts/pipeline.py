@@ -42,7 +42,7 @@ from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failures import why_nothing_worked
 from tts.ensemble.leader import LeaderRule, leading_point
-from tts.ensemble.past import TESTS_CLAIM, Past
+from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict
@@ -78,9 +78,9 @@ async def solve(
 
 
 class Solution:
-    """One request on its way, for whoever takes its items in batches. The time runs from its making.
+    """One request, from its photos to its answer; a caller takes its items in batches. Its time starts with `__init__`.
 
-    Everything it knows about the past is the fold of its own events, and of those of a process that was lost (`past`).
+    Its state is the fold of its own events, and of those of a process that was lost (`resumed`).
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class Solution:
         ports: Ports,
         deadline_s: float,
         egress: RequestEgress | None = None,
-        past: Past | None = None,
+        resumed: ResumedRequest | None = None,
     ) -> None:
-        self._past = past
+        self._resumed_request = resumed
         self._request, self._ports, self._egress = request, ports, egress or RequestEgress(ports, request.id)
         self._options = request.options
-        self._run = Run() if past is None else past.run
-        elapsed_s = 0.0 if past is None else past.elapsed_s
+        self._run = Run() if resumed is None else resumed.run
+        elapsed_s = 0.0 if resumed is None else resumed.elapsed_s
         self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=elapsed_s)
         self._deadline = Deadline(deadline_s)
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
@@ -165,19 +165,21 @@ class Solution:
             cut = await self._roll_out(ensemble, plan, routing)
 
     async def _begin(self, ensemble: Ensemble) -> tuple[Plan, Routing, StopReason | None]:
-        if self._past is not None:
-            return await self._resumed(ensemble, self._past)
+        if self._resumed_request is not None:
+            return await self._resume_rollouts(ensemble, self._resumed_request)
         return await (self._led if self._ports.watch.leader else self._routed)(ensemble)
 
-    async def _resumed(self, ensemble: Ensemble, past: Past) -> tuple[Plan, Routing, StopReason | None]:
-        """Read the photos again, and go on with the rollouts of the process that was lost."""
+    async def _resume_rollouts(
+        self, ensemble: Ensemble, resumed: ResumedRequest
+    ) -> tuple[Plan, Routing, StopReason | None]:
+        """Read the photos again, and continue the rollouts of the process that was lost."""
         routing = await self._rated()
         opened = self._ports.router.opening(self._options) if self._ports.watch.leader else None
-        plan = past.plan or await self._decide(routing, opened)
-        group, total = self._group(plan, routing), past.planned(plan)
-        if past.tests is not None:
+        plan = resumed.plan or await self._decide(routing, opened)
+        group, total = self._group(plan, routing), resumed.planned(plan)
+        if resumed.tests is not None:
             self._blind = total
-        cut = await ensemble.resume(group, past, total, self._until(group))
+        cut = await ensemble.resume(group, resumed, total, self._until(group))
         self._mark("rollouts_s")
         return plan, routing, cut
 
@@ -230,8 +232,8 @@ class Solution:
 
     async def _tested(self, blind: Ensemble, plan: Plan, routing: Routing, verdict: Verdict) -> Verdict:
         """The verdict, with the check of a claim by rollouts that know of it, where there is one and time for it."""
-        if self._past is not None and self._past.tests is not None:
-            return await self._tested_on(self._past, self._past.tests, blind, routing, verdict)
+        if self._resumed_request is not None and self._resumed_request.tests is not None:
+            return await self._tested_on(self._resumed_request, self._resumed_request.tests, blind, routing, verdict)
         if not self._request.claimed or self._deadline.remaining_s() < 2.0 * blind.longest_s + self._verifier_s:
             return verdict
         testing = self._ports.router.testing(plan, self._options, started=blind.started, spent=self._spent)
@@ -244,11 +246,11 @@ class Solution:
         return await self._verify(routing)
 
     async def _tested_on(
-        self, past: Past, tests: Escalated, blind: Ensemble, routing: Routing, verdict: Verdict
+        self, resumed: ResumedRequest, tests: Escalated, blind: Ensemble, routing: Routing, verdict: Verdict
     ) -> Verdict:
         """The test goes on that a lost process began."""
         group = replace(self._group(tests.plan, routing), testing=in_question(self._request.claimed, verdict))
-        await self._testing_ensemble(blind).resume(group, past, tests.added, self._until(group))
+        await self._testing_ensemble(blind).resume(group, resumed, tests.added, self._until(group))
         return await self._verify(routing)
 
     def _testing_ensemble(self, blind: Ensemble) -> Ensemble:

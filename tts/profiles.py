@@ -21,7 +21,7 @@ from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.domain.value import Value
 from tts.errors import ConfigError
-from tts.shipped import PROFILES, profile_files
+from tts.package_files import PROFILES, profile_files
 
 _PORT = 8001  # GeoTTS itself takes 8000, which is also vLLM's default
 

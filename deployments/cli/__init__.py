@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from deployments.cli.console import fail
 from geotts_client.options import LocateOptions
 from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
+from tts.field_errors import field_error_text
 from tts.net.url_secrets import masked
-from tts.wrong_fields import in_words
 
 # name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second. Where
 # none is named, the command is the entry point of that name in the group `geotts.commands`.
@@ -108,7 +108,7 @@ def _wrong_fields(error: ValidationError) -> Iterator[str]:
     """One line a field. What was given is left out: it may be long, or secret."""
     for wrong in error.errors(include_url=False, include_input=False):
         name = ".".join(str(part) for part in wrong["loc"])
-        message = in_words(wrong, LocateOptions)
+        message = field_error_text(wrong, LocateOptions)
         yield f"{name}: {message}" if name else message
 
 

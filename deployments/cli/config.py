@@ -8,7 +8,7 @@ import yaml
 from deployments.cli.console import config_option, profile_options
 from tts.config import AppArgs
 from tts.net.url_secrets import masked
-from tts.shipped import config_files, operations_files
+from tts.package_files import config_files, operations_files
 
 
 @click.group()

@@ -15,8 +15,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from deployments.cli.text_console import TextConsole, styled
 from tts.config import AppArgs, load_config
+from tts.package_files import config_files
 from tts.profiles import Profile, load_profile, profile_names
-from tts.shipped import config_files
 
 STDERR = TextConsole(stderr=True)
 _OVERRIDES = "geotts.overrides"

@@ -20,7 +20,7 @@ from tts.api.client import Client
 from tts.config import AppArgs
 from tts.domain.request import LocateOptions
 from tts.geodata.store import DataStore
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 _FIRST = ("town-sign-latin.jpg", "station-chinese.jpg")  # read without any system package
 _STDOUT = TextConsole()

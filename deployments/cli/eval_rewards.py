@@ -12,7 +12,13 @@ import click
 from deployments.cli.console import STDERR
 from tts.eval.photo_table import read_photo_table
 from tts.eval.rewarding.case import cases_of
-from tts.eval.rewarding.supplied import Supplied, read_conclusions, read_given, read_positions, read_similarities
+from tts.eval.rewarding.reward_inputs import (
+    RewardInputs,
+    read_conclusions,
+    read_positions,
+    read_similarities,
+    read_table_values,
+)
 from tts.eval.rewarding.systems import FORMS, SYSTEMS, Form, System, rewarded
 from tts.rewards.spotagent import learnable_at_km
 from tts.toolkit.reverse_cache.tables import read_tables
@@ -45,7 +51,7 @@ geocoded_option = click.option(
 @click.option(
     "--given",
     type=_FILE,
-    callback=_read(read_given),
+    callback=_read(read_table_values),
     help="Rows with sample, rollout and what a reward takes from a row: docs/evaluation.md names the fields.",
 )
 @geocoded_option
@@ -91,12 +97,12 @@ def rewards(
     where each formula is from. For spotagent, stderr also counts photos worth training on.
     """
     known_labels = None if labels is None else read_tables(labels, photos or {})
-    supplied = Supplied(geocoded, similarities, conclusions or {}, known_labels)
+    inputs = RewardInputs(geocoded, similarities, conclusions or {}, known_labels)
     values = []
     distances_km: dict[str, list[float | None]] = defaultdict(list)
     for count, case in enumerate(cases_of(run_file), 1):
         more = (given or {}).get((case.sample, case.rollout), {})
-        made = rewarded(case.with_given(more), cast(System, system), supplied, cast(Form, form))
+        made = rewarded(case.with_given(more), cast(System, system), inputs, cast(Form, form))
         values.append(made.reward)
         distances_km[case.sample].append(made.parts.get("km"))
         click.echo(made.json_bytes().decode())

@@ -14,17 +14,17 @@ from typing import Any, Protocol
 import click
 import orjson
 
-from deployments.cli.addition import Addition, addition_of
 from deployments.cli.built_data import ensure_data
 from deployments.cli.check_view import check_panel
 from deployments.cli.console import STDERR, config_option, profile_in_use, profile_options
+from deployments.cli.continued_request import ContinuedRequest, continued_request_of
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, Input, Together, collect
 from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
-from deployments.gateway.claims import places_claimed, with_places
+from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.walks import check_walk
 from deployments.wiring.live_tools import unused_keys
 from deployments.wiring.local import local_ports
@@ -199,11 +199,11 @@ def _continued(
     source = click.core.ParameterSource.COMMANDLINE
     given = {name: context.params[name] for name in _OPTIONS if context.get_parameter_source(name) is source}
     further = collect(photos) if photos else []
-    addition = addition_of(request_id, not_there, fact, further, given)
+    addition = continued_request_of(request_id, not_there, fact, further, given)
     return asyncio.run(_continue_at(addition, form, url, api_key))
 
 
-async def _continue_at(addition: Addition, form: str | None, url: str, api_key: str | None) -> int:
+async def _continue_at(addition: ContinuedRequest, form: str | None, url: str, api_key: str | None) -> int:
     options = LocateOptions(include=addition.options.include or "summary")
     async with Client(url, api_key=api_key) as client:
         _, run = await follow(addition, options, partial(addition.events, client), quiet=form is not None)

@@ -12,9 +12,9 @@ import orjson
 
 from tts.errors import DataError
 from tts.eval.photo_table import photo_name, read_photo_table
-from tts.toolkit.reverse_cache.as_tape import as_tables
 from tts.toolkit.reverse_cache.evaluation import copy_files, has_files, read_files
 from tts.toolkit.reverse_cache.tables import has_tables, read_tables, write_tables
+from tts.toolkit.reverse_cache.tape_conversion import as_tables
 from tts.toolkit.tape.file import read_tape, write_tape
 from tts.toolkit.tape.reverse import export_reverse, import_reverse
 from tts.toolkit.tape.search import SearchTape

@@ -20,9 +20,9 @@ from tts.inference.openai.endpoint.advice import longer_context
 from tts.inference.openai.endpoint.canary import CanaryOutcome
 from tts.inference.openai.endpoint.context_guard import needed_tokens
 from tts.inference.openai.endpoint.traits import EndpointTraits
+from tts.package_files import SAMPLES
 from tts.ports import ModelRequest
 from tts.rollout.offered import offered_tools
-from tts.shipped import SAMPLES
 
 _PATIENCE_S = 180.0
 _COST = "the model does not see the system text, the tools and the photo, but still answers"

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from deployments.gateway.claims import looked_up
+from deployments.gateway.claimed_places import looked_up
 from deployments.runstore import RunMeta, RunStore
-from deployments.runstore.reading import event_of, value_of
+from deployments.runstore.decoding import event_of, value_of
 from deployments.wiring.parts import clue_reader
 from geotts_client.continue_options import ContinueOptions
 from geotts_client.file_claim import FileClaim

@@ -18,7 +18,7 @@ from functools import partial
 from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
-from deployments.gateway.claims import places_claimed, with_places
+from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.continuing import Continuation
 from deployments.gateway.photos.process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
@@ -28,7 +28,7 @@ from deployments.gateway.walks import check_walk
 from deployments.gateway.webhooks import WebhookSender
 from deployments.observability.observer import Observer, Observers
 from deployments.runstore import Claim, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
-from deployments.runstore.reading import event_of
+from deployments.runstore.decoding import event_of
 from deployments.runstore.write_probe import StoreProbe
 from deployments.wiring.brokers import Brokers
 from tts.aio import closing, spawn

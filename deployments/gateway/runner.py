@@ -200,8 +200,8 @@ class Runner:
         return Solution(job.request, self._ports, deadline_s, job.egress)
 
     async def _continued(self, earlier: TakenOver, job: _Job) -> Solution:
-        job.last_seq = earlier.past.run.last_seq
-        return Solution(job.request, self._ports, earlier.remaining_s, job.egress, earlier.past)
+        job.last_seq = earlier.resumed.run.last_seq
+        return Solution(job.request, self._ports, earlier.remaining_s, job.egress, earlier.resumed)
 
     async def _attach_photos(self, job: _Job, begun: asyncio.Event) -> None:
         """Beside the first turn: no rollout waits until the store has the photos."""

@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from deployments.gateway.continuing import earlier_run, kept_results, logged_events
 from deployments.runstore import RunMeta, RunStore
-from deployments.runstore.reading import value_of
+from deployments.runstore.decoding import value_of
 from geotts_client.file_claim import FileClaim
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.continued import Continued, KeptResult
@@ -22,7 +22,7 @@ from tts.domain.events import Event
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.value import Value
-from tts.ensemble.past import Past
+from tts.ensemble.resumed_request import ResumedRequest
 from tts.ports import Checkpoint
 
 _REQUEST, _CHECKPOINT = "request", "checkpoint/"
@@ -49,7 +49,7 @@ class TakenOver:
     """A request to go on with, and the seconds that it has left."""
 
     request: LocateRequest
-    past: Past
+    resumed: ResumedRequest
     remaining_s: float
 
 
@@ -106,8 +106,8 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         continued=saved.continued,
         kept=await _kept(store, saved.continued),
     )
-    past = Past.of(events, checkpoints, files)
-    return TakenOver(request, past, max(_LEAST_S, saved.deadline_at - time.time()))
+    resumed = ResumedRequest.of(events, checkpoints, files)
+    return TakenOver(request, resumed, max(_LEAST_S, saved.deadline_at - time.time()))
 
 
 async def _kept(store: RunStore, continued: Continued | None) -> tuple[KeptResult, ...]:

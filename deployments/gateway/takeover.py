@@ -7,7 +7,7 @@ import logging
 from contextvars import Context
 from typing import Protocol
 
-from deployments.gateway.duty import do_every
+from deployments.gateway.periodic_work import do_every
 from deployments.gateway.saved_request import TakenOver, load_request
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from tts.aio import cancel_and_wait, closing, spawn
@@ -93,7 +93,7 @@ class Takeover:
         if not await self._store.take_over(meta, lease_s=self._lease_s):
             return
         earlier = await load_request(self._store, meta)
-        if earlier is None or earlier.past.run.stop_reason is not None:
+        if earlier is None or earlier.resumed.run.stop_reason is not None:
             await self._end(meta)
             return
         _log.warning("going on with a request of a lost gateway", extra={"request_id": request_id})

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from deployments.gateway.duty import do_every
+from deployments.gateway.periodic_work import do_every
 from deployments.runstore import RunMeta, RunStore
 from deployments.wiring.brokers import Brokers
 from tts.aio import cancel_and_wait, closing, spawn

@@ -19,7 +19,7 @@ from deployments.http.answer_maps import AnswerMaps
 from deployments.http.map_tiles import MapTiles
 from deployments.http.middleware.access_log import AccessLog
 from deployments.http.middleware.cors import Cors
-from deployments.http.middleware.head import HeadAsGet
+from deployments.http.middleware.head_method import HeadAsGet
 from deployments.http.openapi import install_openapi
 from deployments.http.pictures import AnswerPictures
 from deployments.http.problems import install_errors, unexpected

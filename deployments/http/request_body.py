@@ -27,9 +27,9 @@ from tts.domain import geo
 from tts.domain.claim import ClaimedPlace
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
+from tts.field_errors import field_error_text
 from tts.geodata.areas import area_in_words
 from tts.geodata.countries import Countries
-from tts.wrong_fields import in_words
 
 T = TypeVar("T")
 _IMAGE_FIELD = "image"
@@ -336,7 +336,8 @@ def _unknown_countries(within: geo.Area | None) -> Iterator[tuple[str, str]]:
 def refused(error: ValidationError, model: type[BaseModel], sent_as: Mapping[str, str] | None = None) -> RequestError:
     """Every wrong field of a `model` by the name that the caller knows, in words for the caller."""
     errors = tuple(
-        {"field": _field(e["loc"], sent_as or {})[:100], "problem": in_words(e, model)[:300]} for e in error.errors()
+        {"field": _field(e["loc"], sent_as or {})[:100], "problem": field_error_text(e, model)[:300]}
+        for e in error.errors()
     )
     summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
     return RequestError(f"the request is not valid: {summary}", errors=errors)

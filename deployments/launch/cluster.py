@@ -18,7 +18,7 @@ prepare_environment()
 from ray import serve  # noqa: E402  after the environment is set
 
 from deployments.app import build, build_tools  # noqa: E402
-from deployments.launch.joined import JoinedServe  # noqa: E402
+from deployments.launch.shared_cluster import SharedClusterServe  # noqa: E402
 from deployments.serve.cluster_watch import ClusterLost, ClusterWatch  # noqa: E402
 from deployments.serve.ray_start import abandon_ray, start_ray, stop_ray  # noqa: E402
 from tts.config import AppArgs, GatewayConfig  # noqa: E402
@@ -122,7 +122,7 @@ def _on_joined_cluster(
     make: Callable[[], serve.Application], gateway: GatewayConfig, drain_s: float, stopped: Callable[[], bool]
 ) -> Iterator[str]:
     """Serve's proxies listen, and other applications may be there."""
-    joined = JoinedServe(APP_NAME)
+    joined = SharedClusterServe(APP_NAME)
     joined.refuse_second()
     with _taken_down(lambda: joined.remove(drain_s)):
         _deploy(make, gateway, gateway.port, stopped)

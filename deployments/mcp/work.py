@@ -16,7 +16,7 @@ from deployments.gateway.gateway import Gateway
 from deployments.mcp.checked_claim import CheckedClaim, checked_claim
 from deployments.mcp.located_place import LocatedPlace, located_place
 from deployments.mcp.photo_arguments import PhotoArguments
-from deployments.runstore.reading import event_of
+from deployments.runstore.decoding import event_of
 from geotts_client.check_options import checking
 from tts.aio import closing
 from tts.domain.answer import Answer

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
 from deployments.runstore.port import REMINDERS, Claim, LogEntry, RunMeta
-from deployments.runstore.single import SingleGateway
+from deployments.runstore.single_gateway import SingleGateway
 from tts.ports import Attachment
 
 

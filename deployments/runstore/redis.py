@@ -24,6 +24,7 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 
+from deployments.runstore.decoding import value_of
 from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.packing import packed, unpacked
 from deployments.runstore.port import (
@@ -36,7 +37,6 @@ from deployments.runstore.port import (
     RunMeta,
     StoreUnavailable,
 )
-from deployments.runstore.reading import value_of
 from deployments.runstore.redis_cases import RedisCases
 from deployments.runstore.redis_channel import RedisChannel
 from deployments.runstore.redis_scripts import (

@@ -17,10 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from deployments.runstore.decoding import value_of
 from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.port import PROBE_BYTES, REMINDERS, STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
-from deployments.runstore.reading import value_of
-from deployments.runstore.single import SingleGateway
+from deployments.runstore.single_gateway import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
 from tts.errors import ConfigError
 from tts.ports import Attachment

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from deployments.runstore.case_record import CaseRecord
-from deployments.runstore.reading import value_of
+from deployments.runstore.decoding import value_of
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from tts.errors import GeoTTSError
 from tts.net.egress import EGRESS
 
 BEAT_S = 2.0
-"""After so long without news an envelope says that the process still works (`deployments.serve.silence`)."""
+"""After so long without news an envelope says that the process still works (`deployments.serve.lost_replica`)."""
 T = TypeVar("T")
 
 

@@ -22,7 +22,7 @@ from ray.serve.handle import DeploymentHandle
 
 from deployments.seam.ray import cancel
 from deployments.serve.envelope import unseal
-from deployments.serve.silence import first_reply, streamed_items
+from deployments.serve.lost_replica import first_reply, streamed_items
 from tts.aio import closing
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading

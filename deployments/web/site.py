@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import Final
 
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 PAGE: Final = "index.html"
 SAMPLE: Final = "sample.jpg"

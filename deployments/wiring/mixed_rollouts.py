@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tts.aio import Deadline, Fleet
+from tts.aio import Deadline, GrowingMerge
 from tts.config import EngineShare
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
@@ -48,16 +48,16 @@ class MixedRollouts:
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """Batches of all models as they come; each rollout says of which it is."""
         deal = _Deal(group, self._shares)
-        async with Fleet[tuple[str, Sequence[RolloutItem]]]() as fleet:
+        async with GrowingMerge[tuple[str, Sequence[RolloutItem]]]() as merged:
             for name, tasks in deal.first().items():
-                fleet.add(self._of(name, deal.part(tasks)))
-            while batches := await fleet.take():
+                merged.add(self._of(name, deal.part(tasks)))
+            while batches := await merged.take():
                 for name, batch in batches:
                     forwarded, moved = deal.see(name, batch)
                     if forwarded:
                         yield forwarded
                     for other, task in moved:
-                        fleet.add(self._of(other, deal.part([task])))
+                        merged.add(self._of(other, deal.part([task])))
 
     async def _of(self, name: str, group: GroupRequest) -> AsyncIterator[tuple[str, Sequence[RolloutItem]]]:
         member = self._members[name]

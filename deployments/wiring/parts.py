@@ -32,12 +32,12 @@ from tts.gallery.gallery import PhotoGallery
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.inference.clues.engine import CluesModel
-from tts.inference.observed import ObservedModel
 from tts.inference.openai.client import OpenAIModel
 from tts.inference.openai.endpoint.prices import shipped_prices
 from tts.inference.openai.pool import EndpointPool
 from tts.inference.scripted import ScriptedModel
 from tts.inference.vllm.engine import VllmModel
+from tts.inference.with_observer import ModelWithObserver
 from tts.net.url_secrets import bare_url
 from tts.ports import Gallery, Locator, ModelClient, Perception, Verifier
 from tts.routing.depth_router import DepthRouter, DialectBudget
@@ -50,13 +50,13 @@ from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import thinks_by_name
-from tts.verify.verifiers.asking import AskingVerifier, Questioner, Tools
+from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier
+from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published import TrajectoryTexts
-from tts.verify.verifiers.stating import StatingVerifier
 from tts.verify.verifiers.walk import WalkVerifier
 
 _log = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ def make_world(data_dir: str | None) -> World:
 def make_agent_model(args: AppArgs) -> ModelClient:
     """What rollouts think with: the engine, with an observer beside it when one is configured."""
     model = make_model(args)
-    return model if args.observer is None else ObservedModel(model, make_model(args, args.observer))
+    return model if args.observer is None else ModelWithObserver(model, make_model(args, args.observer))
 
 
 def make_dialect(name: str, args: AppArgs) -> Dialect:
@@ -240,7 +240,7 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools
     questioner = Questioner(tools, world, args.verifier)
     verifier = _weighing(consensus, args, rollout_model, questioner)
     walking = WalkVerifier(_consistent(verifier, world, args, rollout_model), world, in_use.calibration)
-    stating = StatingVerifier(walking, in_use.state, args.dialect)
+    stating = CalibrationStateVerifier(walking, in_use.state, args.dialect)
     claims = shipped_claim_calibration(args.engine.name)
     return ClaimVerifier(stating, world, in_use.calibration, claims, questioner, reliability)
 
@@ -251,7 +251,7 @@ def _weighing(
     """The consensus, with a model that weighs the evidence first when one is configured."""
     config = args.verifier
     if config.kind == "consensus":
-        return AskingVerifier(consensus, questioner)
+        return InquiryVerifier(consensus, questioner)
     model = make_model(args, config.engine) if config.engine is not None else rollout_model
     if config.kind != "model":
         return VERIFIERS[config.kind](consensus, args)

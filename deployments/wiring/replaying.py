@@ -29,9 +29,9 @@ from tts.routing.locatability import CuesLocator
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
 from tts.verify.consensus.reliability import Reliability
-from tts.verify.verifiers.asking import AskingVerifier, Questioner, most_questions
+from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
-from tts.verify.verifiers.stating import StatingVerifier
+from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner, most_questions
 from tts.verify.verifiers.walk import WalkVerifier
 
 CONSENSUS = "consensus"
@@ -77,9 +77,9 @@ async def _verdict(
     reliability = Reliability.model_validate(replay.sources) if replay.sources else None
     calibration = Calibration.model_validate(replay.calibration)
     consensus = ConsensusVerifier(world, calibration, reliability)
-    asking = AskingVerifier(consensus, Questioner(None, world, VerifierConfig(max_questions=replay.questions)))
+    asking = InquiryVerifier(consensus, Questioner(None, world, VerifierConfig(max_questions=replay.questions)))
     walking = WalkVerifier(asking, world, calibration)
-    verifier = StatingVerifier(walking, CalibrationState.model_validate(replay.state), replay.dialect)
+    verifier = CalibrationStateVerifier(walking, CalibrationState.model_validate(replay.state), replay.dialect)
     options = options.model_copy(update={"verifier_questions": replay.questions})
     request = VerifyRequest(context, photos, options, run.trajectories, readings, inquiry=run.inquiry)
     found = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]

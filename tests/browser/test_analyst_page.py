@@ -7,7 +7,7 @@ from support.service import an_app, idle, serving
 
 from deployments.runstore.sqlite import SQLiteRunStore
 from tts.config import ScriptedEngine
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=MISSING), pytest.mark.asyncio(loop_scope="module")]
 TOWN, KOREAN, GEORGIAN = (

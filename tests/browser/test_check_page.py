@@ -5,7 +5,7 @@ from support.chromium import CHROMIUM, MISSING
 from support.page import ANSWERED, FREE, choose, entries, locate, text_of, violations, write
 from support.service import an_app, serving
 
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=MISSING), pytest.mark.asyncio(loop_scope="module")]
 TOWN = SAMPLES / "town-sign-latin.jpg"  # Bellinzona

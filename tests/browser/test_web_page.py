@@ -36,7 +36,7 @@ from tts.config.cases import CasesConfig
 from tts.domain.geo import Countries
 from tts.geodata.maps.palette import PALETTES
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.store import MemoryStore
 

@@ -21,7 +21,7 @@ from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs, GatewayConfig, ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import FatalError
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 ROOT = Path(__file__).parents[2]
 PROFILE = "thinking_with_map"

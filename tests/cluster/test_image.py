@@ -17,7 +17,7 @@ import pytest
 
 from deployments.gateway.auth import fingerprint, new_key
 from geotts_benchmarks.harness import free_port
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 ROOT = Path(__file__).parents[2]
 MISSING = [program for program in ("buildah", "mmdebstrap", "unshare") if shutil.which(program) is None]

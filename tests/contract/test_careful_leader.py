@@ -7,7 +7,7 @@ import sys
 import pytest
 from support.endpoint import saying, serving
 
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 PROGRAM = "import sys; from deployments.cli import main; sys.argv[0] = 'geotts'; main()"
 SIGN = SAMPLES / "town-sign-latin.jpg"

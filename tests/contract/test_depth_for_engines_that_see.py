@@ -30,10 +30,10 @@ from tts.domain.plan import Depth, Limits, PlanDepth
 from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions
 from tts.errors import ConfigError
+from tts.package_files import SAMPLES
 from tts.ports import Closable
 from tts.profiles import load_profile, profile_names
 from tts.routing.locatability import CuesLocator
-from tts.shipped import SAMPLES
 
 SEEING = {
     "openai": OpenAIEngine(),

@@ -322,7 +322,7 @@ async def test_a_missing_key_is_said_by_the_name_of_its_variable(provide, monkey
 async def test_offline_needs_no_provider_and_no_key(gazetteer, countries):
     async with provided("offline", gazetteer=gazetteer, countries=countries) as (server, catalog):
         assert (await call(catalog, "poi_keyword_search", query="Coimbra")).result.ok
-        assert catalog.outlets == {}
+        assert catalog.provider_clients == {}
     assert server.seen == []
 
 

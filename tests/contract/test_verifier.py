@@ -22,9 +22,9 @@ from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
-from tts.verify.verifiers.asking import AskingVerifier, Questioner
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
+from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner
 
 COIMBRA, PORTO, OSAKA = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=41.1496, lon=-8.611), LatLon(lat=34.69, lon=135.50)
 
@@ -58,7 +58,7 @@ def verifier(request, gazetteer, countries, data_store):
     consensus = ConsensusVerifier(world, shipped("default"))
     places = OfflinePlaces(gazetteer, countries)
     questioner = Questioner(LocalToolbox(places_tools(places, places)), world, VerifierConfig(questions=4))
-    asking = AskingVerifier(consensus, questioner)
+    asking = InquiryVerifier(consensus, questioner)
     checking = ClaimVerifier(asking, world, shipped("default"), shipped_claim_calibration("clues"), questioner)
     return {"consensus": consensus, "asking": asking, "checking": checking}[request.param]
 

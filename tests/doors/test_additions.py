@@ -10,7 +10,7 @@ from support.docs_places import ROOT
 from support.geotts_process import geotts as run
 from support.wheels import install_beside
 
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 EXAMPLE = ROOT / "examples" / "extension"
 PHOTO = str(SAMPLES / "town-sign-latin.jpg")

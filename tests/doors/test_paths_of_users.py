@@ -16,7 +16,7 @@ from support.cutting_server import CuttingServer, is_canary, ollama_pages
 from support.endpoint import Reply, serving
 
 from geotts_benchmarks.harness import free_port
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 PHOTO = str(SAMPLES / "town-sign-latin.jpg")
 HOSTED = ("openai-chat", "openai-reasoning", "gemini", "anthropic", "openrouter")

@@ -7,7 +7,7 @@ from support.chat_servers import Turn, streamed
 from support.endpoint import serving
 from support.geotts_process import geotts
 
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 PHOTO = str(SAMPLES / "town-sign-latin.jpg")  # Bellinzona
 BELLINZONA = '{"lat": 46.192, "lon": 9.017, "city": "Bellinzona", "country": "Switzerland"}'

@@ -15,7 +15,7 @@ from geotts_benchmarks.machines.deployment import TOKEN
 from geotts_benchmarks.machines.namespaces import Machine
 from geotts_benchmarks.machines.ray_nodes import tool
 from support.basics import ROOT
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 __all__ = ["TOKEN", "deploy", "differences", "locate", "operators_environment", "shipped", "wait_for"]
 CONFIGS = ROOT / "ray_configs"

@@ -23,7 +23,7 @@ import yaml
 
 from geotts_benchmarks.machines.ray_nodes import stop_family
 from support.docs_blocks import ROOT, Block, blocks_of
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 BIN = Path(sys.executable).parent
 SERVICE = "http://127.0.0.1:8000"

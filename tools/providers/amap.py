@@ -19,9 +19,9 @@ from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import to_gcj02
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import (
+from tts.toolkit.broker.provider_client import (
     KeyPlace,
-    Outlet,
+    ProviderClient,
     ProviderFailure,
     ProviderPolicy,
     ProviderRequest,
@@ -108,8 +108,8 @@ class Amap:
     needs_network: Final = True
     styles: Final = frozenset[Style](("map",))
 
-    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     def owns(self, place_id: str) -> bool:
         """AMap's ids are ten capitals and digits that begin with B."""
@@ -120,28 +120,28 @@ class Amap:
     ) -> Sequence[PlaceFact]:
         """The first page of AMap's text search. It knows China only, whatever `country` is."""
         parameters = {"keywords": query, "offset": str(limit), "page": "1", "extensions": "base"}
-        reply = await self._outlet.read(self._ask("place/text", parameters), context, _Pois, _failure_of)
+        reply = await self._client.read(self._ask("place/text", parameters), context, _Pois, _failure_of)
         return [_fact(poi) for poi in reply.pois[:limit] if poi.id]
 
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """AMap's input tips; those without an id are left out."""
-        reply = await self._outlet.read(
+        reply = await self._client.read(
             self._ask("assistant/inputtips", {"keywords": query, "datatype": "poi"}), context, _Tips, _failure_of
         )
         return [_fact(tip) for tip in reply.tips if tip.id][:limit]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of an AMap id; None when the reply lists none."""
-        reply = await self._outlet.read(self._ask("place/detail", {"id": place_id}), context, _Pois, _failure_of)
+        reply = await self._client.read(self._ask("place/detail", {"id": place_id}), context, _Pois, _failure_of)
         return _fact(reply.pois[0]) if reply.pois else None
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Positions of an address; ids are administrative codes."""
-        reply = await self._outlet.read(self._ask("geocode/geo", {"address": address}), context, _Geocodes, _failure_of)
+        reply = await self._client.read(self._ask("geocode/geo", {"address": address}), context, _Geocodes, _failure_of)
         return [
             PlaceFact(
                 id=f"adcode:{found.adcode}",
@@ -159,7 +159,7 @@ class Amap:
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """The address at the point first, then places within 1 km; `point` is turned to GCJ-02 before it is sent."""
         parameters = {"location": _location(to_gcj02(point)), "extensions": "all", "radius": "1000"}
-        reply = await self._outlet.read(self._ask("geocode/regeo", parameters), context, _Regeo, _failure_of)
+        reply = await self._client.read(self._ask("geocode/regeo", parameters), context, _Regeo, _failure_of)
         found = reply.regeocode
         place = found.component
         near = [
@@ -193,7 +193,7 @@ class Amap:
         ask = ProviderRequest(
             f"{self._base}/v3/staticmap", parameters, content_types=("image/", "application/json"), max_bytes=4 * 2**20
         )
-        reply = await self._outlet.ask(ask, context, judge_picture)
+        reply = await self._client.ask(ask, context, judge_picture)
         note = f"Zoom {shown}. Source: AMap."
         return MapPicture(reply.content, reply.content_type, min(width, 1024), min(height, 1024), float(shown), note)
 
@@ -266,7 +266,7 @@ def _location(point: LatLon) -> str:
 
 
 def _made(parts: ProviderParts) -> Amap:
-    return Amap(parts.outlet(), parts.base(BASE_URL))
+    return Amap(parts.client(), parts.base(BASE_URL))
 
 
 PROVIDER: Final = Provider(POLICY, "AMAP_API_KEY", KeyPlace("query", KEY_PARAMETER), places=_made, maps=_made)

@@ -9,7 +9,7 @@ from tools.providers.plain import plain_text
 from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderPolicy, ProviderRequest, Reply
 
 BASE_URL: Final = "https://api.search.brave.com"
 KEY_PLACE: Final = KeyPlace("header", "X-Subscription-Token")
@@ -38,13 +38,13 @@ class Brave:
     name: Final = "brave"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """At most 20 hits, without markup; the snippet is the description and one extra snippet."""
         parameters = {"q": query, "count": str(min(limit, _MOST_RESULTS))}
-        reply = await self._outlet.read(ProviderRequest(f"{self._base}/res/v1/web/search", parameters), context, _Hits)
+        reply = await self._client.read(ProviderRequest(f"{self._base}/res/v1/web/search", parameters), context, _Hits)
         return [
             WebFact(
                 number=i,
@@ -58,5 +58,5 @@ class Brave:
 
 
 PROVIDER: Final = Provider(
-    POLICY, "BRAVE_API_KEY", KEY_PLACE, web=lambda parts: Brave(parts.outlet(), parts.base(BASE_URL))
+    POLICY, "BRAVE_API_KEY", KEY_PLACE, web=lambda parts: Brave(parts.client(), parts.base(BASE_URL))
 )

@@ -18,7 +18,14 @@ from tools.providers.provider import Provider, ProviderParts
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderFailure, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import (
+    KeyPlace,
+    ProviderClient,
+    ProviderFailure,
+    ProviderPolicy,
+    ProviderRequest,
+    Reply,
+)
 
 POLICY: Final = ProviderPolicy(per_s=10.0, burst=10.0)
 IN_HEADER: Final = KeyPlace("header", "X-Goog-Api-Key")
@@ -121,8 +128,8 @@ class Google:
     needs_network: Final = True
     styles: Final = frozenset[Style](("map", "satellite"))
 
-    def __init__(self, outlet: Outlet, base_url: str | None = None) -> None:
-        self._outlet = outlet
+    def __init__(self, client: ProviderClient, base_url: str | None = None) -> None:
+        self._client = client
         self._places, self._maps = base_url or PLACES_URL, base_url or MAPS_URL
 
     def owns(self, place_id: str) -> bool:
@@ -136,7 +143,7 @@ class Google:
         body: dict[str, str | int] = {"textQuery": query, "pageSize": limit}
         if country:
             body["regionCode"] = country.lower()
-        reply = await self._outlet.read(self._new("places:searchText", "places.", body), context, _Places)
+        reply = await self._client.read(self._new("places:searchText", "places.", body), context, _Places)
         return [_fact(place) for place in reply.places[:limit]]
 
     async def tips(
@@ -147,14 +154,14 @@ class Google:
         if country:
             body["includedRegionCodes"] = [country.lower()]
         ask = ProviderRequest(f"{self._places}/v1/places:autocomplete", method="POST", json=body)
-        reply = await self._outlet.read(ask, context, _Suggestions)
+        reply = await self._client.read(ask, context, _Suggestions)
         found = [suggestion.place_prediction for suggestion in reply.suggestions if suggestion.place_prediction]
         return [_tip(prediction, country) for prediction in found[:limit]]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of a Google id. Never None: an unknown id raises ToolError."""
         ask = ProviderRequest(f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_FIELDS)})
-        return _fact(await self._outlet.read(ask, context, _Place))
+        return _fact(await self._client.read(ask, context, _Place))
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
@@ -189,12 +196,12 @@ class Google:
             max_bytes=4 * 2**20,
             key_place=_IN_QUERY,
         )
-        reply = await self._outlet.ask(ask, context)
+        reply = await self._client.ask(ask, context)
         return MapPicture(reply.content, reply.content_type, width, height, float(shown), f"Zoom {shown}. Google Maps.")
 
     async def _geocoded(self, parameters: dict[str, str], limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         ask = ProviderRequest(f"{self._maps}/maps/api/geocode/json", parameters, key_place=_IN_QUERY)
-        reply = await self._outlet.read(ask, context, _Geocodes, _failure_of)
+        reply = await self._client.read(ask, context, _Geocodes, _failure_of)
         return [_old_fact(found) for found in reply.results[:limit]]
 
     def _new(self, service: str, prefix: str, body: dict[str, str | int]) -> ProviderRequest:
@@ -258,7 +265,7 @@ def _old_fact(found: _Geocoded) -> PlaceFact:
 
 
 def _made(parts: ProviderParts) -> Google:
-    return Google(parts.outlet(), parts.settings.base_url)
+    return Google(parts.client(), parts.settings.base_url)
 
 
 PROVIDER: Final = Provider(POLICY, "GOOGLE_MAPS_API_KEY", IN_HEADER, places=_made, maps=_made)

@@ -21,10 +21,10 @@ from tools.regions.picture import RegionPicture
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import (
+from tts.toolkit.broker.provider_client import (
     FailureKind,
     KeyPlace,
-    Outlet,
+    ProviderClient,
     ProviderFailure,
     ProviderPolicy,
     ProviderRequest,
@@ -92,8 +92,8 @@ class GoogleVision:
 
     name: Final = "google_vision"
 
-    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """What it shows (at most 3), pages that have it, then at most 5 pictures like it; `limit` in all."""
@@ -102,7 +102,7 @@ class GoogleVision:
             "features": [{"type": "WEB_DETECTION", "maxResults": limit}],
         }
         ask = ProviderRequest(f"{self._base}/v1/images:annotate", method="POST", json={"requests": [wanted]})
-        reply = await self._outlet.read(ask, context, _Answers, _failure_of)
+        reply = await self._client.read(ask, context, _Answers, _failure_of)
         web = reply.responses[0].web_detection
         facts = [*_entities(web), *_pages(web), *_alike(web)]
         return [fact.model_copy(update={"number": i}) for i, fact in enumerate(facts[:limit], 1)]

@@ -16,7 +16,7 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.rewards.released.opencage import query_of, shortened
-from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderPolicy, ProviderRequest, Reply
 
 BASE_URL: Final = "https://api.opencagedata.com"
 KEY_PLACE: Final = KeyPlace("query", "key")
@@ -46,8 +46,8 @@ class OpenCagePlaces:
     name: Final = "opencage"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `oc:`; a position follows."""
@@ -95,7 +95,7 @@ class OpenCagePlaces:
         if country is not None:
             parameters["countrycode"] = country.lower()
         ask = ProviderRequest(f"{self._base}/geocode/v1/json", parameters)
-        reply = await self._outlet.read(ask, context, _Results)
+        reply = await self._client.read(ask, context, _Results)
         return [_fact(found) for found in reply.results[:limit]]
 
 
@@ -122,5 +122,5 @@ def _fact(found: _Found) -> PlaceFact:
 
 
 PROVIDER: Final = Provider(
-    POLICY, "OPENCAGE_API_KEY", KEY_PLACE, places=lambda parts: OpenCagePlaces(parts.outlet(), parts.base(BASE_URL))
+    POLICY, "OPENCAGE_API_KEY", KEY_PLACE, places=lambda parts: OpenCagePlaces(parts.client(), parts.base(BASE_URL))
 )

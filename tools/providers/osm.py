@@ -20,7 +20,7 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.net.client import USER_AGENT
-from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy, ProviderRequest, Reply
 
 POLICY: Final = ProviderPolicy(per_s=1.0, burst=1.0, max_running=1)
 NOMINATIM_URL: Final = "https://nominatim.openstreetmap.org"
@@ -117,14 +117,14 @@ class OsmPlaces:
 
     def __init__(
         self,
-        outlet: Outlet,
+        client: ProviderClient,
         *,
         contact: str = "",
         nominatim_url: str = NOMINATIM_URL,
         photon_url: str = PHOTON_URL,
         overpass_url: str = OVERPASS_URL,
     ) -> None:
-        self._outlet = outlet
+        self._client = client
         self._nominatim, self._photon, self._overpass = nominatim_url, photon_url, overpass_url
         self._headers = {"User-Agent": f"{USER_AGENT} {contact}".strip()}
 
@@ -137,7 +137,7 @@ class OsmPlaces:
     ) -> Sequence[PlaceFact]:
         """Nominatim's search, names in English where there are any."""
         parameters = {"q": query, "limit": str(limit), **({"countrycodes": country.lower()} if country else {})}
-        reply = await self._outlet.read(self._names("search", parameters), context, _FoundList)
+        reply = await self._client.read(self._names("search", parameters), context, _FoundList)
         return [_fact(found) for found in reply.root[:limit]]
 
     async def tips(
@@ -146,7 +146,7 @@ class OsmPlaces:
         """Photon knows no countries to search in: theirs are picked out of more results."""
         asked = limit if country is None else 4 * limit
         ask = ProviderRequest(f"{self._photon}/api/", {"q": query, "limit": str(asked)}, self._headers)
-        reply = await self._outlet.read(ask, context, _Features)
+        reply = await self._client.read(ask, context, _Features)
         tips = [_tip(feature) for feature in reply.features if feature.properties.name]
         return [tip for tip in tips if country is None or tip.country_code == country.upper()][:limit]
 
@@ -162,7 +162,7 @@ class OsmPlaces:
             method="POST",
             content=f"data={query}".encode(),
         )
-        reply = await self._outlet.read(ask, context, _Elements)
+        reply = await self._client.read(ask, context, _Elements)
         return _detail(reply.elements[0]) if reply.elements else None
 
     async def geocode(
@@ -174,7 +174,7 @@ class OsmPlaces:
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """The one place that Nominatim gives at the point, whatever `limit`; nothing at sea."""
         parameters = {"lat": f"{point.lat:.7f}", "lon": f"{point.lon:.7f}", "zoom": "18"}
-        found = await self._outlet.read(self._names("reverse", parameters), context, _Found)
+        found = await self._client.read(self._names("reverse", parameters), context, _Found)
         return [_fact(found)] if found.osm_id else []
 
     def _names(self, service: str, parameters: dict[str, str]) -> ProviderRequest:
@@ -241,7 +241,7 @@ def _url(kind: str, number: int) -> str:
 def _places(parts: ProviderParts) -> OsmPlaces:
     urls = parts.settings.urls
     return OsmPlaces(
-        parts.outlet(),
+        parts.client(),
         contact=parts.contact,
         nominatim_url=urls.get("nominatim", NOMINATIM_URL),
         photon_url=urls.get("photon", PHOTON_URL),
@@ -254,7 +254,7 @@ def _maps(parts: ProviderParts) -> tiles.TileMaps:
     templates: dict[Style, str] = {"map": urls.get("tiles", tiles.OSM_TILES)}
     if "satellite_tiles" in urls:
         templates["satellite"] = urls["satellite_tiles"]
-    return tiles.TileMaps(parts.outlet_for("tiles", tiles.POLICY), templates, contact=parts.contact)
+    return tiles.TileMaps(parts.client_for("tiles", tiles.POLICY), templates, contact=parts.contact)
 
 
 PROVIDER: Final = Provider(POLICY, places=_places, maps=_maps)

@@ -9,18 +9,18 @@ from tools.maps import MapsProvider
 from tools.places import PlacesProvider
 from tools.web import WebProvider
 from tts.config import ProviderSettings
-from tts.toolkit.broker.outlet import Judge, KeyPlace, Outlet, ProviderPolicy
+from tts.toolkit.broker.provider_client import Judge, KeyPlace, ProviderClient, ProviderPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderParts:
-    """What a provider is made of. `offline` answers what it lacks; `outlet_for` gives a further outlet by its kind."""
+    """What a provider is made of. `offline` answers what it lacks; `client_for` gives a further client by its kind."""
 
-    outlet: Callable[[], Outlet]
+    client: Callable[[], ProviderClient]
     settings: ProviderSettings
     contact: str
     offline: PlacesProvider
-    outlet_for: Callable[[str, ProviderPolicy], Outlet]
+    client_for: Callable[[str, ProviderPolicy], ProviderClient]
 
     def base(self, usual: str) -> str:
         """The address that the operator names, else the usual one."""

@@ -10,9 +10,9 @@ from tools.providers.tape import TapeSearch
 from tts.config import ProviderSettings
 from tts.errors import ConfigError
 from tts.eval.photo_table import read_photo_table
-from tts.toolkit.reverse_cache.as_tape import as_tape
 from tts.toolkit.reverse_cache.evaluation import has_files, read_files
 from tts.toolkit.reverse_cache.tables import has_tables, read_tables
+from tts.toolkit.reverse_cache.tape_conversion import as_tape
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse import import_reverse
 from tts.toolkit.tape.search import SearchTape

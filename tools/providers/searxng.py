@@ -10,7 +10,7 @@ from tools.providers.provider import Provider, ProviderParts
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.errors import ConfigError
-from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy, ProviderRequest, Reply
 
 POLICY: Final = ProviderPolicy(per_s=4.0, burst=8.0)
 
@@ -31,13 +31,13 @@ class Searxng:
     name: Final = "searxng"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str) -> None:
-        self._outlet, self._base = outlet, base_url.rstrip("/")
+    def __init__(self, client: ProviderClient, base_url: str) -> None:
+        self._client, self._base = client, base_url.rstrip("/")
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of the instance's JSON search, in its order."""
         ask = ProviderRequest(f"{self._base}/search", {"q": query, "format": "json"})
-        reply = await self._outlet.read(ask, context, _Hits)
+        reply = await self._client.read(ask, context, _Hits)
         return [
             WebFact(
                 number=i,
@@ -53,7 +53,7 @@ class Searxng:
 def _web(parts: ProviderParts) -> Searxng:
     if parts.settings.base_url is None:
         raise ConfigError("searxng needs tools.settings.searxng.base_url: the address of your instance")
-    return Searxng(parts.outlet(), parts.settings.base_url)
+    return Searxng(parts.client(), parts.settings.base_url)
 
 
 PROVIDER: Final = Provider(POLICY, web=_web)

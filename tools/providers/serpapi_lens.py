@@ -17,9 +17,9 @@ from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import (
+from tts.toolkit.broker.provider_client import (
     KeyPlace,
-    Outlet,
+    ProviderClient,
     ProviderFailure,
     ProviderPolicy,
     ProviderRequest,
@@ -50,14 +50,14 @@ class SerpapiLens:
 
     name: Final = "serpapi_lens"
 
-    def __init__(self, outlet: Outlet, upload: RegionUpload, base_url: str = BASE_URL) -> None:
-        self._outlet, self._upload, self._base = outlet, upload, base_url
+    def __init__(self, client: ProviderClient, upload: RegionUpload, base_url: str = BASE_URL) -> None:
+        self._client, self._upload, self._base = client, upload, base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Pages with this very picture first, then those that look like it; each page once."""
         async with self._upload.lent(picture, context) as url:
             params = {"engine": "google_lens", "url": url, "no_cache": "true"}
-            reply = await self._outlet.read(
+            reply = await self._client.read(
                 ProviderRequest(f"{self._base}/search.json", params), context, _Hits, _failure_of
             )
         exact = {hit.link for hit in reply.exact_matches}

@@ -12,9 +12,9 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import (
+from tts.toolkit.broker.provider_client import (
     KeyPlace,
-    Outlet,
+    ProviderClient,
     ProviderFailure,
     ProviderPolicy,
     ProviderRequest,
@@ -59,13 +59,13 @@ class SerperWeb:
     name: Final = "serper"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits of Google's web search, in its order."""
         ask = ProviderRequest(f"{self._base}/search", method="POST", json={"q": query, "num": limit})
-        reply = await self._outlet.read(ask, context, _Hits)
+        reply = await self._client.read(ask, context, _Hits)
         return [
             WebFact(number=i, title=plain_text(h.title), snippet=plain_text(h.snippet), url=h.link, source="Serper")
             for i, h in enumerate(reply.organic[:limit], 1)
@@ -78,8 +78,8 @@ class SerperPlaces:
     name: Final = "serper"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, reverse: PlacesProvider, base_url: str = BASE_URL) -> None:
-        self._outlet, self._reverse, self._base = outlet, reverse, base_url
+    def __init__(self, client: ProviderClient, reverse: PlacesProvider, base_url: str = BASE_URL) -> None:
+        self._client, self._reverse, self._base = client, reverse, base_url
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `cid:`, the number of a place on Google Maps."""
@@ -90,7 +90,7 @@ class SerperPlaces:
     ) -> Sequence[PlaceFact]:
         """Places of Google Maps; `country` is sent as `gl`, which only prefers it; replies do not name a country."""
         body = {"q": query, **({"gl": country.lower()} if country else {})}
-        reply = await self._outlet.read(
+        reply = await self._client.read(
             ProviderRequest(f"{self._base}/places", method="POST", json=body), context, _Places
         )
         return [_fact(place) for place in reply.places[:limit]]
@@ -104,7 +104,7 @@ class SerperPlaces:
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of an id from `search`; None when there is none."""
         body = {"cid": place_id.removeprefix(_ID)}
-        reply = await self._outlet.read(
+        reply = await self._client.read(
             ProviderRequest(f"{self._base}/maps", method="POST", json=body), context, _Places
         )
         return _fact(reply.places[0]) if reply.places else None
@@ -145,6 +145,6 @@ PROVIDER: Final = Provider(
     "SERPER_API_KEY",
     KEY_PLACE,
     judge,
-    places=lambda parts: SerperPlaces(parts.outlet(), parts.offline, parts.base(BASE_URL)),
-    web=lambda parts: SerperWeb(parts.outlet(), parts.base(BASE_URL)),
+    places=lambda parts: SerperPlaces(parts.client(), parts.offline, parts.base(BASE_URL)),
+    web=lambda parts: SerperWeb(parts.client(), parts.base(BASE_URL)),
 )

@@ -15,7 +15,7 @@ from tools.regions.picture import RegionPicture
 from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy, ProviderRequest, Reply
 
 BASE_URL: Final = serper.BASE_URL
 KEY_PLACE: Final = serper.KEY_PLACE
@@ -37,14 +37,14 @@ class SerperLens:
 
     name: Final = "serper_lens"
 
-    def __init__(self, outlet: Outlet, upload: RegionUpload, base_url: str = BASE_URL) -> None:
-        self._outlet, self._upload, self._base = outlet, upload, base_url
+    def __init__(self, client: ProviderClient, upload: RegionUpload, base_url: str = BASE_URL) -> None:
+        self._client, self._upload, self._base = client, upload, base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits for the picture, which has a URL only while this call lasts."""
         async with self._upload.lent(picture, context) as url:
             ask = ProviderRequest(f"{self._base}/lens", method="POST", json={"url": url})
-            reply = await self._outlet.read(ask, context, _Hits)
+            reply = await self._client.read(ask, context, _Hits)
         return [
             WebFact(
                 number=i, title=plain_text(hit.title), snippet=plain_text(hit.source), url=hit.link, source="Serper"

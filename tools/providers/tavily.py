@@ -10,9 +10,9 @@ from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import (
+from tts.toolkit.broker.provider_client import (
     KeyPlace,
-    Outlet,
+    ProviderClient,
     ProviderFailure,
     ProviderPolicy,
     ProviderRequest,
@@ -41,13 +41,13 @@ class Tavily:
     name: Final = "tavily"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of a basic search, in Tavily's order."""
         body = {"query": query, "max_results": limit, "search_depth": "basic"}
-        reply = await self._outlet.read(
+        reply = await self._client.read(
             ProviderRequest(f"{self._base}/search", method="POST", json=body), context, _Hits
         )
         return [
@@ -64,5 +64,5 @@ def judge(reply: Fetched) -> ProviderFailure | None:
 
 
 PROVIDER: Final = Provider(
-    POLICY, "TAVILY_API_KEY", KEY_PLACE, judge, web=lambda parts: Tavily(parts.outlet(), parts.base(BASE_URL))
+    POLICY, "TAVILY_API_KEY", KEY_PLACE, judge, web=lambda parts: Tavily(parts.client(), parts.base(BASE_URL))
 )

@@ -15,7 +15,7 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.client import USER_AGENT
-from tts.toolkit.broker.outlet import Outlet, ProviderPolicy, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy, ProviderRequest
 
 OSM_TILES: Final = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
 POLICY: Final = ProviderPolicy(per_s=10.0, burst=12.0, max_running=4)
@@ -32,7 +32,7 @@ class TileMaps:
 
     def __init__(
         self,
-        outlet: Outlet,
+        client: ProviderClient,
         templates: Mapping[Style, str],
         *,
         name: str = "osm",
@@ -41,7 +41,7 @@ class TileMaps:
     ) -> None:
         self.name = name
         self.styles = frozenset(templates)
-        self._outlet, self._templates, self._attribution = outlet, dict(templates), attribution
+        self._client, self._templates, self._attribution = client, dict(templates), attribution
         self._headers = {"User-Agent": f"{USER_AGENT} {contact}".strip()}
 
     async def picture(
@@ -67,7 +67,7 @@ class TileMaps:
     async def _tile(self, style: Style, zoom: int, x: int, y: int, context: RequestContext) -> Image.Image:
         url = self._templates[style].format(z=zoom, x=x, y=y)
         ask = ProviderRequest(url, headers=self._headers, content_types=("image/",), max_bytes=2 * 2**20)
-        reply = await self._outlet.ask(ask, context)
+        reply = await self._client.ask(ask, context)
         try:
             with Image.open(io.BytesIO(reply.content), formats=("PNG", "JPEG", "WEBP")) as tile:
                 if tile.width * tile.height > 4 * _SIDE * _SIDE:

@@ -9,7 +9,7 @@ from tools.providers.plain import plain_text
 from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderPolicy, ProviderRequest, Reply
 
 BASE_URL: Final = "https://ydc-index.io"
 KEY_PLACE: Final = KeyPlace("header", "X-API-Key")
@@ -37,13 +37,13 @@ class Ydc:
     name: Final = "ydc"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Web hits; the snippet is the first two of a page, or its description."""
         ask = ProviderRequest(f"{self._base}/v1/search", {"query": query, "count": str(limit)})
-        reply = await self._outlet.read(ask, context, _Hits)
+        reply = await self._client.read(ask, context, _Hits)
         return [
             WebFact(
                 number=i,
@@ -57,5 +57,5 @@ class Ydc:
 
 
 PROVIDER: Final = Provider(
-    POLICY, "YDC_API_KEY", KEY_PLACE, web=lambda parts: Ydc(parts.outlet(), parts.base(BASE_URL))
+    POLICY, "YDC_API_KEY", KEY_PLACE, web=lambda parts: Ydc(parts.client(), parts.base(BASE_URL))
 )

@@ -18,14 +18,14 @@ from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.net.client import SafeClient
 from tts.net.secret import Scrubber
-from tts.toolkit.broker.outlet import Outlet
+from tts.toolkit.broker.provider_client import ProviderClient
 
 
-class OutletOf(Protocol):
-    """How an outlet is made, or found again, by its name."""
+class ProviderClientOf(Protocol):
+    """Returns the client of a provider by name; makes it on the first call."""
 
-    def __call__(self, name: ProviderName) -> Outlet:
-        """The outlet of a provider; calls with the same name share one."""
+    def __call__(self, name: ProviderName) -> ProviderClient:
+        """The client of a provider; calls with the same name share one."""
         ...
 
 
@@ -39,7 +39,7 @@ class Regions:
 
 def make_regions(
     config: ToolsConfig,
-    outlet_of: OutletOf,
+    client_of: ProviderClientOf,
     client_for: Callable[[str], SafeClient],
     *,
     public_url: str | None,
@@ -71,23 +71,23 @@ def make_regions(
                 scrubber=scrubber,
                 record=record,
             )
-    providers = [_provider(name, config, outlet_of, upload) for name in names]
+    providers = [_provider(name, config, client_of, upload) for name in names]
     settings = config.region_search
     hide = None if settings.blur is None else Blur(settings.blur)
     return Regions(RegionSearch(providers, max_side_px=settings.max_side_px, hide=hide), shelf)
 
 
 def _provider(
-    name: ProviderName, config: ToolsConfig, outlet_of: OutletOf, upload: RegionUpload | None
+    name: ProviderName, config: ToolsConfig, client_of: ProviderClientOf, upload: RegionUpload | None
 ) -> RegionProvider:
     settings = config.settings.get(name)
     base = settings.base_url if settings is not None else None
     if name == "google_vision":
-        return google_vision.GoogleVision(outlet_of(name), base or google_vision.BASE_URL)
+        return google_vision.GoogleVision(client_of(name), base or google_vision.BASE_URL)
     assert upload is not None
     if name == "serpapi_lens":
-        return serpapi_lens.SerpapiLens(outlet_of(name), upload, base or serpapi_lens.BASE_URL)
-    return serper_lens.SerperLens(outlet_of(name), upload, base or serper_lens.BASE_URL)
+        return serpapi_lens.SerpapiLens(client_of(name), upload, base or serpapi_lens.BASE_URL)
+    return serper_lens.SerperLens(client_of(name), upload, base or serper_lens.BASE_URL)
 
 
 def _store(

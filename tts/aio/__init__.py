@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tts.aio.deadline import Deadline
-from tts.aio.fleet import Fleet
+from tts.aio.growing_merge import GrowingMerge
 from tts.aio.limits import Limiter, Turnstile
 from tts.aio.streams import Channel, Send, batches, closing, coalesce, merge, stream, together
 from tts.aio.tasks import beside, cancel_and_wait, heeding_cancels, spawn, to_its_end
@@ -11,7 +11,7 @@ from tts.aio.tasks import beside, cancel_and_wait, heeding_cancels, spawn, to_it
 __all__ = [
     "Channel",
     "Deadline",
-    "Fleet",
+    "GrowingMerge",
     "Limiter",
     "Send",
     "Turnstile",

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from tts.config.app import AppArgs
 from tts.dialects.released.chosen_loop import with_chosen_loop
 from tts.errors import ConfigError
-from tts.wrong_fields import in_words
+from tts.field_errors import field_error_text
 
 
 def load_config(
@@ -62,7 +62,7 @@ def _validated(tree: dict[str, Any], name: str) -> AppArgs:
         return AppArgs.model_validate(tree)
     except ValidationError as error:
         lines = [
-            f"  {'.'.join(str(p) for p in e['loc']) or '(top)'}: {in_words(e, AppArgs, 'setting')}"
+            f"  {'.'.join(str(p) for p in e['loc']) or '(top)'}: {field_error_text(e, AppArgs, 'setting')}"
             for e in error.errors()
         ]
         raise ConfigError("\n".join([f"{name} is not valid:", *lines])) from error

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tts.aio import Deadline, Fleet
+from tts.aio import Deadline, GrowingMerge
 from tts.domain.answer import StopReason
 from tts.domain.description import Description
 from tts.domain.events import Event, Hypothesised, RolloutFinished, RolloutResumed
@@ -21,7 +21,7 @@ from tts.domain.watch_settings import WatchSettings
 from tts.ensemble.first_description import FirstDescription, with_descriptions
 from tts.ensemble.first_turn import LEADER
 from tts.ensemble.leader import LeaderRule
-from tts.ensemble.past import Past
+from tts.ensemble.resumed_request import ResumedRequest
 from tts.ensemble.stopping import ConsensusWatch
 from tts.ensemble.stragglers import straggler_s
 from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, Routing
@@ -49,7 +49,7 @@ class Beside:
     planned: Planned | None = None
 
 
-_Fleet = Fleet[Sequence[RolloutItem | Routing]]
+_RolloutMerge = GrowingMerge[Sequence[RolloutItem | Routing]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,33 +107,35 @@ class Ensemble:
     async def run(self, group: GroupRequest, added: int, deadline: Deadline) -> StopReason | None:
         """Start `added` more rollouts like `group` and follow them; why they were stopped, None if they all ended."""
         self._wanted = len(self._started) + added
-        fleet: _Fleet = Fleet()
-        async with fleet:
-            self._start(fleet, group, added)
-            reason = await self._follow(fleet, group, deadline)
+        merged: _RolloutMerge = GrowingMerge()
+        async with merged:
+            self._start(merged, group, added)
+            reason = await self._follow(merged, group, deadline)
         if reason is not None:
             await self._close_open(reason)
         return reason
 
-    async def resume(self, group: GroupRequest, past: Past, total: int, deadline: Deadline) -> StopReason | None:
-        """Go on where a lost process stopped, until there are `total` rollouts: what it finished is not done again.
+    async def resume(
+        self, group: GroupRequest, resumed: ResumedRequest, total: int, deadline: Deadline
+    ) -> StopReason | None:
+        """Continue where a lost process stopped, until there are `total` rollouts. Finished rollouts are not repeated.
 
-        Open rollouts start from their checkpoints, those without one all over; rollouts it did not start are new.
+        Open rollouts continue from their checkpoints; without one they start again. The rest of `total` is new.
         """
         mine = range(self._numbered_from, self._numbered_from + total)
-        begun = {i: trajectory for i, trajectory in past.run.rollouts.items() if i in mine}
+        begun = {i: trajectory for i, trajectory in resumed.run.rollouts.items() if i in mine}
         ended = [i for i, trajectory in sorted(begun.items()) if trajectory.stop_reason is not None]
         self._started, self._took = dict.fromkeys(mine, _now()), dict.fromkeys(ended, 0.0)
         self._wanted = total
-        for i in sorted(set(begun) - set(ended) - set(past.checkpoints)):
+        for i in sorted(set(begun) - set(ended) - set(resumed.checkpoints)):
             await self._sink.emit(RolloutResumed(rollout_id=i, from_turn=-1))
         open_ids = [i for i in mine if i not in ended]
         if not open_ids:
             return None
-        fleet: _Fleet = Fleet()
-        async with fleet:
-            self._launch(fleet, replace(group, files=dict(past.files)), open_ids, past.checkpoints)
-            reason = await self._follow(fleet, group, deadline)
+        merged: _RolloutMerge = GrowingMerge()
+        async with merged:
+            self._launch(merged, replace(group, files=dict(resumed.files)), open_ids, resumed.checkpoints)
+            reason = await self._follow(merged, group, deadline)
         if reason is not None:
             await self._close_open(reason)
         return reason
@@ -145,11 +147,11 @@ class Ensemble:
         """
         self._beside, self._planned = beside, beside.planned
         self._wanted = 1 if beside.planned is None else beside.planned.total
-        fleet: _Fleet = Fleet()
-        async with fleet:
-            self._start(fleet, group, 1 if beside.planned is None else beside.planned.total)
-            fleet.add(_once(beside.rate))
-            reason = await self._follow(fleet, group, deadline)
+        merged: _RolloutMerge = GrowingMerge()
+        async with merged:
+            self._start(merged, group, 1 if beside.planned is None else beside.planned.total)
+            merged.add(_once(beside.rate))
+            reason = await self._follow(merged, group, deadline)
         if reason is not None:
             await self._close_open(reason)
         self._beside = None
@@ -160,7 +162,7 @@ class Ensemble:
         """Whether the plan was known without it, so that nobody waits for a rating that takes longer than rollouts."""
         return self._beside is not None and self._beside.planned is not None
 
-    def _join(self, fleet: _Fleet) -> None:
+    def _join(self, merged: _RolloutMerge) -> None:
         """Start the rollouts that were waiting for the leader, as far as its rule lets them."""
         if self._beside is None or self._planned is None:
             return
@@ -169,7 +171,7 @@ class Ensemble:
         missing = allowed - len(self._started)
         if missing > 0:
             self._wanted = len(self._started) + missing
-            self._start(fleet, replace(self._planned.group, warm=True), missing)
+            self._start(merged, replace(self._planned.group, warm=True), missing)
 
     def _gate_at(self) -> float | None:
         """Until when siblings wait for the leader's first token, on the loop's clock; None when none waits for that."""
@@ -179,14 +181,14 @@ class Ensemble:
         until = None if wait_s is None else self._started[LEADER] + wait_s
         return until if until is not None and until > _now() else None
 
-    def _start(self, fleet: _Fleet, group: GroupRequest, added: int) -> None:
+    def _start(self, merged: _RolloutMerge, group: GroupRequest, added: int) -> None:
         first = self._numbered_from + len(self._started)
         numbers = range(first, first + added)
         self._started |= dict.fromkeys(numbers, _now())
-        self._launch(fleet, group, numbers, {})
+        self._launch(merged, group, numbers, {})
 
     def _launch(
-        self, fleet: _Fleet, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
+        self, merged: _RolloutMerge, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
         group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._wanted))
         begun = self._sink.run().rollouts
@@ -197,46 +199,46 @@ class Ensemble:
         ]
         parts = split(len(tasks), self._rollouts.group_size(len(tasks)))
         groups = [replace(group, tasks=tuple(tasks[i] for i in ids)) for ids in parts]
-        self._add(fleet, self._description.hold(groups, self._sink.descriptions, _now()))
+        self._add(merged, self._description.hold(groups, self._sink.descriptions, _now()))
 
-    def _add(self, fleet: _Fleet, groups: Sequence[GroupRequest]) -> bool:
+    def _add(self, merged: _RolloutMerge, groups: Sequence[GroupRequest]) -> bool:
         """Run the groups; whether there was any."""
         for group in groups:
-            fleet.add(self._rollouts.run(group))
+            merged.add(self._rollouts.run(group))
         return bool(groups)
 
-    async def _follow(self, fleet: _Fleet, group: GroupRequest, deadline: Deadline) -> StopReason | None:
+    async def _follow(self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline) -> StopReason | None:
         while True:
             gate = self._gate_at()
             until = min(at for at in (deadline.at, self._patience(), gate, self._description.until) if at is not None)
-            batches = await fleet.take(until=until)
+            batches = await merged.take(until=until)
             if batches is None:
-                if (reason := self._on_time(fleet, group, deadline, gate, until)) is not None:
+                if (reason := self._on_time(merged, group, deadline, gate, until)) is not None:
                     return reason
                 continue
             if not batches:
-                if not self._add(fleet, self._description.release_all(self._sink.descriptions)):
+                if not self._add(merged, self._description.release_all(self._sink.descriptions)):
                     return None
                 continue
             news = await self._forward(batches)
-            self._add(fleet, self._description.release(self._sink.descriptions, _now()))
-            self._join(fleet)
+            self._add(merged, self._description.release(self._sink.descriptions, _now()))
+            self._join(merged)
             if news and (reason := await self._enough()) is not None:
                 return reason
             if self._needs_no_rating and len(self._took) >= len(self._started):
                 return None
 
     def _on_time(
-        self, fleet: _Fleet, group: GroupRequest, deadline: Deadline, gate: float | None, until: float
+        self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline, gate: float | None, until: float
     ) -> StopReason | None:
         """What happens at `until`, when nothing came before it; why the rollouts that still run are stopped, if so."""
         if deadline.passed:
             return StopReason.DEADLINE
         if until == self._description.until:
-            self._add(fleet, self._description.release_all(self._sink.descriptions))
+            self._add(merged, self._description.release_all(self._sink.descriptions))
         elif until == gate:
-            self._join(fleet)
-        elif not self._hedge(fleet, group):
+            self._join(merged)
+        elif not self._hedge(merged, group):
             return StopReason.CANCELLED
         return None
 
@@ -297,12 +299,12 @@ class Ensemble:
         late = straggler_s([*self._took.values()], len(self._started)) if open_since else None
         return None if late is None else max(open_since) + late
 
-    def _hedge(self, fleet: _Fleet, group: GroupRequest) -> bool:
+    def _hedge(self, merged: _RolloutMerge, group: GroupRequest) -> bool:
         """Run fresh rollouts beside the stragglers, once; whoever ends first counts. False: cut them instead."""
         if self._settings.stragglers != "hedge" or self._hedged:
             return False
         self._hedged = True
-        self._start(fleet, group, len(self._started) - len(self._took))
+        self._start(merged, group, len(self._started) - len(self._took))
         return True
 
     async def _close_open(self, reason: StopReason) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tts.domain.stop_experience import StopExperience, StopState
 from tts.domain.stop_table import Band
 from tts.ensemble.first_turn import REGION_KM, TOWN_KM
-from tts.ensemble.standing import Standing
+from tts.ensemble.vote_count import VoteCount
 from tts.weights import weights
 
 _W = weights("watch")
@@ -39,28 +39,28 @@ class LossRule:
         self._may_stop = True
         self._opened = False
         self._learned: set[int] = set()
-        self._on_the_way: dict[StopState, tuple[Standing, bool]] = {}
+        self._on_the_way: dict[StopState, tuple[VoteCount, bool]] = {}
 
-    def decided(self, standing: Standing, ended: int, n: int) -> bool:
+    def decided(self, vote_count: VoteCount, ended: int, n: int) -> bool:
         """Whether the rollouts that still run are to be stopped, now that `ended` of `n` have ended."""
         if not self._opened:
             self._opened, self._may_stop = True, self._experience.open(self._band, self._allowed)
-        state = StopState(self._band, n, ended, standing.cell)
+        state = StopState(self._band, n, ended, vote_count.cell)
         if state.left <= 0:
-            self._learn(standing, n)
+            self._learn(vote_count, n)
             return False
         if state not in self._on_the_way:
             stops = self._may_stop and _may_decide(state) and self._experience.pays(state, self._allowed)
-            self._on_the_way[state] = standing, stops
+            self._on_the_way[state] = vote_count, stops
         return self._on_the_way[state][1]
 
-    def _learn(self, last: Standing, n: int) -> None:
+    def _learn(self, last: VoteCount, n: int) -> None:
         if n in self._learned:
             return
         self._learned.add(n)
-        for state, (standing, _) in self._on_the_way.items():
+        for state, (vote_count, _) in self._on_the_way.items():
             if state.n == n and _may_decide(state):
-                self._experience.learn(state, standing.moved_to(last), last.votes)
+                self._experience.learn(state, vote_count.moved_to(last), last.votes)
 
 
 def _may_decide(state: StopState) -> bool:

@@ -22,7 +22,7 @@ from tts.domain.trajectory import Trajectory
 from tts.domain.watch_settings import TownGuess
 from tts.ensemble.first_turn import LEADER, REGION_KM, TOWN_KM, UNTRUSTED, is_clear
 from tts.ensemble.loss_rule import LossRule, guess_tolerance_km
-from tts.ensemble.standing import Standing, standing_of
+from tts.ensemble.vote_count import VoteCount, count_votes
 from tts.ensemble.witnesses import Witnesses
 
 _SLACK = 1e-9
@@ -132,7 +132,7 @@ class ConsensusWatch:
         kind = self._policy.kind
         if self._loss is not None:
             ended = max(finished, len(final))
-            return self._loss.decided(self._standing(final, share, km, ended - len(final)), ended, n)
+            return self._loss.decided(self._vote_count(final, share, km, ended - len(final)), ended, n)
         if kind is StopKind.INSTALLED:
             return STOP_POLICIES[self._policy.installed](StopView(final, finished, n, self._radius_km))
         if kind is StopKind.FIRST:
@@ -153,15 +153,15 @@ class ConsensusWatch:
             most = max(sum(s * min(1.0, max(0.0, 2.0 - away / reach)) for s, away in _pairs(share, row)) for row in km)
         return more_than_half(most, total - most) >= self._policy.probability - _SLACK
 
-    def _standing(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], pointless: int) -> Standing:
+    def _vote_count(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], pointless: int) -> VoteCount:
         tolerance_km = guess_tolerance_km(self._radius_km)
-        return standing_of(final, share, km, reach_km=self._reach_km, pointless=pointless, tolerance_km=tolerance_km)
+        return count_votes(final, share, km, reach_km=self._reach_km, pointless=pointless, tolerance_km=tolerance_km)
 
-    def standing(self, trajectories: Sequence[Trajectory]) -> Standing:
+    def vote_count(self, trajectories: Sequence[Trajectory]) -> VoteCount:
         """How the votes of the rollouts that ended stand."""
         final = [ballot for ballot in self._ballots(trajectories) if ballot.final]
         ended = sum(t.stop_reason is not None for t in trajectories)
-        return self._standing(final, *_columns(final), max(0, ended - len(final)))
+        return self._vote_count(final, *_columns(final), max(0, ended - len(final)))
 
     def _futile(self, final: Sequence[Ballot]) -> bool:
         """No two agree, and those who only guess show that the photo does not tell: one where a town is wanted, two

@@ -19,8 +19,8 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTable
 from tts.domain.watch_settings import TownGuess
 from tts.ensemble.loss_rule import band_of
-from tts.ensemble.standing import Standing
 from tts.ensemble.stopping import ConsensusWatch
+from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
 from tts.eval.calibrating import Case
 from tts.verify.evidence.world import World
@@ -96,7 +96,7 @@ def _steps(endings: Sequence[_Ending], radius_km: float, guesses: TownGuess) -> 
     steps = []
     for ending in endings:
         watch.forget()
-        at = [_standing(watch, ending, count) for count in range(1, len(ending.order) + 1)]
+        at = [_vote_count(watch, ending, count) for count in range(1, len(ending.order) + 1)]
         right = [error < radius_km for error in ending.errors_km]
         for end in range(1, len(at)):
             for now in range(end):
@@ -105,8 +105,8 @@ def _steps(endings: Sequence[_Ending], radius_km: float, guesses: TownGuess) -> 
     return steps
 
 
-def _standing(watch: ConsensusWatch, ending: _Ending, count: int) -> Standing:
-    return watch.standing([ending.case.trajectories[i] for i in ending.order[:count]])
+def _vote_count(watch: ConsensusWatch, ending: _Ending, count: int) -> VoteCount:
+    return watch.vote_count([ending.case.trajectories[i] for i in ending.order[:count]])
 
 
 def _band(families: Sequence[Sequence[_Step]]) -> BandTable:

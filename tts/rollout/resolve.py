@@ -10,8 +10,8 @@ from functools import lru_cache
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Claim, Level
 from tts.domain.tooling import PlaceFact, ToolResult
-from tts.geodata.alike import same_place
 from tts.geodata.countries import Countries
+from tts.geodata.same_place import same_place
 
 
 def placed(stated: StatedAnswer, result: ToolResult) -> StatedAnswer | None:

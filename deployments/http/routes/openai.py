@@ -27,7 +27,7 @@ from deployments.http.routes.continuing import continued
 from deployments.http.routes.locate import Asked
 from deployments.http.service import Service
 from deployments.runstore import StoreUnavailable
-from deployments.runstore.reading import event_of
+from deployments.runstore.decoding import event_of
 from geotts_client.continue_options import ContinueOptions
 from tts.aio import closing
 from tts.api.openai import MODELS, ChatRequest, Completion, FollowUp

@@ -28,7 +28,7 @@ from deployments.http.routes.continuing import continued
 from deployments.http.routes.locate import Asked
 from deployments.http.service import Service
 from deployments.runstore import RunMeta
-from deployments.runstore.reading import event_of
+from deployments.runstore.decoding import event_of
 from tts.aio import closing, spawn
 from tts.api.responses import ResponseFold, ResponsesRequest, request_id
 from tts.api.sse import HEARTBEAT

@@ -1,10 +1,10 @@
 // The answer: where, how exactly, how sure, and what a person can check.
 
-import { checkedEvidence, checkedHeadline } from "./checked.js";
+import { checkedEvidence, checkedHeadline } from "./check_result.js";
 import { bar, byId, coordinates, copy, count, cut, distance, download, el, fact, fill, link, percent, placeName, sentence } from "./dom.js";
 import { whatLeft } from "./egress.js";
 import { evidence } from "./evidence.js";
-import { goOn, notThere, whatChanged } from "./goon.js";
+import { goOn, notThere, whatChanged } from "./next_steps.js";
 import { linkOf } from "./links.js";
 import { geoAddress, sexagesimal, utm } from "./notations.js";
 import { hue } from "./worldmap.js";

@@ -1,7 +1,7 @@
 // The page as a whole: the form, the queue of photos, the case they belong to, and which request is looked at.
 
 import { showAnswer } from "./answer.js";
-import { againFeed, photosFeed } from "./asking.js";
+import { againFeed, photosFeed } from "./request_form.js";
 import { CaseFile } from "./casefile.js";
 import { CaseView, listCases } from "./caseview.js";
 import { Claims } from "./claims.js";
@@ -11,7 +11,7 @@ import { engineWords } from "./engine.js";
 import { Feed } from "./feed.js";
 import { startLinking } from "./links.js";
 import { Live } from "./live.js";
-import { showOnMap } from "./onmap.js";
+import { showOnMap } from "./answer_layers.js";
 import { Photos } from "./photos.js";
 import { startPrinting } from "./printing.js";
 import { Problem, fieldName, unreachable } from "./problems.js";

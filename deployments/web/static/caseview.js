@@ -1,6 +1,6 @@
 // The case on the page: its title, photos and answers, statements, notes and tags; and the list of all cases.
 
-import { verdictWords } from "./checked.js";
+import { verdictWords } from "./check_result.js";
 import { byId, copy, count, el, fill, release } from "./dom.js";
 
 const STANDINGS = { open: "open", holds: "holds", fails: "does not hold" };

@@ -1,6 +1,6 @@
 // The map: tiles, the places in layers, scale and coordinates. Leaflet comes with the first place that is to be shown.
 
-import { centreOf } from "./checked.js";
+import { centreOf } from "./check_result.js";
 import { byId, clean, coordinates, cut, distance, el, fill, placeName } from "./dom.js";
 import { counterpart, linkOf } from "./links.js";
 import { apart } from "./notations.js";

@@ -13,7 +13,7 @@ from tools.web import PhotoWebProvider, WebProvider, found_pages
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.client import Fetched
 from tts.ports import ToolContext
-from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest
 
 _PAGES: Final = 10
 _FIELDS: Final = ("title", "url", "content")
@@ -70,20 +70,20 @@ class TavilyPages:
     needs_network: Final = True
     of_photo: Final = False
 
-    def __init__(self, outlet: Outlet, base_url: str = tavily.BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = tavily.BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 results as Tavily writes them. A refusal (4xx) is BLOCKED, in the requests library's words."""
         ask = ProviderRequest(f"{self._base}/search", method="POST", json=request_body(query, excluded))
-        fetched = await self._outlet.ask(ask, context.request, _judge)
+        fetched = await self._client.ask(ask, context.request, _judge)
         if fetched.status >= _BAD_FROM:
             raise ToolError(_http_error(fetched.status, ask.url), kind=ToolErrorKind.BLOCKED)
         return pages_of(raw_reply(fetched).body)
 
 
 def _judge(reply: Fetched) -> ProviderFailure | None:
-    """Used-up keys and failing servers are the outlet's; other refusals are told as the authors' library tells them."""
+    """Used-up keys and failing servers are the client's; other refusals are told as the authors' library tells them."""
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS:
         return ProviderFailure("quota", "the key is used up")
     failure = tavily.judge(reply)

@@ -14,7 +14,7 @@ from tts.rewards.released.reverse import image_search_reward
 from tts.toolkit.reverse_cache.calls import ReverseCache
 from tts.toolkit.reverse_cache.facts import as_facts
 from tts.toolkit.reverse_cache.lookup import IOU_MIN, picture_call, query_text, text_call
-from tts.toolkit.reverse_cache.shown import Shown, mixed
+from tts.toolkit.reverse_cache.result_choice import ChosenResults, choose_results
 
 _TEXT_CHARS = 200
 _TEXT_REWARD = 0.1
@@ -38,7 +38,7 @@ def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chan
     call, iou = picture_call(cache, path, box)
     if call is None or iou is None:
         return Recorded(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": None})
-    shown = mixed(call.results, chance()) if iou >= IOU_MIN else Shown(())
+    shown = choose_results(call.results, chance()) if iou >= IOU_MIN else ChosenResults(())
     if not shown.results:
         return Recorded(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": iou})
     reward = image_search_reward(iou)
@@ -56,7 +56,7 @@ def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance)
     if call is None:
         return Recorded(_no_pages(query), meta={"success": False, "cache_hit": False})
     asked = call.query or query
-    shown = mixed(call.results, chance())
+    shown = choose_results(call.results, chance())
     if not shown.results:
         return Recorded(_no_pages(asked), meta={"success": False, "cache_hit": True, "n_pos": 0})
     lines = []
@@ -83,5 +83,5 @@ def _no_pages(query: str) -> str:
     return f"Web search results for: {query}\n\nNo results found."
 
 
-def _marks(shown: Shown) -> dict[str, Any]:
+def _marks(shown: ChosenResults) -> dict[str, Any]:
     return {"_pos_indices_in_mixed": sorted(shown.useful), "_n_total_results": len(shown.results)}

@@ -15,7 +15,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import as_wgs84, to_gcj02
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderRequest, judge_status
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest, judge_status
 
 TIPS: Final = "v3/assistant/inputtips"
 TEXT: Final = "v3/place/text"
@@ -49,14 +49,14 @@ class AmapService:
     name: Final = "amap"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = amap.BASE_URL, *, any_reply: bool = False) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = amap.BASE_URL, *, any_reply: bool = False) -> None:
+        self._client, self._base = client, base_url
         self._judge = _anything if any_reply else _judge
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
-        """Sent through the outlet, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
+        """Sent through the client, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
         ask = ProviderRequest(f"{self._base}/{service}", dict(parameters))
-        return raw_reply(await self._outlet.ask(ask, context, self._judge))
+        return raw_reply(await self._client.ask(ask, context, self._judge))
 
 
 class AmapStandIn:
@@ -104,7 +104,7 @@ def _poi(place: PlaceFact) -> dict[str, Any]:
 
 
 def _judge(reply: Fetched) -> ProviderFailure | None:
-    """AMap's refusals come with status 200 and a code; keys and quotas are handled by the outlet."""
+    """AMap's refusals come with status 200 and a code; keys and quotas are handled by the client."""
     if (failure := judge_status(reply)) is not None:
         return failure
     try:

@@ -17,7 +17,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import Datum
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
-from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderRequest
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest
 
 SIDE_PX: Final = 500
 ZOOM: Final = 19  # amap_static_map_sync.py:210-212, api_server_redis.py:335
@@ -61,8 +61,8 @@ class AmapMaps:
     needs_network: Final = True
     datum: Final = "GCJ-02"
 
-    def __init__(self, outlet: Outlet, base_url: str, satellite: MapSource | None) -> None:
-        self._outlet, self._base, self._satellite = outlet, base_url, satellite
+    def __init__(self, client: ProviderClient, base_url: str, satellite: MapSource | None) -> None:
+        self._client, self._base, self._satellite = client, base_url, satellite
 
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
@@ -75,7 +75,7 @@ class AmapMaps:
         parameters = {"location": f"{lon:.6f},{lat:.6f}", "zoom": str(_AMAP_DEEPEST), "size": f"{SIDE_PX}*{SIDE_PX}"}
         types = ("image/", "application/json")
         ask = ProviderRequest(f"{self._base}/v3/staticmap", parameters, content_types=types, max_bytes=_MAX_BYTES)
-        reply = await self._outlet.ask(ask, context, amap.judge_picture)
+        reply = await self._client.ask(ask, context, amap.judge_picture)
         return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(_AMAP_DEEPEST), "")
 
 
@@ -86,8 +86,8 @@ class GoogleMaps:
     needs_network: Final = True
     datum: Final = "WGS-84"
 
-    def __init__(self, outlet: Outlet, base_url: str | None = None) -> None:
-        self._outlet, self._base = outlet, base_url or google.MAPS_URL
+    def __init__(self, client: ProviderClient, base_url: str | None = None) -> None:
+        self._client, self._base = client, base_url or google.MAPS_URL
 
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
@@ -109,7 +109,7 @@ class GoogleMaps:
             max_bytes=_MAX_BYTES,
             key_place=_IN_QUERY,
         )
-        reply = await self._outlet.ask(ask, context)
+        reply = await self._client.ask(ask, context)
         return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(ZOOM), "")
 
 

@@ -11,7 +11,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import as_wgs84
 from tts.rewards.released.opencage import Reply, parameters, query_of
-from tts.toolkit.broker.outlet import Outlet, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
 
 _ADDRESS_CHARS: Final = 200
 _TENTHS: Final = 10
@@ -41,13 +41,13 @@ class OpenCageService:
     name: Final = "opencage"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = opencage.BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = opencage.BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
-        """Asks for one result in English. The outlet adds the key."""
+        """Asks for one result in English. The client adds the key."""
         asked = {name: str(value) for name, value in parameters(address).items()}
-        fetched = await self._outlet.ask(ProviderRequest(f"{self._base}/geocode/v1/json", asked), context)
+        fetched = await self._client.ask(ProviderRequest(f"{self._base}/geocode/v1/json", asked), context)
         return Reply(raw_reply(fetched).body)
 
 

@@ -11,7 +11,7 @@ from tools.providers import tavily
 from tools.released.sources.reply import raw_reply
 from tools.web import WebProvider
 from tts.domain.request import RequestContext
-from tts.toolkit.broker.outlet import Outlet, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
 
 _PAGES: Final = 10
 
@@ -40,14 +40,14 @@ class TavilyPages:
     name: Final = "tavily"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = tavily.BASE_URL) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = tavily.BASE_URL) -> None:
+        self._client, self._base = client, base_url
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """A query of None is sent as null."""
         body = {"query": query, "max_results": _PAGES, "search_depth": "basic"}
         reply = raw_reply(
-            await self._outlet.ask(ProviderRequest(f"{self._base}/search", method="POST", json=body), context)
+            await self._client.ask(ProviderRequest(f"{self._base}/search", method="POST", json=body), context)
         )
         found = reply.body.get("results") if isinstance(reply.body, dict) else None
         return [_page(hit.get("title"), hit.get("url"), hit.get("content")) for hit in found or ()]

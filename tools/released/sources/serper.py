@@ -13,7 +13,7 @@ from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
 from tts.net.client import Fetched
-from tts.toolkit.broker.outlet import Outlet, ProviderFailure, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest
 
 SEARCH: Final = "search"
 MAPS: Final = "maps"
@@ -45,14 +45,14 @@ class SerperService:
     name: Final = "serper"
     needs_network: Final = True
 
-    def __init__(self, outlet: Outlet, base_url: str = serper.BASE_URL, *, any_reply: bool = False) -> None:
-        self._outlet, self._base = outlet, base_url
+    def __init__(self, client: ProviderClient, base_url: str = serper.BASE_URL, *, any_reply: bool = False) -> None:
+        self._client, self._base = client, base_url
         self._judge = _anything if any_reply else serper.judge
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
-        """Sent through the outlet, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
+        """Sent through the client, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
         ask = ProviderRequest(f"{self._base}/{service}", method="POST", json=body)
-        return raw_reply(await self._outlet.ask(ask, context, self._judge))
+        return raw_reply(await self._client.ask(ask, context, self._judge))
 
 
 class SerperStandIn:

@@ -2,7 +2,7 @@
 
 Qwen2.5-VL states boxes in pixels of the picture it was sent, which is why the resize rule is part of the dialect; its
 chat template knows no tools, so they stand in the system text. In observer mode the same texts go to a planner without
-eyes (`tts.inference.observed`).
+eyes (`tts.inference.with_observer`).
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from tts.config import AppArgs
 from tts.domain.value import Value
-from tts.eval.acceptance.beside import published_beside
 from tts.eval.acceptance.costs import Costs, costs
 from tts.eval.acceptance.faults import FaultRates, fault_rates, frequent_failures, frequent_mistakes, frequent_problems
 from tts.eval.acceptance.findings import Finding, Words, findings
 from tts.eval.acceptance.fitting import Fitted
+from tts.eval.acceptance.published_comparison import compare_with_published
 from tts.eval.acceptance.quality import Quality, quality
 from tts.eval.figures import measure
 from tts.eval.metrics.names import PlaceNames
@@ -77,7 +77,7 @@ def assess(
         costs=spent,
         quality=found[OWN],
         samples=found[SAMPLE],
-        published=published_beside(args.dialect, dataset, parts[OWN]),
+        published=compare_with_published(args.dialect, dataset, parts[OWN]),
         findings=findings(faults, spent, telling, args, words, offers_tools=offers_tools),
         calibration=fitted,
         run_file=run_file,

@@ -8,7 +8,7 @@ from pathlib import Path
 from tts.eval.acceptance.acceptance import OWN, SAMPLE
 from tts.eval.datasets import load_dataset
 from tts.eval.sample import Sample, sample_id
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 
 def acceptance_photos(dataset: str, folder: Path | None, *, limit: int | None = None, seed: int = 0) -> list[Sample]:

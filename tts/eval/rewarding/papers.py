@@ -14,8 +14,8 @@ from tts.errors import DataError, ToolErrorKind
 from tts.eval.parsers import PARSERS, ParserName
 from tts.eval.rewarding.case import Case
 from tts.eval.rewarding.process import answered, judged_marks, searched_box
-from tts.eval.rewarding.supplied import PAIR_SEPARATOR, Supplied
-from tts.geodata.alike import same_place
+from tts.eval.rewarding.reward_inputs import PAIR_SEPARATOR, RewardInputs
+from tts.geodata.same_place import same_place
 from tts.rewards import geoagent, reverse, thinking_with_map
 from tts.rewards.released import chain
 from tts.rewards.released import geoagent as released_geoagent
@@ -27,17 +27,17 @@ Made = tuple[float, dict[str, Any], list[str]]
 _FORMS: Mapping[float, reverse.Format] = {1.0: "strict", 0.8: "loose"}
 
 
-def thinking_with_map_paper(case: Case, supplied: Supplied) -> Made:
+def thinking_with_map_paper(case: Case, inputs: RewardInputs) -> Made:
     """The staircase over the distance, 0 to 1 (`tts.rewards.thinking_with_map`)."""
     away_km, missing = distance_km(case, "paper")
     return thinking_with_map.distance_reward(away_km), {"km": away_km}, missing
 
 
-def reverse_paper(case: Case, supplied: Supplied) -> Made:
+def reverse_paper(case: Case, inputs: RewardInputs) -> Made:
     """The tool part is that of the row (`tool_use`), else counted in the turns with the labels."""
     away_km, missing = distance_km(case, "reverse")
     form = _FORMS.get(released_reverse.format_reward(case.text), "broken")
-    use = _tool_use(case, supplied)
+    use = _tool_use(case, inputs)
     parts = {
         "place": reverse.place_reward(away_km),
         "format": reverse.format_reward(form),
@@ -48,14 +48,14 @@ def reverse_paper(case: Case, supplied: Supplied) -> Made:
     return reverse.total_reward(away_km, form, use), parts, missing
 
 
-def geoagent_paper(case: Case, supplied: Supplied) -> Made:
+def geoagent_paper(case: Case, inputs: RewardInputs) -> Made:
     """The total of `tts.rewards.geoagent`, 0 to 3. A part that was not supplied counts 0 and is named as missing."""
     missing: list[str] = []
     stages = chain.read_chain(case.text)
-    similarity = _similarity(case, supplied, missing)
-    agreement = _agreement(case, supplied, missing)
+    similarity = _similarity(case, inputs, missing)
+    agreement = _agreement(case, inputs, missing)
     words = 0 if stages is None else sum(len(str(stages[stage]["Reasoning"]).split()) for stage in chain.STAGES)
-    away_km = _between_names_km(case, supplied, missing)
+    away_km = _between_names_km(case, inputs, missing)
     parts = {
         "spatial": geoagent.spatial_reward(away_km),
         "semantic": geoagent.semantic_reward(similarity),
@@ -75,16 +75,16 @@ def distance_km(case: Case, parser: ParserName) -> tuple[float | None, list[str]
     return geodesic_km((guess.point.lat, guess.point.lon), (case.truth.lat, case.truth.lon)), []
 
 
-def _tool_use(case: Case, supplied: Supplied) -> reverse.ToolUse:
+def _tool_use(case: Case, inputs: RewardInputs) -> reverse.ToolUse:
     stated = case.given.get("tool_use")
     if stated is not None:
         try:
             return reverse.ToolUse.model_validate(stated)
         except ValidationError as error:
             raise DataError(f"{case.sample}: `tool_use` is wrong: {error.errors()[0]['msg']}") from error
-    if supplied.labels is None or not case.photos:
+    if inputs.labels is None or not case.photos:
         return reverse.ToolUse()
-    cache, path = supplied.labels, supplied.labels.path_of(case.photos[0])
+    cache, path = inputs.labels, inputs.labels.path_of(case.photos[0])
     ious: list[float] = []
     queries = degenerate = 0
     for call, result in (pair for turn in case.turns for pair in answered(turn)):
@@ -109,26 +109,26 @@ def _tool_use(case: Case, supplied: Supplied) -> reverse.ToolUse:
     )
 
 
-def _similarity(case: Case, supplied: Supplied, missing: list[str]) -> geoagent.Levels:
+def _similarity(case: Case, inputs: RewardInputs, missing: list[str]) -> geoagent.Levels:
     """Of the three names, by the cosines that were given."""
-    if not case.solution or supplied.similarities is None:
+    if not case.solution or inputs.similarities is None:
         missing.append("--similarities" if case.solution else "the true names")
         return geoagent.Levels(country=0, region=0, place=0)
     ours = released_geoagent.names_in(released_geoagent.answer_for_names(case.text))
     true = released_geoagent.names_in(case.solution)
     pairs = [f"{name_read}{PAIR_SEPARATOR}{name}" for name_read, name in zip(ours, true, strict=True)]
-    missing += [f"the similarity of {pair}" for pair in pairs if pair not in supplied.similarities]
-    country, region, place = (supplied.similarities.get(pair, 0.0) for pair in pairs)
+    missing += [f"the similarity of {pair}" for pair in pairs if pair not in inputs.similarities]
+    country, region, place = (inputs.similarities.get(pair, 0.0) for pair in pairs)
     return geoagent.Levels(country=country, region=region, place=place)
 
 
-def _agreement(case: Case, supplied: Supplied, missing: list[str]) -> geoagent.Levels:
+def _agreement(case: Case, inputs: RewardInputs, missing: list[str]) -> geoagent.Levels:
     """1 for each level at which the second reader names the same place; names are aliases."""
     nothing = geoagent.Levels(country=0, region=0, place=0)
     stages = chain.read_chain(case.text)
     if stages is None:
         return nothing
-    reread = supplied.conclusions.get((case.sample, case.rollout))
+    reread = inputs.conclusions.get((case.sample, case.rollout))
     if reread is None:
         missing.append("the second reader's conclusions (--conclusions)")
         return nothing
@@ -140,12 +140,12 @@ def _agreement(case: Case, supplied: Supplied, missing: list[str]) -> geoagent.L
     return geoagent.Levels(country=agreed[0], region=agreed[1], place=agreed[2])
 
 
-def _between_names_km(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
+def _between_names_km(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
     answer = released_geoagent.answer_for_geocoding(case.text)
     if not answer:
         return None
-    if answer not in supplied.geocoded:
+    if answer not in inputs.geocoded:
         missing.append(f"the position of {answer!r} (--geocoded)")
         return None
-    place, true = supplied.geocoded[answer], supplied.geocoded.get(case.solution, case.truth)
+    place, true = inputs.geocoded[answer], inputs.geocoded.get(case.solution, case.truth)
     return None if place is None or true is None else geodesic_km((place.lat, place.lon), (true.lat, true.lon))

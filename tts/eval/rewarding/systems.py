@@ -11,7 +11,7 @@ from tts.eval.parsers import PARSERS
 from tts.eval.rewarding.case import Case
 from tts.eval.rewarding.papers import Made, distance_km, geoagent_paper, reverse_paper, thinking_with_map_paper
 from tts.eval.rewarding.process import tool_rewards
-from tts.eval.rewarding.supplied import PAIR_SEPARATOR, Supplied
+from tts.eval.rewarding.reward_inputs import PAIR_SEPARATOR, RewardInputs
 from tts.rewards import geo_adapt, spotagent
 from tts.rewards.released import chain, geoagent, geovista, reverse, thinking_with_map
 from tts.rewards.released.sphere import haversine_km
@@ -34,10 +34,10 @@ class Rewarded(Value):
     missing: tuple[str, ...] = ()
 
 
-def rewarded(case: Case, system: System, supplied: Supplied, form: Form = "released") -> Rewarded:
+def rewarded(case: Case, system: System, inputs: RewardInputs, form: Form = "released") -> Rewarded:
     """The reward of `case` as the authors' code gives it, or as their paper states it where that differs."""
     make = _PAPERS.get(system, _SYSTEMS[system]) if form == "paper" else _SYSTEMS[system]
-    reward, parts, missing = make(case, supplied)
+    reward, parts, missing = make(case, inputs)
     return Rewarded(
         sample=case.sample,
         rollout=case.rollout,
@@ -48,7 +48,7 @@ def rewarded(case: Case, system: System, supplied: Supplied, form: Form = "relea
     )
 
 
-def _thinking_with_map(case: Case, supplied: Supplied) -> Made:
+def _thinking_with_map(case: Case, inputs: RewardInputs) -> Made:
     if case.truth is None:
         return 0.0, {}, ["the true position"]
     truth = {"lat": case.truth.lat, "lon": case.truth.lon}
@@ -56,11 +56,11 @@ def _thinking_with_map(case: Case, supplied: Supplied) -> Made:
     return found.score, dict(found.within), []
 
 
-def _reverse(case: Case, supplied: Supplied) -> Made:
+def _reverse(case: Case, inputs: RewardInputs) -> Made:
     if case.truth is None:
         return 0.0, {}, ["the true position"]
     placed = reverse.place(case.text, f"{case.truth.lat!r}, {case.truth.lon!r}")
-    tools = _tool_rewards(case, supplied)
+    tools = _tool_rewards(case, inputs)
     total = reverse.total(placed, tools)
     parts = {
         "place": placed.place,
@@ -74,24 +74,24 @@ def _reverse(case: Case, supplied: Supplied) -> Made:
     return total.value, parts, []
 
 
-def _tool_rewards(case: Case, supplied: Supplied) -> Sequence[float]:
+def _tool_rewards(case: Case, inputs: RewardInputs) -> Sequence[float]:
     """As a row states them, else from labels; without either nothing was earned."""
     stated = case.given.get("tool_rewards")
     if isinstance(stated, list):
         return [float(value) for value in stated]
-    if supplied.labels is None or not case.photos:
+    if inputs.labels is None or not case.photos:
         return []
-    return tool_rewards(case.turns, supplied.labels, case.photos[0])
+    return tool_rewards(case.turns, inputs.labels, case.photos[0])
 
 
-def _geoagent(case: Case, supplied: Supplied) -> Made:
+def _geoagent(case: Case, inputs: RewardInputs) -> Made:
     missing: list[str] = []
     parts: dict[str, Any] = {
         "format": geoagent.format_reward(case.text),
         "geo_format": geoagent.geo_format_reward(case.text),
-        "names": _names(case, supplied, missing),
-        "consistency": _consistency(case, supplied, missing),
-        "spatial": _spatial(case, supplied, missing),
+        "names": _names(case, inputs, missing),
+        "consistency": _consistency(case, inputs, missing),
+        "spatial": _spatial(case, inputs, missing),
     }
     known = {name: 0.0 if value is None else float(value) for name, value in parts.items()}
     total = geoagent.total_reward(
@@ -104,11 +104,11 @@ def _geoagent(case: Case, supplied: Supplied) -> Made:
     return total, parts, missing
 
 
-def _names(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
+def _names(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
     if not case.solution:
         missing.append("the true names")
         return None
-    table = supplied.similarities
+    table = inputs.similarities
     if table is None:
         missing.append("--similarities")
         return None
@@ -125,52 +125,52 @@ def _names(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
     return None if unknown else value
 
 
-def _spatial(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
+def _spatial(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
     answer = geoagent.answer_for_geocoding(case.text)
     if not answer:
         return 0.0
-    if answer not in supplied.geocoded:
+    if answer not in inputs.geocoded:
         missing.append(f"the position of {answer!r} (--geocoded)")
         return None
-    place = supplied.geocoded[answer]
-    true = supplied.geocoded.get(case.solution, case.truth)
+    place = inputs.geocoded[answer]
+    true = inputs.geocoded.get(case.solution, case.truth)
     if place is None or true is None:
         return 0.0
     return geoagent.spatial_reward(haversine_km(place.lat, place.lon, true.lat, true.lon))
 
 
-def _consistency(case: Case, supplied: Supplied, missing: list[str]) -> float | None:
+def _consistency(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
     stages = chain.read_chain(case.text)
     if stages is None:
         return 0.0
-    reread = supplied.conclusions.get((case.sample, case.rollout))
+    reread = inputs.conclusions.get((case.sample, case.rollout))
     if reread is None:
         missing.append("the second reader's conclusions (--conclusions)")
         return None
     return chain.reward_of(stages, reread)
 
 
-def _geovista(case: Case, supplied: Supplied) -> Made:
+def _geovista(case: Case, inputs: RewardInputs) -> Made:
     if not case.names:
         return 0.0, {}, ["the true names"]
     levels = geovista.names_by_rule(case.text.split("assistant")[-1].strip(), case.names)
     parts: dict[str, Any] = levels._asdict()
     if isinstance(judgement := case.given.get("judge_says"), Mapping):
         parts["judged"] = geovista.names_by_judge(judgement)._asdict()
-    found = supplied.geocoded.get(geovista.place_of(case.text))
+    found = inputs.geocoded.get(geovista.place_of(case.text))
     if found is not None and case.truth is not None:
         parts["km"] = geovista.distance_km(found.model_dump(), case.truth.model_dump())
     return geovista.training_reward(levels), parts, []
 
 
-def _spotagent(case: Case, supplied: Supplied) -> Made:
+def _spotagent(case: Case, inputs: RewardInputs) -> Made:
     away_km, missing = distance_km(case, "spotagent")
     results = [result.ok for turn in case.turns for result in turn.results]
     kept = spotagent.keep_trajectory(away_km, all_calls_valid=all(results))
     return spotagent.distance_reward(away_km), {"km": away_km, "worth_training_on": kept}, missing
 
 
-def _geo_adapt(case: Case, supplied: Supplied) -> Made:
+def _geo_adapt(case: Case, inputs: RewardInputs) -> Made:
     away_km, missing = distance_km(case, "geo_adapt")
     if "country" not in case.names:
         missing.append("the true country")
@@ -197,7 +197,7 @@ def _reasoning(case: Case) -> dict[str, float | None]:
     return {"depth": depth, "grounding": grounding, "reasoning": both}
 
 
-def _georeasoner(case: Case, supplied: Supplied) -> Made:
+def _georeasoner(case: Case, inputs: RewardInputs) -> Made:
     shares = case.given.get("shares")
     if not isinstance(shares, Mapping):
         return 0.0, {}, ["`shares`: the area of each ADE20K class, by its number from 0"]
@@ -206,7 +206,7 @@ def _georeasoner(case: Case, supplied: Supplied) -> Made:
     return sum(terms.values()), {names[number]: term for number, term in terms.items()}, []
 
 
-_SYSTEMS: Mapping[System, Callable[[Case, Supplied], Made]] = {
+_SYSTEMS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {
     "thinking_with_map": _thinking_with_map,
     "reverse": _reverse,
     "geoagent": _geoagent,
@@ -215,7 +215,7 @@ _SYSTEMS: Mapping[System, Callable[[Case, Supplied], Made]] = {
     "geo_adapt": _geo_adapt,
     "georeasoner": _georeasoner,
 }
-_PAPERS: Mapping[System, Callable[[Case, Supplied], Made]] = {
+_PAPERS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {
     "thinking_with_map": thinking_with_map_paper,
     "reverse": reverse_paper,
     "geoagent": geoagent_paper,

@@ -6,8 +6,8 @@ import random
 
 from tts.domain.tooling import PlaceFact
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.authors import echoer, follower, guesser, reader, searcher
 from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.rollout_kinds import echoer, follower, guesser, reader, searcher
 from tts.geodata.gazetteer import Place
 
 _GENERIC = ("Hotel Central", "Santa Maria", "Grand Bazaar", "Old Town Grill", "Riverside Garage", "Station Road")

@@ -12,8 +12,8 @@ import random
 from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.authors import belief, near
 from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.rollout_kinds import belief, near
 from tts.eval.synthetic.tape import Tape
 from tts.geodata.facts import place_fact
 from tts.geodata.gazetteer import Place

@@ -18,9 +18,9 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import Fact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.authors import belief, near
 from tts.eval.synthetic.branches import Branch, chain, page_of, place_of
 from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.rollout_kinds import belief, near
 from tts.eval.synthetic.tape import Tape
 
 _THOROUGH_ONE_IN = 4

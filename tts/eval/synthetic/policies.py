@@ -19,7 +19,7 @@ from tts.domain.tooling import PlaceFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.calibrating import Case
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.authors import follower, guesser
+from tts.eval.synthetic.rollout_kinds import follower, guesser
 from tts.geodata.gazetteer import Place
 
 RHOS = (0.0, 0.3, 0.6, 0.9)

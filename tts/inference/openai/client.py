@@ -32,11 +32,11 @@ from tts.inference.openai.endpoint.context_guard import CUTS_SILENTLY, ContextGu
 from tts.inference.openai.endpoint.detection import Detection
 from tts.inference.openai.endpoint.held_pictures import HeldPictures
 from tts.inference.openai.endpoint.memory import EndpointMemory
-from tts.inference.openai.endpoint.mending import how_to_mend
 from tts.inference.openai.endpoint.pictures import PictureCache
 from tts.inference.openai.endpoint.prices import shipped_prices
 from tts.inference.openai.endpoint.question import Question
 from tts.inference.openai.endpoint.refusal import Refusal
+from tts.inference.openai.endpoint.remedies import remedy_for
 from tts.inference.openai.endpoint.traits import HOSTED, EndpointTraits
 from tts.inference.openai.retry import Backoff
 from tts.inference.openai.stream import Completion, SseLines, usage_in
@@ -164,7 +164,7 @@ class OpenAIModel:
 
     def _explained(self, failure: GeoTTSError) -> GeoTTSError:
         """The failure, which says where it happened and what to do about it."""
-        failure.fields |= {"endpoint": bare_url(self._config.base_url), "mend": how_to_mend(failure, self._config)}
+        failure.fields |= {"endpoint": bare_url(self._config.base_url), "mend": remedy_for(failure, self._config)}
         return failure
 
     async def _attempt(

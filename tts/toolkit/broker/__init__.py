@@ -1,1 +1,1 @@
-"""The broker: tool calls that are cached, joined, limited and counted. Start reading in `broker.py` and `outlet.py`."""
+"""The broker caches, joins, limits and counts tool calls. Start reading in `broker.py`, then `provider_client.py`."""

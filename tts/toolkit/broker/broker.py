@@ -1,8 +1,8 @@
 """The broker: a toolbox in which calls that mean the same are made once.
 
-Cached results come first, from this process or from the shared store; then a call that is already under way, here
-(`Flights`) or in another process (a lease in the store); then the tool. "Not found" is cached too, for a shorter time.
-When the provider fails, an older result stands in. A store that fails costs calls, never answers.
+It looks for a result in this order: the caches of this process and of the shared store; an equal call that is running,
+in this process (`SingleFlight`) or in another one (a lease in the store); the tool itself. "Not found" is cached too,
+for a shorter time. If the provider fails, an expired result is used. If the store fails, calls are made again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.broker.entry import Entry
-from tts.toolkit.broker.flights import Flights
 from tts.toolkit.broker.key import call_key
+from tts.toolkit.broker.single_flight import SingleFlight
 from tts.toolkit.broker.stats import BrokerSnapshot, ProviderFigures, Source, ToolCounter
 from tts.toolkit.broker.store import CacheStore, MemoryStore, StoreError
+from tts.toolkit.erased_names import ErasedNames
 from tts.toolkit.execute import check_consent, parse_arguments, run_tool, timed_out, tool_named
-from tts.toolkit.forgotten import Forgotten
 from tts.toolkit.spec import Arguments, Observation, Tool, schema_of
 from tts.toolkit.toolbox import failed, now_rfc3339, succeeded
 
@@ -58,7 +58,7 @@ class Broker:
 
     Args:
         store: shared between processes; a `MemoryStore` when there is only this one.
-        providers: figures of the outlets, for the snapshot.
+        providers: figures of the clients, for the snapshot.
         ttl_s: overrides of `ToolSpec.ttl_s` by tool name.
         photo_kept_s: the longest that a result which belongs to a photo is kept.
     """
@@ -79,8 +79,8 @@ class Broker:
         self._near = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
         self._ttl_s = dict(ttl_s or {})
         self._photo_kept_s = photo_kept_s
-        self._forgotten = Forgotten()
-        self._flights: Flights[_Found] = Flights()
+        self._erased = ErasedNames()
+        self._single_flight: SingleFlight[_Found] = SingleFlight()
         self._counters = {name: ToolCounter() for name in self._tools}
         self._store_errors = 0
 
@@ -116,7 +116,7 @@ class Broker:
         Raises:
             StoreError: the store cannot be reached: the results may still be there.
         """
-        self._forgotten.add(photo_sha256)
+        self._erased.add(photo_sha256)
         return await self._store.forget(photo_sha256)
 
     async def purge(self) -> None:
@@ -173,7 +173,7 @@ class Broker:
         limit_s = min(tool.spec.timeout_s, context.request.remaining_s)
         try:
             async with asyncio.timeout(limit_s):
-                found, joined = await self._flights.join(key, lambda: self._lead(key, tool, arguments, context))
+                found, joined = await self._single_flight.join(key, lambda: self._lead(key, tool, arguments, context))
         except TimeoutError:
             raise timed_out(tool, limit_s) from None
         source: Source = "joined" if joined and found.source == "call" else found.source
@@ -198,7 +198,7 @@ class Broker:
         self, key: str, tool: Tool, arguments: Arguments, context: ToolContext, kept: Entry | None
     ) -> _Found:
         # others may wait for this call: it gets the tool's whole time, however little its first caller has left
-        mark = self._forgotten.mark()
+        mark = self._erased.mark()
         unhurried = context.request.model_copy(update={"remaining_s": tool.spec.timeout_s})
         try:
             made = await run_tool(tool, arguments, replace(context, request=unhurried))
@@ -211,7 +211,7 @@ class Broker:
                 return _Found(kept, "stale")
             else:
                 raise
-        if not self._forgotten.since(mark, entry.photos):
+        if not self._erased.since(mark, entry.photos):
             await self._guarded(self._store.put(key, entry), None)
         return self._remember(key, entry, "call")
 

@@ -20,8 +20,8 @@ from pydantic import ValidationError
 
 from tts.domain.outgoing import Outgoing, rfc3339
 from tts.private_files import make_private
-from tts.toolkit.blanking import blank_from, blank_lines
-from tts.toolkit.forgotten import Forgotten
+from tts.toolkit.erased_names import ErasedNames
+from tts.toolkit.line_erasure import blank_from, blank_lines
 
 _KEPT = 10_000
 _AT = re.compile(rb'"at":"([^"]*)"')
@@ -36,18 +36,18 @@ class OutgoingLog:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._latest: deque[Outgoing] = deque(maxlen=_KEPT)
-        self._forgotten = Forgotten()
+        self._erased = ErasedNames()
         self._sweep = _Sweep()
 
     def __call__(self, sent: Outgoing) -> None:
         """Remember it and write it, unless its request was erased. A file that cannot be written is only logged."""
-        if not self._forgotten.since(0, [sent.request_id]):
+        if not self._erased.since(0, [sent.request_id]):
             self._latest.append(sent)
             self.write([sent])
 
     def write(self, sent: Sequence[Outgoing]) -> None:
         """Into the file only: what others sent, and remember themselves."""
-        lines = [one.json_bytes() + b"\n" for one in sent if not self._forgotten.since(0, [one.request_id])]
+        lines = [one.json_bytes() + b"\n" for one in sent if not self._erased.since(0, [one.request_id])]
         if self._path is None or not lines:
             return
         self._sweep.expect(min(one.at for one in sent))
@@ -64,7 +64,7 @@ class OutgoingLog:
 
     async def forget(self, request_id: str) -> int:
         """Erase what is written of a request; returns how many lines of the file that were. Raises OSError."""
-        self._forgotten.add(request_id)
+        self._erased.add(request_id)
         self._keep(lambda sent: sent.request_id != request_id)
         if self._path is None:
             return 0

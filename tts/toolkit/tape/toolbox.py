@@ -16,8 +16,8 @@ from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.private_files import make_private
-from tts.toolkit.blanking import blank_lines
-from tts.toolkit.forgotten import Forgotten
+from tts.toolkit.erased_names import ErasedNames
+from tts.toolkit.line_erasure import blank_lines
 from tts.toolkit.tape.file import Tape, read_tape
 from tts.toolkit.tape.row import TapeHead, TapeRow, row_key
 from tts.toolkit.toolbox import failed
@@ -31,7 +31,7 @@ class RecordingToolbox:
         self._rows: dict[str, TapeRow] = {}
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._path = path
-        self._forgotten = Forgotten()
+        self._erased = ErasedNames()
         self._begin()
 
     def schemas(self) -> tuple[ToolSchema, ...]:
@@ -44,16 +44,16 @@ class RecordingToolbox:
         async with self._busy[key]:
             row = self._rows.get(key)
             if row is None:
-                mark = self._forgotten.mark()
+                mark = self._erased.mark()
                 row = TapeRow.of(call, context, await self._inner.call(call, context))
-                if not self._forgotten.since(mark, row.photos):
+                if not self._erased.since(mark, row.photos):
                     self._rows[key] = row
                     self._write(row.json_bytes())
         return row.played(call)
 
     async def forget(self, photo_sha256: str) -> int:
         """Erase every call about a photo from the tape; returns how many lines that were. Raises OSError."""
-        self._forgotten.add(photo_sha256)
+        self._erased.add(photo_sha256)
         self._rows = {key: row for key, row in self._rows.items() if photo_sha256 not in row.photos}
         name = photo_sha256.encode()
         return await asyncio.to_thread(

@@ -25,8 +25,8 @@ from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.reliability import Reliability
 from tts.verify.evidence.reading_belief import read_belief
 from tts.verify.evidence.world import World
-from tts.verify.verifiers.asking import Questioner
 from tts.verify.verifiers.consensus import judge, trust_in
+from tts.verify.verifiers.inquiry import Questioner
 
 
 class ClaimVerifier:

@@ -26,7 +26,7 @@ from tts.domain.request import RequestContext
 from tts.domain.trajectory import Trajectory
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, MoneySpent
-from tts.geodata.alike import same_place
+from tts.geodata.same_place import same_place
 from tts.inference.meter import Meter
 from tts.ports import (
     ModelClient,

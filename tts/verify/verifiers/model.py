@@ -30,8 +30,8 @@ from tts.verify.model.dossier import Dossier, make_dossier
 from tts.verify.model.opinion import NOBODY, Opinion, Unusable, opinion_schema, read_opinion
 from tts.verify.model.reason_stream import ReasonStream
 from tts.verify.model.reasoning import ThoughtGate, without_thought
-from tts.verify.verifiers.asking import Questioner
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement
+from tts.verify.verifiers.inquiry import Questioner
 from tts.verify.verifiers.published import TrajectoryTexts, read_free_answer, trajectories_request
 
 _RESERVE_SHARE, _RESERVE_MAX_S = 0.15, 2.0

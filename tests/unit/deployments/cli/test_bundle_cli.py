@@ -20,7 +20,7 @@ from tts.bundle.contents import MANIFEST, SIGNATURE, derived, root_hash
 from tts.bundle.signature import signed, signer_of
 from tts.config import AppArgs, GatewayConfig
 from tts.errors import DataError
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 from tts.toolkit.tape.file import read_tape
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from deployments.cli import cli
 from tts.errors import RequestError
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 pytestmark = pytest.mark.slow
 

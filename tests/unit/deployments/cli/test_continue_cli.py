@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from deployments.cli import cli
 from geotts_client import Client, ContinueOptions, LocateOptions, NotFound, RequestError, SyncClient
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 pytestmark = pytest.mark.slow
 SIGN = sample_photos()["town-sign-latin.jpg"]  # Bellinzona

@@ -39,7 +39,7 @@ from tts.toolkit.reverse_cache.evaluation import (
     write_files,
 )
 from tts.toolkit.reverse_cache.lookup import likeness, picture_call, query_text, text_call
-from tts.toolkit.reverse_cache.shown import mixed
+from tts.toolkit.reverse_cache.result_choice import choose_results
 from tts.toolkit.reverse_cache.tables import IMAGES, TEXTS, read_tables, write_tables
 
 PATH = "images/a/one.jpg"
@@ -120,10 +120,10 @@ def test_a_query_gets_the_most_alike_call_even_when_it_shares_no_word(tables):
 
 def test_at_most_three_useful_results_are_shown_and_ten_in_all():
     results = [CachedResult(i, title=str(i), useful=i <= 5) for i in range(1, 21)]
-    shown = mixed(results, random.Random(0))
+    shown = choose_results(results, random.Random(0))
     assert (len(shown.results), len(shown.useful)) == (10, 3)
-    assert mixed(results, random.Random(0)) == shown
-    assert mixed([], random.Random(0)).results == ()
+    assert choose_results(results, random.Random(0)) == shown
+    assert choose_results([], random.Random(0)).results == ()
 
 
 def test_the_files_of_the_evaluation_are_found_by_an_exact_key(tmp_path):

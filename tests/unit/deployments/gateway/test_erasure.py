@@ -20,8 +20,8 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall, WebFact
 from tts.ports import ToolContext
-from tts.toolkit.blanking import blank_lines
 from tts.toolkit.broker.outgoing_log import OutgoingLog
+from tts.toolkit.line_erasure import blank_lines
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse import export_reverse
 from tts.toolkit.tape.search import SearchTape

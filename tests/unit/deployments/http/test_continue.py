@@ -11,7 +11,7 @@ from deployments.runstore import MemoryRunStore
 from deployments.wiring.local import LocalTools, local_tools
 from tts.config import ScriptedEngine
 from tts.domain.geo import LatLon, distance_km
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 SIGN = sample_photos()["town-sign-latin.jpg"].read_bytes()  # Bellinzona
 STATION = sample_photos()["station-georgian.jpg"].read_bytes()  # Khoni

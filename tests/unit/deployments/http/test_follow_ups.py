@@ -6,7 +6,7 @@ import json
 import openai
 import pytest
 
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 SIGN = sample_photos()["town-sign-latin.jpg"].read_bytes()  # Bellinzona
 URL = "data:image/jpeg;base64," + base64.b64encode(SIGN).decode()

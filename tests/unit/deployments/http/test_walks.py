@@ -13,7 +13,7 @@ from deployments.cli import cli
 from deployments.wiring.replaying import replayed
 from geotts_client import Client, LocateOptions
 from tts.bundle.archive import unpack
-from tts.shipped import sample_photos
+from tts.package_files import sample_photos
 
 SAMPLES = sample_photos()
 BELLINZONA, SEOUL = SAMPLES["town-sign-latin.jpg"].read_bytes(), SAMPLES["pharmacy-korean.jpg"].read_bytes()

@@ -15,8 +15,8 @@ from deployments.sizing.model_shape import ModelShape
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
 from tts.config import AppArgs, OpenAIEngine, VllmEngine, load_config
 from tts.errors import ConfigError
+from tts.package_files import config_files
 from tts.profiles import load_profile
-from tts.shipped import config_files
 
 FLAGSHIP = shape_of("GD-ML/Thinking-with-Map-30B-A3B", load_profile("thinking_with_map"))
 SMALL = shape_of("Qwen/Qwen3-VL-4B-Instruct")

@@ -16,7 +16,7 @@ from deployments.gateway.auth import fingerprint
 from deployments.web.site import static_files
 from tts.config import AccessConfig, ScriptedEngine
 from tts.config.map_tiles import TileSource
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 ROOT = Path(__file__).parents[4]
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}

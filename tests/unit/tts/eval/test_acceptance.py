@@ -20,11 +20,11 @@ from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
 from tts.eval.acceptance.acceptance import OWN, SAMPLE, assess
 from tts.eval.acceptance.allowance import Allowance
-from tts.eval.acceptance.beside import published_beside
 from tts.eval.acceptance.costs import costs
 from tts.eval.acceptance.faults import fault_rates
 from tts.eval.acceptance.fitting import Fitted, fit_and_install
 from tts.eval.acceptance.photos import acceptance_photos
+from tts.eval.acceptance.published_comparison import compare_with_published
 from tts.eval.acceptance.rate import Rate
 from tts.eval.acceptance.report import acceptance_markdown, acceptance_page
 from tts.eval.datasets import load_dataset
@@ -33,7 +33,7 @@ from tts.eval.metrics.names import PlaceNames
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 from tts.verify.consensus.calibration import shipped
 from tts.verify.consensus.installed_calibrations import install
 from tts.verify.evidence.world import World
@@ -257,14 +257,14 @@ def test_the_same_far_answer_to_every_photo_is_as_of_a_model_that_sees_none(name
 
 def test_the_published_row_of_a_dialect_stands_beside_the_run(names):
     measured = measure([record(i, rollout(0)) for i in range(3)], names)
-    tables = published_beside("reverse", "folder", measured)
+    tables = compare_with_published("reverse", "folder", measured)
     assert {table.benchmark for table in tables} == {"im2gps3k", "yfcc4k"}
     assert tables[0].rows[0].acc_percent == (22.5, 48.3, 59.3, 73.5, 84.8)
     assert "other ones than the benchmark's" in tables[0].rows[-1].note
-    (same,) = published_beside("reverse", "yfcc4k", measured)
+    (same,) = compare_with_published("reverse", "yfcc4k", measured)
     assert same.rows[-1].note == "3 photos"
-    assert published_beside("generic", "folder", measured) == ()
-    assert published_beside("reverse", "folder", measure([], names)) == ()
+    assert compare_with_published("generic", "folder", measured) == ()
+    assert compare_with_published("reverse", "folder", measure([], names)) == ()
 
 
 def test_a_calibration_needs_forty_answers_and_says_so(calibrations, gazetteer, countries, names):

@@ -20,7 +20,7 @@ from deployments.wiring.local import local_ports, local_tools
 from tts.config import AppArgs, OpenAIEngine, RoutingConfig, VerifierConfig
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.plan import Limits
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 PHOTO = (SAMPLES / "town-sign-latin.jpg").read_bytes()
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'

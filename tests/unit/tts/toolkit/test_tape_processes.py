@@ -87,7 +87,7 @@ def test_a_replay_needs_no_key_a_replay_with_live_misses_does(data_store, tmp_pa
     keyed = ToolsConfig(providers=("serper", "offline"))
     replay = keyed.model_copy(update={"tape": TapeConfig(path=str(tmp_path / "t"), mode="replay")})
     assert not replay.needs_network
-    assert make_tooling(AppArgs(tools=replay), {}).catalog.outlets == {}
+    assert make_tooling(AppArgs(tools=replay), {}).catalog.provider_clients == {}
     live = keyed.model_copy(update={"tape": TapeConfig(path=str(tmp_path / "t"), mode="replay", misses="live")})
     assert live.needs_network
     with pytest.raises(ConfigError, match="SERPER_API_KEY"):

@@ -16,7 +16,7 @@ from tts.domain.hypothesis import Claim
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.names import normalise
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.sources import statement_of

@@ -20,9 +20,9 @@ from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.claims.questions import in_question
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
+from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
-from tts.verify.verifiers.stating import StatingVerifier
 
 BELLINZONA = LatLon(lat=46.1928, lon=9.017)
 KHARKIV = LatLon(lat=49.98, lon=36.25)
@@ -56,7 +56,7 @@ def check(world, blank_photo):
     async def run(*claims, blind=(), testing=(), readings=(), state="fitted"):
         told = CalibrationState(state=state)
         calibration = shipped("clues")
-        inner = StatingVerifier(ConsensusVerifier(world, calibration), told, "generic")
+        inner = CalibrationStateVerifier(ConsensusVerifier(world, calibration), told, "generic")
         verifier = ClaimVerifier(inner, world, calibration, shipped_claim_calibration("clues"))
         claimed = tuple(claimed_place(claim, world.clues) for claim in claims)
         request = VerifyRequest(

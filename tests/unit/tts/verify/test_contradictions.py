@@ -13,7 +13,7 @@ from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
 from tts.config import AppArgs
-from tts.shipped import SAMPLES
+from tts.package_files import SAMPLES
 
 pytestmark = pytest.mark.usefixtures("read_once")
 

@@ -16,8 +16,8 @@ from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon
 from tts.domain.hypothesis import Level
 from tts.domain.request import LocateOptions
 from tts.eval.panel import panels_from_logs
+from tts.package_files import SAMPLES
 from tts.ports import VerifyRequest
-from tts.shipped import SAMPLES
 from tts.verify.assembly.exactness import disagreements, doubted, exactness_of, rough_exactness
 from tts.verify.consensus.calibration import LEVELS, Outlook, shipped
 from tts.verify.evidence.world import World

@@ -27,8 +27,8 @@ from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import Question
 from tts.verify.inquiry.rounds import Outcome, Round
-from tts.verify.verifiers.asking import AskingVerifier, Questioner
 from tts.verify.verifiers.consensus import ConsensusVerifier
+from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner
 
 found_or_not = st.lists(st.booleans(), min_size=2, max_size=4)
 QUESTION = Question(line="Linden Avenue 33", form="web_search")
@@ -91,7 +91,7 @@ async def asked(scenario, world, questions, answer=None, trajectories=None, inqu
     """The items of the verifier, and the tools it asked."""
     toolbox = Tools(scenario, world.gazetteer, answer)
     questioner = Questioner(toolbox if tools else None, world, VerifierConfig())
-    verifier = AskingVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    verifier = InquiryVerifier(ConsensusVerifier(world, shipped("default")), questioner)
     options = LocateOptions(verifier_questions=questions)
     every = trajectories or scenario.trajectories
     request = VerifyRequest(a_context(), (), options, every, scenario.readings, inquiry=inquiry)
@@ -211,7 +211,7 @@ async def test_a_request_may_not_have_more_calls_than_the_operator_allows(lost, 
 async def test_only_tools_that_the_request_allows_are_asked(lost, world):
     scenario = lost["second hit"]
     questioner = Questioner(Tools(scenario, world.gazetteer), world, VerifierConfig())
-    verifier = AskingVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    verifier = InquiryVerifier(ConsensusVerifier(world, shipped("default")), questioner)
     options = LocateOptions(verifier_questions=4, tools=("country_at",))
     request = VerifyRequest(a_context(), (), options, scenario.trajectories, scenario.readings)
     assert not [item async for item in verifier.verify(request) if isinstance(item, ToolCalled)]
@@ -229,7 +229,7 @@ async def test_closing_the_verifier_ends_the_call_under_way_and_the_next_request
 
     scenario = lost["second hit"]
     questioner = Questioner(Tools(scenario, world.gazetteer, slow), world, VerifierConfig())
-    verifier = AskingVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    verifier = InquiryVerifier(ConsensusVerifier(world, shipped("default")), questioner)
     options = LocateOptions(verifier_questions=4)
     request = VerifyRequest(a_context(), (), options, scenario.trajectories, scenario.readings)
     async with closing(verifier.verify(request)) as items:
@@ -245,7 +245,7 @@ async def test_a_tool_that_is_too_slow_voids_its_round(lost, world):
 
     scenario = lost["second hit"]
     toolbox = Tools(scenario, world.gazetteer, slow)
-    verifier = AskingVerifier(
+    verifier = InquiryVerifier(
         ConsensusVerifier(world, shipped("default")), Questioner(toolbox, world, VerifierConfig())
     )
     context = a_context().model_copy(update={"remaining_s": 0.3})

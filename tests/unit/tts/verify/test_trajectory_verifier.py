@@ -19,11 +19,11 @@ from tts.ports import VerdictText, VerifyRequest
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import ThoughtGate, thinks_by_name, without_thought
+from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published import TrajectoryTexts, candidates_text, trajectory_text
-from tts.verify.verifiers.stating import StatingVerifier
 from tts.verify.verifiers.walk import WalkVerifier
 
 
@@ -185,7 +185,7 @@ def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_ea
     checking = make_verifier(args)
     assert isinstance(checking, ClaimVerifier)
     verifier = checking._verifier
-    assert isinstance(verifier, StatingVerifier)
+    assert isinstance(verifier, CalibrationStateVerifier)
     walking = verifier._verifier
     assert isinstance(walking, WalkVerifier)
     assert isinstance(walking._verifier, ModelVerifier)

@@ -11,7 +11,7 @@ from tts.net.client import Fetched
 from tts.net.secret import Scrubber, Secret
 from tts.toolkit.broker.breaker import BreakerConfig
 from tts.toolkit.broker.fair import FairLimiter
-from tts.toolkit.broker.outlet import KeyPlace, Outlet, ProviderPolicy, ProviderRequest
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderPolicy, ProviderRequest
 from tts.toolkit.broker.store import MemoryStore
 
 OK = (200, {})
@@ -36,18 +36,18 @@ class Server:
         return Fetched(url, answer[0], answer[1], b"{}")
 
 
-def outlet_of(server, *, keys=(), **policy):
+def client_of(server, *, keys=(), **policy):
     clock = asyncio.get_running_loop().time
     policy = ProviderPolicy(**{"per_s": 1000.0, "burst": 1000.0, **policy})
     place = KeyPlace("query", "key") if keys else None
     secrets = [Secret(key) for key in keys]
-    return Outlet(
+    return ProviderClient(
         "maps", server, MemoryStore(now=clock), policy, keys=secrets, key_place=place, now=clock, draw=lambda: 0.5
     )
 
 
-def ask(outlet, url="https://x.example/", *, query="loc_1", remaining_s=60.0, **fields):
-    return outlet.ask(ProviderRequest(url, **fields), RequestContext(id=query, remaining_s=remaining_s))
+def ask(client, url="https://x.example/", *, query="loc_1", remaining_s=60.0, **fields):
+    return client.ask(ProviderRequest(url, **fields), RequestContext(id=query, remaining_s=remaining_s))
 
 
 BROKEN = FetchError("the connection broke", kind=FetchErrorKind.BROKEN)
@@ -56,7 +56,7 @@ BROKEN = FetchError("the connection broke", kind=FetchErrorKind.BROKEN)
 @virtual_time
 async def test_a_passing_fault_is_tried_again_with_growing_pauses():
     server = Server(BROKEN, (503, {}), OK)
-    assert (await ask(outlet_of(server, backoff_s=1.0))).status == 200
+    assert (await ask(client_of(server, backoff_s=1.0))).status == 200
     assert [at for at, *_ in server.sent] == [0.0, 1.0, 3.0]
 
 
@@ -64,24 +64,24 @@ async def test_a_passing_fault_is_tried_again_with_growing_pauses():
 async def test_what_is_not_idempotent_is_sent_once():
     server = Server(BROKEN, OK)
     with pytest.raises(ToolError):
-        await ask(outlet_of(server), method="POST", idempotent=False)
+        await ask(client_of(server), method="POST", idempotent=False)
     assert len(server.sent) == 1
 
 
 @virtual_time
 async def test_a_429_waits_as_long_as_it_says_and_so_does_everyone_else():
     server = Server((429, {"retry-after": "7"}), OK)
-    outlet = outlet_of(server, max_running=1)
-    await asyncio.gather(ask(outlet), ask(outlet, query="loc_2"))
+    client = client_of(server, max_running=1)
+    await asyncio.gather(ask(client), ask(client, query="loc_2"))
     assert [at for at, *_ in server.sent] == [0.0, 7.0, 7.0]
 
 
 @virtual_time
 async def test_a_429_that_lasts_too_long_is_told_at_once():
-    outlet = outlet_of(Server((429, {"retry-after": "600"})))
+    client = client_of(Server((429, {"retry-after": "600"})))
     for _ in range(2):
         with pytest.raises(ToolError) as caught:
-            await ask(outlet, remaining_s=10.0)
+            await ask(client, remaining_s=10.0)
         assert caught.value.kind is ToolErrorKind.RATE_LIMITED
         assert caught.value.fields["retry_after_s"] == pytest.approx(600, abs=1)
     assert asyncio.get_running_loop().time() < 1
@@ -90,8 +90,8 @@ async def test_a_429_that_lasts_too_long_is_told_at_once():
 @virtual_time
 async def test_the_rate_is_kept_and_a_burst_allowed():
     server = Server()
-    outlet = outlet_of(server, per_s=1.0, burst=2.0)
-    await asyncio.gather(*(ask(outlet) for _ in range(4)))
+    client = client_of(server, per_s=1.0, burst=2.0)
+    await asyncio.gather(*(ask(client) for _ in range(4)))
     assert [round(at, 3) for at, *_ in server.sent] == [0.0, 0.0, 1.0, 2.0]
 
 
@@ -101,22 +101,22 @@ async def test_keys_take_turns_and_rotate_when_one_is_used_up_or_refused():
         return {"aaaa": (402, {}), "bbbb": (401, {}), "cccc": OK}[credential.secret.reveal()]
 
     server = Server(answer)
-    outlet = outlet_of(server, keys=("aaaa", "bbbb", "cccc"), quota_rest_s=100.0)
-    assert (await ask(outlet)).status == 200
+    client = client_of(server, keys=("aaaa", "bbbb", "cccc"), quota_rest_s=100.0)
+    assert (await ask(client)).status == 200
     assert [key for _, key, _ in server.sent] == ["aaaa", "bbbb", "cccc"]
-    await ask(outlet)
+    await ask(client)
     assert [key for _, key, _ in server.sent][3:] == ["cccc"]
-    assert outlet.figures().usable_keys == 1
+    assert client.figures().usable_keys == 1
     await asyncio.sleep(101)
-    assert outlet.figures().usable_keys == 2
+    assert client.figures().usable_keys == 2
 
 
 @virtual_time
 async def test_no_key_left_is_a_quota_error():
-    outlet = outlet_of(Server((402, {})), keys=("aaaa",), quota_rest_s=50.0)
+    client = client_of(Server((402, {})), keys=("aaaa",), quota_rest_s=50.0)
     for _ in range(2):
         with pytest.raises(ToolError) as caught:
-            await ask(outlet)
+            await ask(client)
         assert caught.value.kind is ToolErrorKind.QUOTA
     assert "aaaa" not in caught.value.detail
 
@@ -124,68 +124,68 @@ async def test_no_key_left_is_a_quota_error():
 @virtual_time
 async def test_the_breaker_opens_lets_one_trial_through_and_closes():
     server = Server(BROKEN, BROKEN, BROKEN, OK)
-    outlet = outlet_of(server, retries=0, breaker=BreakerConfig(failures=3, cool_s=10.0))
+    client = client_of(server, retries=0, breaker=BreakerConfig(failures=3, cool_s=10.0))
     for _ in range(3):
         with pytest.raises(ToolError):
-            await ask(outlet)
-    assert outlet.figures().breaker == "open"
+            await ask(client)
+    assert client.figures().breaker == "open"
     with pytest.raises(ToolError, match="left alone") as caught:
-        await ask(outlet)
+        await ask(client)
     assert caught.value.fields["retry_after_s"] == 10.0
     assert len(server.sent) == 3
     await asyncio.sleep(10.1)
-    assert outlet.figures().breaker == "trial"
-    assert (await ask(outlet)).status == 200
-    assert outlet.figures().breaker == "closed"
+    assert client.figures().breaker == "trial"
+    assert (await ask(client)).status == 200
+    assert client.figures().breaker == "closed"
 
 
 @virtual_time
 async def test_a_failed_trial_doubles_the_pause_and_only_one_is_made():
     server = Server(BROKEN, takes_s=0.5)
-    outlet = outlet_of(server, retries=0, breaker=BreakerConfig(failures=1, cool_s=10.0))
+    client = client_of(server, retries=0, breaker=BreakerConfig(failures=1, cool_s=10.0))
     with pytest.raises(ToolError):
-        await ask(outlet)
+        await ask(client)
     await asyncio.sleep(10.1)
-    await asyncio.gather(*(ask(outlet) for _ in range(5)), return_exceptions=True)
+    await asyncio.gather(*(ask(client) for _ in range(5)), return_exceptions=True)
     assert len(server.sent) == 2
     await asyncio.sleep(15)
-    assert outlet.figures().breaker == "open"
+    assert client.figures().breaker == "open"
     await asyncio.sleep(6)
-    assert outlet.figures().breaker == "trial"
-    assert outlet.figures().opened == 2
+    assert client.figures().breaker == "trial"
+    assert client.figures().opened == 2
 
 
 @virtual_time
 async def test_our_own_mistakes_do_not_open_it():
-    outlet = outlet_of(Server((400, {})), breaker=BreakerConfig(failures=1))
+    client = client_of(Server((400, {})), breaker=BreakerConfig(failures=1))
     for _ in range(3):
         with pytest.raises(ToolError) as caught:
-            await ask(outlet)
+            await ask(client)
     assert caught.value.kind is ToolErrorKind.BLOCKED
-    assert outlet.figures().breaker == "closed"
+    assert client.figures().breaker == "closed"
 
 
 @virtual_time
 async def test_a_cancelled_trial_leaves_the_next_one():
     server = Server(BROKEN, OK, takes_s=1.0)
-    outlet = outlet_of(server, retries=0, breaker=BreakerConfig(failures=1, cool_s=1.0))
+    client = client_of(server, retries=0, breaker=BreakerConfig(failures=1, cool_s=1.0))
     with pytest.raises(ToolError):
-        await ask(outlet)
+        await ask(client)
     await asyncio.sleep(2)
-    trial = asyncio.ensure_future(ask(outlet))
+    trial = asyncio.ensure_future(ask(client))
     await asyncio.sleep(0.5)
     trial.cancel()
     await asyncio.wait([trial])
-    assert (await ask(outlet)).status == 200
+    assert (await ask(client)).status == 200
     assert leftover_tasks() == []
 
 
 @virtual_time
 async def test_queries_take_turns_however_many_calls_each_has_waiting():
     server = Server(takes_s=1.0)
-    outlet = outlet_of(server, max_running=1)
-    greedy = [ask(outlet, "https://x.example/greedy", query="a") for _ in range(6)]
-    modest = [ask(outlet, "https://x.example/modest", query="b") for _ in range(2)]
+    client = client_of(server, max_running=1)
+    greedy = [ask(client, "https://x.example/greedy", query="a") for _ in range(6)]
+    modest = [ask(client, "https://x.example/modest", query="b") for _ in range(2)]
     await asyncio.gather(*greedy, *modest)
     order = [url[-6:] for *_, url in server.sent]
     assert order == ["greedy", "greedy", "modest", "greedy", "modest", "greedy", "greedy", "greedy"]
@@ -193,8 +193,8 @@ async def test_queries_take_turns_however_many_calls_each_has_waiting():
 
 @virtual_time
 async def test_a_full_queue_is_told_at_once():
-    outlet = outlet_of(Server(takes_s=1.0), max_running=1, max_queued=1)
-    results = await asyncio.gather(*(ask(outlet) for _ in range(4)), return_exceptions=True)
+    client = client_of(Server(takes_s=1.0), max_running=1, max_queued=1)
+    results = await asyncio.gather(*(ask(client) for _ in range(4)), return_exceptions=True)
     assert [isinstance(result, ToolError) for result in results] == [False, False, True, True]
 
 

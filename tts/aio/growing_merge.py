@@ -1,4 +1,4 @@
-"""Streams that are read side by side."""
+"""A merge of streams that accepts further streams while it is read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tts.aio.tasks import spawn
 T = TypeVar("T")
 
 
-class Fleet(Generic[T]):
-    """A merge whose sources may join while it runs, and a reader who may look at the clock.
+class GrowingMerge(Generic[T]):
+    """A merge of streams. Streams can be added while it runs; the reader can wait until a given time.
 
     Leaving the block closes every source and waits for it. The first failure of a source is raised to the reader.
     """
@@ -27,7 +27,7 @@ class Fleet(Generic[T]):
         self._changed = asyncio.Event()
         self._writable = asyncio.Event()
 
-    async def __aenter__(self) -> Fleet[T]:
+    async def __aenter__(self) -> GrowingMerge[T]:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -35,12 +35,12 @@ class Fleet(Generic[T]):
 
     def add(self, source: AsyncIterator[T]) -> None:
         """Read a further source from now on, in a task of its own."""
-        task = spawn(self._drain(source), name="fleet source")
+        task = spawn(self._drain(source), name="merge source")
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
     async def take(self, *, until: float | None = None) -> list[T] | None:
-        """What has come, waiting for it; [] when every source has ended, None when the loop's clock says `until`."""
+        """The items that have arrived; waits for one. [] when every source has ended, None at the loop time `until`."""
         while not self._items:
             if self._error is not None:
                 raise self._error

@@ -22,7 +22,7 @@ PAIR_SEPARATOR = " | "
 
 
 @dataclass(frozen=True, slots=True)
-class Supplied:
+class RewardInputs:
     """`geocoded`: answer as written → position (None: looked for and not found).
 
     `similarities`: "stated | true" → cosine, None when nobody compared names.
@@ -68,7 +68,7 @@ def read_conclusions(path: Path) -> dict[tuple[str, int], tuple[str | None, ...]
     return found
 
 
-def read_given(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
+def read_table_values(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
     """Fields of rows by `sample` and `rollout` (0 when absent). Raises DataError naming a row without a sample."""
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for number, row in enumerate(read_rows(path), 1):

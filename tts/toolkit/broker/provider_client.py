@@ -1,8 +1,9 @@
-"""The polite way to one provider: slots, rate, keys, retries and a breaker around the safe client.
+"""The HTTP client of one provider: slots, rate limit, keys, retries and a circuit breaker around the safe client.
 
-Every request of a provider goes through its `Outlet`. What comes out is a judged reply or a `ToolError` whose text is
-scrubbed of keys. Order: a fair slot, a place in the shared rate, a key, the request; a reply that says "too often" or
-"out of quota" is waited for or tried with another key; passing faults are tried again with jitter.
+Every request of a provider goes through its `ProviderClient`. It returns a classified reply, or raises a `ToolError`
+without keys in its text. Order: wait for a fair slot, wait for the shared rate limit, choose a key, send. If the
+service says "rate limited" or "out of quota", the client waits or takes another key. Transient faults are retried with
+jitter.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def judge_status(reply: Fetched) -> ProviderFailure | None:
     return ProviderFailure("refused", f"the service refused the request with {status}")
 
 
-class Outlet:
+class ProviderClient:
     """One provider's way out. `ask` raises ToolError only."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What is known of a request whose gateway was lost: its events, and where its open rollouts can go on."""
+"""The state of a request whose gateway was lost: its events, and the checkpoints of its open rollouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TESTS_CLAIM = "the claim is tested"
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class ResumedRequest:
     """`elapsed_s`: seconds from the start of the request to its last event. `files`: pictures that tools made."""
 
     run: Run
@@ -23,8 +23,10 @@ class Past:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, events: Iterable[Event], checkpoints: Iterable[Checkpoint], files: Mapping[str, bytes]) -> Past:
-        """From a log in order. Of each open rollout the latest checkpoint counts whose turn the log has as finished."""
+    def of(
+        cls, events: Iterable[Event], checkpoints: Iterable[Checkpoint], files: Mapping[str, bytes]
+    ) -> ResumedRequest:
+        """From an ordered log. An open rollout gets its latest checkpoint of a turn that the log has as finished."""
         logged = tuple(events)
         run = fold(logged)
         in_order = sorted(checkpoints, key=lambda saved: saved.turn)

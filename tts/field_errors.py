@@ -18,7 +18,7 @@ _OF_PATTERN: Mapping[str, str] = {
 }
 
 
-def in_words(wrong: ErrorDetails, model: type[BaseModel], noun: str = "field") -> str:
+def field_error_text(wrong: ErrorDetails, model: type[BaseModel], noun: str = "field") -> str:
     """One error of validating a `model`, without the name of the field. What was given is not repeated."""
     if wrong["type"] == "extra_forbidden":
         near = get_close_matches(str(wrong["loc"][-1]), sorted(_names_beside(wrong["loc"], model)), n=1)

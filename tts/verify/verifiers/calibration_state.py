@@ -10,7 +10,7 @@ from tts.domain.calibration import CalibrationState
 from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
 
 
-class StatingVerifier:
+class CalibrationStateVerifier:
     """A `Verifier` in front of another. A request in another dialect than `dialect` is not what was fitted."""
 
     def __init__(self, verifier: Verifier, state: CalibrationState, dialect: str) -> None:

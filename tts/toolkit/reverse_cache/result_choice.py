@@ -12,7 +12,7 @@ _USEFUL_MAX = 3
 _SHOWN_MAX = 10
 
 
-class Shown(NamedTuple):
+class ChosenResults(NamedTuple):
     """Results in the order in which they are numbered, from 1."""
 
     results: tuple[CachedResult, ...]
@@ -23,7 +23,7 @@ class Shown(NamedTuple):
         return frozenset(number for number, result in enumerate(self.results, 1) if result.useful)
 
 
-def mixed(results: Sequence[CachedResult], chance: random.Random) -> Shown:
+def choose_results(results: Sequence[CachedResult], chance: random.Random) -> ChosenResults:
     """Draws useful ones, then useless ones, then shuffles: in this order, so that a seed repeats the released draw."""
     useful = [result for result in results if result.useful]
     useless = [result for result in results if not result.useful]
@@ -31,4 +31,4 @@ def mixed(results: Sequence[CachedResult], chance: random.Random) -> Shown:
     fill = min(len(useless), _SHOWN_MAX - take)
     drawn = [*(chance.sample(useful, take) if take else []), *(chance.sample(useless, fill) if fill else [])]
     chance.shuffle(drawn)
-    return Shown(tuple(drawn))
+    return ChosenResults(tuple(drawn))

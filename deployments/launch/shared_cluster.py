@@ -18,7 +18,7 @@ _STOP_SLACK_S = 30.0  # beyond the longest drain: deployments stop one layer aft
 _EVERY_ADDRESS = {"0.0.0.0", "::", ""}
 
 
-class JoinedServe:
+class SharedClusterServe:
     """Serve on a joined cluster, which may have been running before, with applications of others."""
 
     def __init__(self, application: str) -> None:

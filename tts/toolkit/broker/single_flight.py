@@ -21,7 +21,7 @@ class _Flight(Generic[T]):
     waiting: int = 0
 
 
-class Flights(Generic[T]):
+class SingleFlight(Generic[T]):
     """Calls under way by key, at most one for each; `len` counts them."""
 
     def __init__(self) -> None:

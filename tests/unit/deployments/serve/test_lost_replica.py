@@ -8,10 +8,10 @@ from ray.serve._private.common import RequestMetadata
 from ray.serve.handle import DeploymentResponseGenerator
 from support.basics import a_context
 
-from deployments.serve import envelope, silence
+from deployments.serve import envelope, lost_replica
 from deployments.serve.envelope import seal, unseal
 from deployments.serve.handles import PhotoRefs, RemoteToolbox
-from deployments.serve.silence import first_reply, streamed_items
+from deployments.serve.lost_replica import first_reply, streamed_items
 from tts.domain.tooling import ToolCall
 from tts.errors import ModelError, ReplicaLost
 from tts.ports import ToolContext, ToolSchema
@@ -145,7 +145,7 @@ class Broker:
 
 @pytest.mark.parametrize(("repeatable", "made"), [(True, 2), (False, 1)])
 async def test_only_a_tool_that_changes_nothing_is_called_once_more(monkeypatch, repeatable, made):
-    monkeypatch.setattr(silence.first_reply, "__defaults__", (SHORT_S,))
+    monkeypatch.setattr(lost_replica.first_reply, "__defaults__", (SHORT_S,))
     schema = ToolSchema(name="look", description="", parameters={}, repeatable=repeatable)
     broker = Broker()
     toolbox = RemoteToolbox(broker, (schema,), PhotoRefs())

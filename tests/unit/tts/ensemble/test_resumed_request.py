@@ -12,21 +12,21 @@ from tts.clues.claimed_places import claimed_place
 from tts.config import ScriptedEngine
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import fold
-from tts.ensemble.past import Past
+from tts.ensemble.resumed_request import ResumedRequest
 from tts.pipeline import Solution
 from tts.ports import Attachment, Checkpoint
 
 ENGINE = ScriptedEngine(turns=3, tokens_per_turn=4, turn_s=0.02)
 
 
-async def items_of(request, ports, past=None):
+async def items_of(request, ports, resumed=None):
     """All that one process sends, in order."""
     items = []
 
     async def keep(item):
         items.append(item)
 
-    await Solution(request, ports, 30.0, past=past).run(keep)
+    await Solution(request, ports, 30.0, resumed=resumed).run(keep)
     return items
 
 
@@ -39,7 +39,7 @@ def lost_after(items, count):
     kept = items[:count]
     checkpoints = [item for item in kept if isinstance(item, Checkpoint)]
     files = {item.sha256: item.data for item in kept if isinstance(item, Attachment)}
-    return events_in(kept), Past.of(events_in(kept), checkpoints, files)
+    return events_in(kept), ResumedRequest.of(events_in(kept), checkpoints, files)
 
 
 def checked(request):
@@ -57,8 +57,8 @@ async def test_wherever_it_was_lost_it_ends_with_one_answer_and_no_turn_is_done_
     uncut = await items_of(request, ports)
     whole = fold(events_in(uncut))
     for count in range(1, len(uncut), 3):
-        before, past = lost_after(uncut, count)
-        after = events_in(await items_of(request, ports, past))
+        before, resumed = lost_after(uncut, count)
+        after = events_in(await items_of(request, ports, resumed))
         together = [*before, *after]
         assert [event.seq for event in together] == list(range(1, len(together) + 1))
         assert [event.type for event in together].count("answer") == 1
@@ -76,12 +76,12 @@ async def test_an_answer_that_was_logged_stands(data_store):
     request = a_request(load_photo(sign_bytes("Bellinzona")), n_parallel=2, depth="deep", seed=1)
     uncut = await items_of(request, ports)
     at = next(i for i, item in enumerate(uncut) if getattr(item, "type", "") == "answer")
-    before, past = lost_after(uncut, at + 1)
-    after = events_in(await items_of(request, ports, past))
+    before, resumed = lost_after(uncut, at + 1)
+    after = events_in(await items_of(request, ports, resumed))
     assert [event.type for event in after] == ["done"]
     assert after[0].stop_reason == before[-1].answer.stop_reason
 
 
 def test_a_checkpoint_counts_only_with_the_end_of_its_turn_in_the_log():
     saved = Checkpoint(rollout_id=0, turn=1, messages=(), usage={})
-    assert Past.of([], [saved], {}).checkpoints == {}
+    assert ResumedRequest.of([], [saved], {}).checkpoints == {}

@@ -88,7 +88,7 @@ class Questioner:
             return None
 
 
-class AskingVerifier:
+class InquiryVerifier:
     """The `Verifier` port: the consensus, after the verifier's own questions."""
 
     def __init__(self, consensus: ConsensusVerifier, questioner: Questioner) -> None:

@@ -53,7 +53,7 @@ _MAX_QUESTION = 1000
 _Key = tuple[str, str, str]
 
 
-class ObservedModel:
+class ModelWithObserver:
     """The `ModelClient` of such a pair. What the observer used is told as `spent`, the planner's as `usage`."""
 
     def __init__(self, planner: ModelClient, observer: ModelClient) -> None:

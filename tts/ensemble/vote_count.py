@@ -12,14 +12,14 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class VoteCount:
     """`leaders` are the rollouts of each place that nobody is ahead of; `votes` the witnesses of each of them."""
 
     cell: Cell
     leaders: tuple[frozenset[int], ...]
     votes: int
 
-    def moved_to(self, last: Standing) -> float:
+    def moved_to(self, last: VoteCount) -> float:
         """The probability that the place in front at last is another one, where ties are drawn."""
         if not last.leaders:
             return 0.0
@@ -29,7 +29,7 @@ class Standing:
         return 1.0 - kept / (len(self.leaders) * len(last.leaders))
 
 
-def standing_of(
+def count_votes(
     final: Sequence[Ballot],
     share: Sequence[float],
     km: Sequence[Sequence[float]],
@@ -37,14 +37,14 @@ def standing_of(
     reach_km: float,
     pointless: int,
     tolerance_km: float | None,
-) -> Standing:
+) -> VoteCount:
     """The standing of the final ballots with their shares (m,) and distances (m, m).
 
     `pointless` rollouts ended without a place. Somebody guesses whose point is within `tolerance_km` of the centre of
     its town; None where guesses tell nothing.
     """
     if not final:
-        return Standing(Cell(0, min(pointless, MOST_AGAINST), False), (), 0)
+        return VoteCount(Cell(0, min(pointless, MOST_AGAINST), False), (), 0)
     held = [sum(s for s, away in zip(share, row, strict=True) if away <= reach_km) for row in km]
     most = max(held)
     leaders = tuple(
@@ -55,4 +55,4 @@ def standing_of(
     votes = max(1, int(most + _SLACK))
     against = round(sum(share) - most) + pointless
     guess = votes == 1 and tolerance_km is not None and any(ballot.off_centre_km <= tolerance_km for ballot in final)
-    return Standing(Cell(min(votes, MOST_VOTES), min(against, MOST_AGAINST), guess), leaders, votes)
+    return VoteCount(Cell(min(votes, MOST_VOTES), min(against, MOST_AGAINST), guess), leaders, votes)

@@ -18,7 +18,7 @@ _SYSTEMS = {
 }
 
 
-def published_beside(dialect: str, dataset: str, measured: Measured) -> tuple[Table, ...]:
+def compare_with_published(dialect: str, dataset: str, measured: Measured) -> tuple[Table, ...]:
     """A table for each benchmark that was published for the dialect's system, at its thresholds, with this run in it.
 
     Only where `dataset` is the benchmark were the photos the same; otherwise the run's row says that they were not.

@@ -12,14 +12,14 @@ from tts.eval.synthetic.scenario import RIGHT_KM, Scenario
 from tts.eval.synthetic.searches import ScenarioTools
 from tts.ports import VerifierItem, VerifyRequest
 from tts.verify.evidence.world import World
-from tts.verify.verifiers.asking import Questioner
 from tts.verify.verifiers.consensus import judge
+from tts.verify.verifiers.inquiry import Questioner
 
 _PATIENCE_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class AskedScore:
+class InquiryScore:
     """One scenario: whether the answer is right, and how many calls the verifier made."""
 
     kind: str
@@ -28,7 +28,7 @@ class AskedScore:
     moved: bool = False
 
 
-async def score_asking(scenarios: Iterable[Scenario], world: World, questions: int) -> list[AskedScore]:
+async def score_inquiry(scenarios: Iterable[Scenario], world: World, questions: int) -> list[InquiryScore]:
     """Each scenario with so many calls for the verifier. An attack has moved the answer when it lies elsewhere than
     without the attack, with the same number of calls."""
     found = []
@@ -38,7 +38,7 @@ async def score_asking(scenarios: Iterable[Scenario], world: World, questions: i
         if scenario.clean is not None:
             clean, _ = await _decided(scenario.clean, world, questions)
             moved = not _near(point, clean, 1.0)
-        found.append(AskedScore(scenario.kind, _near(point, scenario.truth, RIGHT_KM), calls, moved))
+        found.append(InquiryScore(scenario.kind, _near(point, scenario.truth, RIGHT_KM), calls, moved))
     return found
 
 

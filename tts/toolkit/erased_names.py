@@ -8,7 +8,7 @@ from collections.abc import Iterable
 _KEPT = 10_000
 
 
-class Forgotten:
+class ErasedNames:
     """Remembers the latest erased names in the order of their erasure; a mark is a moment in that order."""
 
     def __init__(self) -> None:

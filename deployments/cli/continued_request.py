@@ -19,7 +19,7 @@ _KEPT = frozenset({"within", "deadline_s", "include"})
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
+class ContinuedRequest:
     """An earlier request, as something to follow like a photo, and what is added to it."""
 
     label: str
@@ -35,9 +35,9 @@ class Addition:
         return client.stream_continued(self.label, self.options, further)
 
 
-def addition_of(
+def continued_request_of(
     request_id: str, not_there: Sequence[str], fact: str | None, photos: Sequence[Input], fields: dict[str, Any]
-) -> Addition:
+) -> ContinuedRequest:
     """What some options of the command line add.
 
     Raises:
@@ -51,4 +51,4 @@ def addition_of(
         names = ", ".join("--" + name.replace("_", "-") for name in strange)
         raise click.BadParameter(f"{names}: is as in the earlier request", param_hint="--continue")
     rejected: Any = True if list(not_there) == [ANSWER] else tuple(not_there) or None
-    return Addition(request_id, ContinueOptions(not_there=rejected, fact=fact, **fields), tuple(photos))
+    return ContinuedRequest(request_id, ContinueOptions(not_there=rejected, fact=fact, **fields), tuple(photos))

@@ -16,7 +16,7 @@ from tts.domain.plan import Limits, Locatability
 from tts.domain.watch_settings import WatchSettings
 from tts.engine_offers import EngineHealth, EngineLoad
 from tts.errors import FatalError, ReplicaLost
-from tts.inference.observed import ObservedModel
+from tts.inference.with_observer import ModelWithObserver
 from tts.pipeline import solve
 from tts.ports import Ports, Routing
 from tts.rollout.agent import Agent
@@ -34,7 +34,7 @@ ANSWER = "<answer>\nCountry: Japan\nCity: Otaru\nLatitude: 43.19\nLongitude: 140
 @virtual_time
 async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_again(sign_photo):
     observer, planner = Recording("a canal"), Recording(ZOOM, "hm", ANSWER)
-    played = await play_with(ObservedModel(planner, observer), DIALECTS["spotagent"], sign_photo)
+    played = await play_with(ModelWithObserver(planner, observer), DIALECTS["spotagent"], sign_photo)
     assert played.end.stop_reason is StopReason.ANSWERED
     assert len(observer.requests) == 2  # the photo and the crop, once each, over three turns
     scene, detail = (request.messages[1] for request in observer.requests)
@@ -52,14 +52,14 @@ async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_aga
 
 @virtual_time
 async def test_a_silent_observer_ends_the_rollout_with_its_reason(sign_photo):
-    played = await play_with(ObservedModel(Recording(ANSWER), Recording("")), DIALECTS["spotagent"], sign_photo)
+    played = await play_with(ModelWithObserver(Recording(ANSWER), Recording("")), DIALECTS["spotagent"], sign_photo)
     assert (played.end.stop_reason, played.end.error) == (StopReason.FAILED, "model: the observer said nothing")
 
 
 @virtual_time
 async def test_a_photo_is_described_once_for_all_rollouts_of_a_request(sign_photo):
     observer = Recording("a canal")
-    model = ObservedModel(Recording(ANSWER), observer)
+    model = ModelWithObserver(Recording(ANSWER), observer)
     both = await asyncio.gather(
         *(play_with(model, DIALECTS["spotagent"], sign_photo, n=2, rollout_id=i) for i in range(2))
     )
@@ -86,7 +86,7 @@ class Replicas:
     async def once(self, group):
         self.groups += 1
         dies = self.groups <= self.lost
-        agent = Agent(ObservedModel(Recording(ANSWER), self.observer), DIALECTS["spotagent"], LocalToolbox([]))
+        agent = Agent(ModelWithObserver(Recording(ANSWER), self.observer), DIALECTS["spotagent"], LocalToolbox([]))
         async with aclosing(run_group(agent, group, coalesce_s=0.0)) as batches:
             async for batch in batches:
                 spoken = [item for item in batch if isinstance(item, Description)]
@@ -186,7 +186,7 @@ async def test_a_second_attempt_after_a_lost_replica_does_not_look_again(sign_ph
 @virtual_time
 async def test_what_is_kept_ends_with_the_time_of_the_request(sign_photo):
     observer = Recording("a canal", "a canal")
-    model = ObservedModel(Recording(ANSWER), observer)
+    model = ModelWithObserver(Recording(ANSWER), observer)
     await play_with(model, DIALECTS["spotagent"], sign_photo, seconds=60.0)
     await asyncio.sleep(61.0)
     await play_with(model, DIALECTS["spotagent"], sign_photo, seconds=60.0)
@@ -206,7 +206,7 @@ class OnGpu(Recording):
 
 
 async def test_a_pair_tells_what_both_engines_run_and_whichever_has_less_room():
-    pair = ObservedModel(OnGpu(2, 0.3), OnGpu(1, 0.8))
+    pair = ModelWithObserver(OnGpu(2, 0.3), OnGpu(1, 0.8))
     assert isinstance(pair, EngineHealth)
     assert isinstance(pair, EngineLoad)
     assert (pair.running, pair.kv_use) == (3, 0.8)
@@ -216,4 +216,4 @@ async def test_a_pair_tells_what_both_engines_run_and_whichever_has_less_room():
 @pytest.mark.parametrize(("planner", "observer"), [(False, True), (True, False)])
 async def test_a_pair_is_gone_when_one_of_its_engines_is(planner, observer):
     with pytest.raises(FatalError):
-        await ObservedModel(OnGpu(0, 0.0, planner), OnGpu(0, 0.0, observer)).check_health()
+        await ModelWithObserver(OnGpu(0, 0.0, planner), OnGpu(0, 0.0, observer)).check_health()

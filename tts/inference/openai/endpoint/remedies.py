@@ -10,7 +10,7 @@ from tts.errors import GeoTTSError
 _BUSY = frozenset({429, 503, 529})
 
 
-def how_to_mend(failure: GeoTTSError, engine: OpenAIEngine) -> str:
+def remedy_for(failure: GeoTTSError, engine: OpenAIEngine) -> str:
     """What to do about a failure of this engine: what the refusal itself suggests, else what its kind does."""
     if advised := failure.fields.get("mend"):
         return str(advised)
