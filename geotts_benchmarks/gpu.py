@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -52,9 +53,10 @@ async def _run(model: VllmModel, counts: list[int], turns: int, tokens: int) -> 
     by_n: dict[str, Any] = {}
     for n in counts:
         photo = a_photo(1280 + 32 * n, 960)
-        before, preempted = (model.stats.pictures, model.stats.pictures_known), model.stats.preempted
+        before = replace(model.stats)
         measured = await roll_out(model, n=n, turns=turns, tokens=tokens, photo=photo, name=f"n{n}")
-        pictures, known = model.stats.pictures - before[0], model.stats.pictures_known - before[1]
+        stats = replace(model.stats)
+        pictures, known = stats.pictures - before.pictures, stats.pictures_known - before.pictures_known
         usage = measured.usage
         rate = usage.completion_tokens / measured.wall_s
         plain = await _plain_batch(model, n, usage.completion_tokens // n, a_photo(1296 + 32 * n, 960))
@@ -63,7 +65,9 @@ async def _run(model: VllmModel, counts: list[int], turns: int, tokens: int) -> 
             "tokens_per_s": round(rate, 1),
             "prefix_hit": round(usage.cached_tokens / usage.prompt_tokens, 4),
             "encoder_hit": round(known / pictures, 4) if pictures else 0.0,
-            "preempted": model.stats.preempted - preempted,
+            "preempted": stats.preempted - before.preempted,
+            "preempted_tokens": usage.preempted_tokens,
+            "recomputed_tokens": stats.recomputed_tokens - before.recomputed_tokens,
             "goodput": round(rate / plain, 4),
             "plain_tokens_per_s": round(plain, 1),
         }

@@ -13,6 +13,7 @@ Count = Annotated[int, Field(ge=0)]
 
 class Usage(Value):
     """Counts, seconds and money. `cached_tokens` are prompt tokens the engine found in its prefix cache.
+    `preempted_tokens` are tokens whose place in the cache the engine gave to others while their turn was not finished.
 
     `bytes_sent` went to remote engines, pictures included. `cost_usd` is known where the model has a price.
     """
@@ -22,6 +23,7 @@ class Usage(Value):
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
     cached_tokens: Count = 0
+    preempted_tokens: Count = 0
     tool_calls: Count = 0
     tool_errors: Count = 0
     cache_hits: Count = 0

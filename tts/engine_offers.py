@@ -35,6 +35,21 @@ class EngineHealth(Protocol):
 
 
 @runtime_checkable
+class EngineCapacity(Protocol):
+    """An engine that may have a KV cache in this process."""
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Tokens that its KV cache holds; None where it has none, or none that is known here."""
+        ...
+
+    @property
+    def kv_used_tokens(self) -> int:
+        """How many of them are taken now."""
+        ...
+
+
+@runtime_checkable
 class EngineLoad(Protocol):
     """An engine that counts what it runs."""
 

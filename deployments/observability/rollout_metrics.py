@@ -12,9 +12,9 @@ from prometheus_client import CollectorRegistry, Counter
 from tts.domain.events import Done, RolloutFinished, RolloutStarted, TurnFinished
 from tts.domain.usage import Usage
 
-_KINDS = ("prompt", "completion", "cached")
+_KINDS = ("prompt", "completion", "cached", "preempted")
 _Spent = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time, then US dollars
-_NOTHING: _Spent = (0, 0, 0, 0.0, 0.0)
+_NOTHING: _Spent = (0, 0, 0, 0, 0.0, 0.0)
 
 
 class RolloutMetrics:
@@ -90,4 +90,5 @@ class RolloutMetrics:
 
 
 def _spent(usage: Usage) -> _Spent:
-    return (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.gpu_s, usage.cost_usd)
+    tokens = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.preempted_tokens)
+    return (*tokens, usage.gpu_s, usage.cost_usd)

@@ -31,6 +31,11 @@ class _Engine(Value):
         return None
 
     @property
+    def slots(self) -> int | None:
+        """Generations that one replica runs side by side; None without a limit."""
+        return None
+
+    @property
     def abilities(self) -> Abilities:
         """What the router may plan with."""
         return Abilities()
@@ -52,6 +57,9 @@ class ScriptedEngine(_Engine):
     tokens_per_turn: Annotated[int, Field(ge=0)] = 16
     turn_s: Annotated[float, Field(ge=0)] = 0.0
     tool: str | None = Field(default="poi_keyword_search", description="called once a turn before the last")
+    kv_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="tokens of all its generations together that it holds; above that it preempts"
+    )
     sees_pictures: bool = Field(default=False, description="plan for it as for a model that is shown the photo")
     journal: str | None = Field(default=None, description="file that gets a line of JSON for every turn it begins")
 
@@ -119,6 +127,11 @@ class OpenAIEngine(_Engine):
         return tuple(dict.fromkeys((self.base_url, *self.base_urls)))
 
     @property
+    def slots(self) -> int:
+        """What all endpoints of the engine take from one process."""
+        return self.max_running * len(self.addresses)
+
+    @property
     def abilities(self) -> Abilities:
         """As the settings state them."""
         return Abilities(sees_pictures=self.sees_pictures, thinks=self.thinks, calls_tools=self.calls_tools)
@@ -161,6 +174,11 @@ class VllmEngine(_Engine):
     def prefix_wait_s(self) -> float | None:
         """30 s: vLLM keeps prefixes."""
         return _KNOWN_CACHE_WAIT_S
+
+    @property
+    def slots(self) -> int:
+        """Generations that are batched together."""
+        return self.max_running
 
     @property
     def abilities(self) -> Abilities:

@@ -22,6 +22,7 @@ from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.domain.value import Value
 from tts.errors import ConfigError, ModelError
+from tts.inference.simulated_kv import SimulatedKv
 from tts.ports import Delta, ModelRequest
 
 
@@ -53,12 +54,23 @@ class ScriptedModel:
         turns = script if script is not None else _load(config.tape) if config.tape else ()
         self._turns = {(turn.rollout, turn.turn): turn for turn in turns}
         self._rollouts = 1 + max((turn.rollout for turn in turns), default=0)
+        self._kv = SimulatedKv(config.kv_tokens) if config.kv_tokens is not None else None
         self.running = 0
 
     @property
     def name(self) -> str:
         """Always `scripted`."""
         return "scripted"
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Tokens that it holds, as configured."""
+        return self._config.kv_tokens
+
+    @property
+    def kv_used_tokens(self) -> int:
+        """How many of them are taken now."""
+        return self._kv.used if self._kv is not None else 0
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Play the next turn of the rollout whose number ends `session_id`, a word at a time.
@@ -71,12 +83,17 @@ class ScriptedModel:
         script = self._next(request, rollout, turn)
         self._record(request.session_id, turn)
         self.running += 1
+        place = self._kv.place(_prompt_tokens(request)) if self._kv is not None else None
         try:
+            if place is not None:
+                await place.enter()
             await asyncio.sleep(_until(asked + script.first_token_s))
             tokens = _tokens(script.text)
             for i, token in enumerate(tokens, 1):
                 if script.token_s:
                     await asyncio.sleep(_until(asked + script.first_token_s + i * script.token_s))
+                if place is not None:
+                    await place.grow()
                 yield Delta(text=token)
             if script.error:
                 raise ModelError(script.error)
@@ -86,9 +103,15 @@ class ScriptedModel:
                     for i, call in enumerate(script.calls)
                 ),
                 finish_reason="length" if script.truncated else "tool_calls" if script.calls else "stop",
-                usage=Usage(prompt_tokens=_prompt_tokens(request), completion_tokens=len(tokens)),
+                usage=Usage(
+                    prompt_tokens=_prompt_tokens(request),
+                    completion_tokens=len(tokens),
+                    preempted_tokens=place.preempted_tokens if place is not None else 0,
+                ),
             )
         finally:
+            if place is not None:
+                place.leave()
             self.running -= 1
 
     def _record(self, session_id: str, turn: int) -> None:

@@ -30,7 +30,7 @@ from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
 from tts.domain.price import Price
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
-from tts.engine_offers import EngineHealth, EngineLoad
+from tts.engine_offers import EngineCapacity, EngineHealth, EngineLoad
 from tts.errors import ModelError, MoneySpent
 from tts.inference.meter import Meter
 from tts.inference.openai.endpoint.pictures import rule_for
@@ -80,6 +80,16 @@ class ModelWithObserver:
     def kv_use(self) -> float:
         """Share of the KV cache in use of whichever has less room, 0 to 1."""
         return max((engine.kv_use for engine in self._healthy), default=0.0)
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """The planner's: its conversations are those that grow."""
+        return self._planner.kv_tokens if isinstance(self._planner, EngineCapacity) else None
+
+    @property
+    def kv_used_tokens(self) -> int:
+        """The planner's."""
+        return self._planner.kv_used_tokens if isinstance(self._planner, EngineCapacity) else 0
 
     async def check_health(self) -> None:
         """Raises FatalError when one of them is gone: no turn can do without."""

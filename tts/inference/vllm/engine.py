@@ -68,6 +68,16 @@ class VllmModel:
         return self._seam.stats
 
     @property
+    def kv_tokens(self) -> int | None:
+        """Tokens that the KV cache holds."""
+        return self._seam.kv_tokens
+
+    @property
+    def kv_used_tokens(self) -> int:
+        """Tokens in use as of the engine's last step; those it only keeps in case they come again are free."""
+        return round(self.kv_use * (self.kv_tokens or 0))
+
+    @property
     def kv_use(self) -> float:
         """Share of the KV cache in use as of the engine's last step, 0 to 1."""
         return self._seam.stats.kv_use
@@ -100,11 +110,13 @@ class VllmModel:
         self, request: ModelRequest, generation: Generation, mark: float, *, forced: bool
     ) -> AsyncIterator[Delta]:
         texts: list[str] = []
-        cached = prompt_tokens = completion_tokens = 0
+        cached = prompt_tokens = completion_tokens = preemptions = preempted_tokens = 0
         async with closing(self._seam.generate(generation)) as pieces:
             async for piece in pieces:
                 texts.append(piece.text)
                 cached, prompt_tokens = max(cached, piece.cached_tokens), max(prompt_tokens, piece.prompt_tokens)
+                preempted_tokens += (piece.preemptions - preemptions) * (prompt_tokens + completion_tokens)
+                preemptions = piece.preemptions
                 completion_tokens += len(piece.token_ids)
                 if piece.finish_reason is None:
                     yield Delta(text=piece.text, token_ids=piece.token_ids, logprobs=piece.logprobs)
@@ -113,6 +125,7 @@ class VllmModel:
                     prompt_tokens=prompt_tokens,
                     cached_tokens=cached,
                     completion_tokens=completion_tokens,
+                    preempted_tokens=preempted_tokens,
                     gpu_s=self._gpus * self._time.charged_s(mark),
                 )
                 yield self._last(request, piece, "".join(texts), usage, forced=forced)

@@ -36,7 +36,8 @@ class EngineDied(FatalError):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What the engine produced since the last piece. `cached_tokens` counts prompt tokens that were not computed.
+    """What the engine produced since the last piece. `cached_tokens` counts prompt tokens that were not computed,
+    `preemptions` how often the generation was put back so far, to make room.
 
     `likeliest` has the ids of the likeliest tokens at each place, the best first, where log-probabilities were asked
     for.
@@ -47,6 +48,7 @@ class Piece:
     finish_reason: Literal["stop", "length"] | None = None
     cached_tokens: int = 0
     prompt_tokens: int = 0
+    preemptions: int = 0
     logprobs: tuple[float, ...] = ()
     likeliest: tuple[tuple[int, ...], ...] = ()
 
@@ -54,7 +56,7 @@ class Piece:
 @dataclass(slots=True)
 class EngineStats:
     """Counts since the start; `kv_use` in [0, 1] is as of the engine's last step. `preempted` counts generations that
-    the engine put back to make room.
+    the engine put back to make room, `recomputed_tokens` those of them that were not in the prefix cache any more.
     """
 
     kv_use: float = 0.0
@@ -63,6 +65,7 @@ class EngineStats:
     pictures: int = 0
     pictures_known: int = 0
     preempted: int = 0
+    recomputed_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,13 @@ class VllmSeam:
     def block_size(self) -> int:
         """Tokens that the prefix cache keeps or drops together."""
         return int(self._engine.vllm_config.cache_config.block_size)
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Tokens that the KV cache holds; None when the engine does not say so."""
+        cache = self._engine.vllm_config.cache_config
+        known: int | None = cache.kv_cache_size_tokens or (cache.num_gpu_blocks or 0) * self.block_size or None
+        return known
 
     @property
     def unfinished(self) -> int:
@@ -308,6 +318,7 @@ def _piece(output: Any) -> Piece:
         finish_reason=None if reason is None else "length" if reason == "length" else "stop",
         cached_tokens=output.num_cached_tokens or 0,
         prompt_tokens=len(output.prompt_token_ids or ()),
+        preemptions=output.metrics.num_preemptions if output.metrics is not None else 0,
         logprobs=tuple(
             float(choices[token].logprob) for choices, token in zip(logprobs, completion.token_ids, strict=False)
         ),
@@ -327,8 +338,10 @@ def _counter(stats: EngineStats) -> Any:
         ) -> None:
             if scheduler_stats is not None:
                 stats.kv_use = scheduler_stats.kv_cache_usage
-                stats.prompt_tokens += scheduler_stats.prefix_cache_stats.queries
-                stats.cached_tokens += scheduler_stats.prefix_cache_stats.hits
+                prefixes = scheduler_stats.prefix_cache_stats
+                stats.prompt_tokens += prefixes.queries
+                stats.cached_tokens += prefixes.hits
+                stats.recomputed_tokens += prefixes.preempted_queries - prefixes.preempted_hits
             if iteration_stats is not None:
                 stats.preempted += iteration_stats.num_preempted_reqs
             if mm_cache_stats is not None:

@@ -89,6 +89,12 @@ def test_turns_and_the_end_of_their_rollout_are_not_counted_twice():
     assert seen['geotts_tokens_total{kind="completion"}'] == 35
 
 
+def test_what_the_engine_put_back_is_counted_beside_the_other_tokens():
+    used = spent(260, 35).model_copy(update={"preempted_tokens": 180})
+    seen = told_of([*CUT_OFF, RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=used)])
+    assert seen['geotts_tokens_total{kind="preempted"}'] == 180
+
+
 def test_a_rollout_set_back_to_an_earlier_turn_takes_nothing_back():
     again = [
         RolloutResumed(rollout_id=0, from_turn=0),

@@ -59,8 +59,9 @@ class Seam:
 
     block_size = 16
 
-    def __init__(self, *texts, finish="stop"):
+    def __init__(self, *texts, finish="stop", preemptions=()):
         self.texts, self.finish = texts or ("hello ", "world"), finish
+        self.preemptions = preemptions or [0] * len(self.texts)
         self.tokenizer, self.stats, self.unfinished = Letters(), EngineStats(), 0
         self.given, self.gpus, self.closed = [], 0, 0
 
@@ -71,7 +72,14 @@ class Seam:
             for i, text in enumerate(self.texts):
                 last = i + 1 == len(self.texts)
                 ids = tuple(ord(letter) for letter in text)
-                yield Piece(text, ids, self.finish if last else None, cached_tokens=32, prompt_tokens=50)
+                yield Piece(
+                    text,
+                    ids,
+                    self.finish if last else None,
+                    cached_tokens=32,
+                    prompt_tokens=50,
+                    preemptions=self.preemptions[i],
+                )
         finally:
             self.unfinished -= 1
 
@@ -106,6 +114,12 @@ async def test_usage_ids_and_text_come_back(request_for):
     assert deltas[-1].finish_reason == "stop"
     assert deltas[-1].usage == Usage(prompt_tokens=50, cached_tokens=32, completion_tokens=11)
     assert sum(len(delta.token_ids) for delta in deltas) == 11
+
+
+async def test_what_was_put_back_is_told_in_tokens(request_for):
+    seam = Seam("one ", "two ", "three", preemptions=(0, 1, 3))
+    usage = (await said(model_over(seam), request_for()))[-1].usage
+    assert usage.preempted_tokens == (50 + 4) + 2 * (50 + 8)
 
 
 async def test_calls_are_read_where_tools_are_offered(request_for):
