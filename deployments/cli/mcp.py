@@ -16,7 +16,7 @@ from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.http.answer_maps import AnswerMaps
 from deployments.http.pictures import AnswerPictures
-from deployments.mcp.photo_arguments import AllowedRoots, LocalPhotoArguments
+from deployments.mcp.photo_arguments import AllowedRoots, LocalPhoto
 from deployments.mcp.work import McpWork
 from deployments.wiring.local import local_ports, local_tools, without_gateway
 from tts.config import AppArgs
@@ -67,7 +67,7 @@ def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any]
     work = McpWork(
         gateway,
         AnswerPictures(AnswerMaps(args.data_dir), args.data_dir),
-        LocalPhotoArguments,
+        LocalPhoto,
         toolbox=tools.toolbox,
         fetch=fetcher.fetch if args.gateway.fetch_urls else None,
         read_path=AllowedRoots(roots, max_bytes=args.gateway.photo.max_bytes).read,

@@ -19,7 +19,7 @@ from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.claimed_places import places_claimed, with_places
-from deployments.gateway.continuing import Continuation
+from deployments.gateway.continuing import Continuation, continuation_of
 from deployments.gateway.photos.process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.readers import Readers
@@ -31,6 +31,7 @@ from deployments.runstore import Claim, LogEntry, LogLost, RunMeta, RunStore, St
 from deployments.runstore.decoding import event_of
 from deployments.runstore.write_probe import StoreProbe
 from deployments.wiring.brokers import Brokers
+from geotts_client.continue_options import ContinueOptions
 from tts.aio import closing, spawn
 from tts.config import AppArgs
 from tts.domain.answer import StopReason
@@ -277,6 +278,13 @@ class Gateway:
         if meta is None or meta.tenant != caller.name:
             raise _not_found(request_id)
         return meta
+
+    async def continuation(
+        self, request_id: str, asked: ContinueOptions, caller: Caller, *, added: int
+    ) -> Continuation:
+        """What a request has from an earlier one of its caller; `added` photos come with it. Raises RequestError."""
+        meta = await self.meta(request_id, caller)
+        return await continuation_of(self.store, meta, asked, self._ports.identity, self._data_dir, added=added)
 
     async def file(self, meta: RunMeta, sha256: str) -> Attachment | None:
         """A file of a request. One that asks for its photo as it begins waits until the photo is there."""

@@ -8,16 +8,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from pydantic import ValidationError
-
-from deployments.gateway.arrival import PhotoSource
+from deployments.gateway.arrival import Arrival, PhotoSource
 from deployments.gateway.auth import Caller
+from deployments.gateway.continuing import Continuation
 from deployments.gateway.gateway import Gateway
-from deployments.mcp.checked_claim import CheckedClaim, checked_claim
-from deployments.mcp.located_place import LocatedPlace, located_place
-from deployments.mcp.photo_arguments import PhotoArguments
+from deployments.mcp.call_arguments import ContinueArguments, LocateArguments
+from deployments.mcp.photo_arguments import NamedPhoto
 from deployments.runstore.decoding import event_of
-from geotts_client.check_options import checking
 from tts.aio import closing
 from tts.domain.answer import Answer
 from tts.domain.events import Event
@@ -25,8 +22,6 @@ from tts.domain.request import LocateOptions, RequestContext, new_request_id
 from tts.domain.tooling import ToolCall
 from tts.domain.trajectory import Run, fold
 from tts.errors import GeoTTSError, NotFound, Overloaded, RequestError
-from tts.geodata.areas import area_in_words
-from tts.geodata.countries import Countries
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
 
 # what a client may call of the service's own tools: they read places and maps, and need no photo
@@ -44,6 +39,13 @@ _TOOL_S = 30.0
 
 Report = Callable[[Event], Awaitable[None]]
 ToolboxSource = Toolbox | Callable[[], Awaitable[Toolbox]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    options: LocateOptions
+    photos: list[bytes]
+    continuation: Continuation | None = None
 
 
 class Pictures(Protocol):
@@ -64,7 +66,7 @@ class McpWork:
 
     gateway: Gateway
     pictures: Pictures
-    arguments: type[PhotoArguments]
+    photo: type[NamedPhoto]
     toolbox: ToolboxSource | None = None
     fetch: PhotoSource | None = None
     read_path: Callable[[str], Awaitable[bytes]] | None = None
@@ -78,34 +80,36 @@ class McpWork:
         known = {schema.name: schema for schema in toolbox.schemas()}
         return tuple(known[name] for name in MAP_TOOLS if name in known)
 
-    async def locate(self, given: dict[str, Any], caller: Caller, report: Report) -> LocatedPlace:
-        """Locate the photo that `given` names. Leaving early cancels the request. Raises GeoTTSError."""
-        asked = _checked(self.arguments, given)
-        request_id, answer = await self._answered(asked, await _options(asked), caller, report)
-        return located_place(request_id, answer)
+    async def locate(self, asked: LocateArguments, caller: Caller, report: Report) -> tuple[str, Answer]:
+        """The id and the answer of a request to locate the photo, or to check what is claimed of it. Leaving early
+        cancels the request. Raises GeoTTSError."""
 
-    async def check(
-        self, model: type[PhotoArguments], given: dict[str, Any], caller: Caller, report: Report
-    ) -> CheckedClaim:
-        """Check the claim, or compare the places, of a `model` of arguments. As `locate` otherwise."""
-        asked = _checked(model, given)
-        options = await _options(asked)
-        claim: Any = getattr(asked, "claim", None) or getattr(asked, "places", ())
-        try:
-            options = checking(claim, options)
-        except ValidationError as error:
-            raise RequestError(in_short(error)) from error
-        request_id, answer = await self._answered(asked, options, caller, report)
-        if answer.check is None:
-            raise RequestError("the claim could not be checked in time")
-        return checked_claim(request_id, answer.check)
+        async def read(arrival: Arrival) -> _Asked:
+            options = await asked.options()
+            return _Asked(options, [await self._photo(asked, caller, arrival)])
+
+        return await self._answered(read, caller, report)
+
+    async def continue_(self, asked: ContinueArguments, caller: Caller, report: Report) -> tuple[str, Answer]:
+        """As `locate`, for a request that continues an earlier one of the same caller."""
+
+        async def read(arrival: Arrival) -> _Asked:
+            await self.gateway.meta(asked.request_id, caller)  # before a photo: nobody else's is fetched for
+            addition = await asked.addition()
+            photos = [await self._photo(asked, caller, arrival)] if asked.names_a_photo() else []
+            found = await self.gateway.continuation(asked.request_id, addition, caller, added=len(photos))
+            return _Asked(found.options, photos, found)
+
+        return await self._answered(read, caller, report)
 
     async def _answered(
-        self, asked: PhotoArguments, options: LocateOptions, caller: Caller, report: Report
+        self, read: Callable[[Arrival], Awaitable[_Asked]], caller: Caller, report: Report
     ) -> tuple[str, Answer]:
         async with self.gateway.arriving(caller) as arrival:
-            photo = await self._photo(asked, caller, arrival.fetching(self.fetch))
-            started = await self.gateway.start([photo], options, arrival=arrival)
+            asked = await read(arrival)
+            started = await self.gateway.start(
+                asked.photos, asked.options, arrival=arrival, continuation=asked.continuation
+            )
         with self.gateway.attended(started.request_id, 0.0):
             run = await self._follow(started.request_id, report)
         if run.answer is None:
@@ -122,10 +126,9 @@ class McpWork:
                     await report(event)
         return run
 
-    async def _photo(
-        self, asked: PhotoArguments, caller: Caller, fetch: Callable[[str], Awaitable[bytes]] | None
-    ) -> bytes:
+    async def _photo(self, asked: NamedPhoto, caller: Caller, arrival: Arrival) -> bytes:
         way, name = asked.source()
+        fetch = arrival.fetching(self.fetch)
         if way == "path" and self.read_path is not None:
             return await self.read_path(name)
         if way == "upload" and self.read_upload is not None:
@@ -169,32 +172,6 @@ class McpWork:
         if answer is None:
             raise NotFound("this request has no answer")
         return answer
-
-
-def _checked(model: type[PhotoArguments], given: dict[str, Any]) -> PhotoArguments:
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        raise RequestError(in_short(error)) from error
-
-
-def in_short(error: ValidationError) -> str:
-    """The wrong fields of a call, without what was given."""
-    wrong = error.errors(include_url=False, include_input=False)[:5]
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}"[:300] for one in wrong)
-
-
-async def _options(asked: PhotoArguments) -> LocateOptions:
-    given = asked.options()
-    if words := given.get("within"):
-        try:
-            given["within"] = await asyncio.to_thread(area_in_words, str(words), Countries())
-        except ValueError as error:
-            raise RequestError(f"within: {error}") from error
-    try:
-        return LocateOptions.model_validate(given)
-    except ValidationError as error:
-        raise RequestError(in_short(error)) from error
 
 
 def words_of(error: GeoTTSError) -> str:

@@ -6,14 +6,11 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
 from deployments.gateway.arrival import Arrival
-from deployments.gateway.auth import Caller
-from deployments.gateway.continuing import Continuation, continuation_of
 from deployments.http.openapi import CONTINUE, CONTINUE_PROBLEMS, NOTHING_WORKED
 from deployments.http.request_body import read_addition
 from deployments.http.routes.locate import Asked, started_reply
 from deployments.http.routes.runs import RequestId
 from deployments.http.service import Service
-from geotts_client.continue_options import ContinueOptions
 from tts.api.schema import LocateResponse
 
 
@@ -40,19 +37,9 @@ def add_continue(app: FastAPI, service: Service) -> None:
         async def read(arrival: Arrival) -> Asked:
             await service.gateway.meta(request_id, arrival.caller)  # before the body: nobody else's is read for
             asked, photos = await read_addition(request, service.args.gateway, arrival.fetching(service.fetch))
-            found = await continued(service, request_id, asked, arrival.caller, added=len(photos))
+            found = await service.gateway.continuation(request_id, asked, arrival.caller, added=len(photos))
             return Asked(found.options, photos, found)
 
         return await started_reply(request, service, read)
 
     app.include_router(router)
-
-
-async def continued(
-    service: Service, request_id: str, asked: ContinueOptions, caller: Caller, *, added: int
-) -> Continuation:
-    """What a request has from an earlier one of the same caller. Raises RequestError; NotFound for any other."""
-    gateway = service.gateway
-    meta = await gateway.meta(request_id, caller)
-    identity, data_dir = gateway.ports.identity, service.args.data_dir
-    return await continuation_of(gateway.store, meta, asked, identity, data_dir, added=added)

@@ -21,7 +21,7 @@ from deployments.http.pictures import AnswerPictures
 from deployments.http.replies import JSON, NO_STORE
 from deployments.http.request_body import read_body
 from deployments.http.service import Service
-from deployments.mcp.photo_arguments import RemotePhotoArguments
+from deployments.mcp.photo_arguments import RemotePhoto
 from deployments.mcp.work import McpWork, ToolboxSource
 from tts.errors import NotFound
 
@@ -55,7 +55,7 @@ class McpFace:
         self._work = McpWork(
             service.gateway,
             pictures,
-            RemotePhotoArguments,
+            RemotePhoto,
             toolbox=toolbox,
             fetch=service.fetch,
             read_upload=self._uploads.photo,

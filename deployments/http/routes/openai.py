@@ -23,7 +23,6 @@ from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACEPARENT
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
-from deployments.http.routes.continuing import continued
 from deployments.http.routes.locate import Asked
 from deployments.http.service import Service
 from deployments.runstore import StoreUnavailable
@@ -140,7 +139,7 @@ async def _continuing(
     addition = addition_from(added, asked.sent_as())
     images = [{"url": url} for url in _bounded(follow_up.images)]
     photos = await photos_from(images, fetch, service.args.gateway) if images else []
-    found = await continued(service, follow_up.request_id, addition, caller, added=len(photos))
+    found = await service.gateway.continuation(follow_up.request_id, addition, caller, added=len(photos))
     return Asked(found.options, photos, found)
 
 

@@ -24,7 +24,6 @@ from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACEPARENT
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
-from deployments.http.routes.continuing import continued
 from deployments.http.routes.locate import Asked
 from deployments.http.service import Service
 from deployments.runstore import RunMeta
@@ -158,7 +157,7 @@ async def _read(
     if earlier is None:
         return asked, Asked(options, photos)
     addition = addition_from(asked.addition(), asked.sent_as())
-    continuation = await continued(service, earlier, addition, caller, added=len(photos))
+    continuation = await service.gateway.continuation(earlier, addition, caller, added=len(photos))
     return asked, Asked(continuation.options, photos, continuation)
 
 

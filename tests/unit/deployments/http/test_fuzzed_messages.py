@@ -43,12 +43,20 @@ METHODS = (
 )  # fmt: skip
 
 
-def mcp_message(luck, ticket):
-    arguments = luck.choice(
-        [{"upload": ticket, "n_parallel": 1}, {"url": "https://127.0.0.1/"}, {"address": "Rome"}, {}]
+def mcp_message(luck, ticket, earlier):
+    name, arguments = luck.choice(
+        [
+            ("locate_photo", {"upload": ticket, "n_parallel": 1}),
+            ("locate_photo", {"url": "https://127.0.0.1/"}),
+            ("check_claim", {"upload": ticket, "n_parallel": 1, "claim": "Paris"}),
+            ("continue_photo", {"request_id": earlier, "not_there": ["Paris"], "fact": "rain", "within": "FR"}),
+            ("geocode", {"address": "Rome"}),
+            ("country_at", {}),
+            ("nothing", {}),
+        ]
     )
     params = {
-        "name": luck.choice(["locate_photo", "geocode", "country_at", "nothing"]),
+        "name": name,
         "arguments": arguments,
         "uri": f"geotts://runs/loc_{'0' * 20}/{luck.choice(['map', 'report'])}",
         "protocolVersion": "2025-11-25",
@@ -59,13 +67,14 @@ def mcp_message(luck, ticket):
     return {"jsonrpc": "2.0", "id": luck.randrange(9), "method": luck.choice(METHODS), "params": params}
 
 
-def response_body(luck, ticket):
+def response_body(luck, ticket, earlier):
     image = {"type": "input_image", "file_id": ticket}
     return {
         "model": "geotts-direct",
         "input": [{"role": "user", "content": [{"type": "input_text", "text": "Where?"}, image]}],
         "stream": luck.random() < 0.5,
         "background": luck.random() < 0.2,
+        "previous_response_id": luck.choice([None] * 9 + [f"resp_{earlier.removeprefix('loc_')}"]),
         "store": luck.choice([True, None]),
         "text": {"format": {"type": "text"}},
         "tools": [],
@@ -83,9 +92,9 @@ def damaged(luck, node):
     return [damaged(luck, one) for one in node] * luck.choice([1, 1, 1, 2]) if isinstance(node, list) else node
 
 
-def a_request(luck, ticket):
+def a_request(luck, ticket, earlier):
     if luck.random() < 0.6:
-        message = mcp_message(luck, ticket)
+        message = mcp_message(luck, ticket, earlier)
         version = luck.choice(["2026-07-28"] * 3 + ["2025-11-25"] * 3 + ["2024-11-05", "1999-01-01", "", "é"])
         headers = {
             "Accept": luck.choice(["application/json, text/event-stream"] * 9 + ["image/png", ""]),
@@ -95,9 +104,9 @@ def a_request(luck, ticket):
         }
         path = "/mcp"
     else:
-        message, path = response_body(luck, ticket), "/v1/responses"
+        message, path = response_body(luck, ticket, earlier), "/v1/responses"
         headers = {"Accept": luck.choice(["*/*", "application/json", "text/event-stream"])}
-    body = json.dumps(damaged(luck, message)).encode()
+    body = json.dumps(message if luck.random() < 0.15 else damaged(luck, message)).encode()
     if luck.random() < 0.05:
         body = body[: luck.randrange(len(body) + 1)] + bytes(luck.choices(range(256), k=5))
     kind = luck.choice(["application/json"] * 9 + ["text/plain"])
@@ -110,6 +119,8 @@ async def test_no_message_breaks_the_service_or_leaves_something(data_store):
     args = an_app(max_in_flight=500, default_deadline_s=5.0)
     async with serving(args) as (url, gateway), httpx.AsyncClient(base_url=url, timeout=30) as http:
         ticket = (await http.post("/uploads", content=PHOTO)).json()["upload_id"]
+        located = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
+        earlier = located.json()["request_id"]
 
         async def send(path, body, headers):
             reply = await http.post(path, content=body, headers=headers)
@@ -118,7 +129,7 @@ async def test_no_message_breaks_the_service_or_leaves_something(data_store):
             assert b"Traceback" not in reply.content
 
         for _ in range(0, COUNT, 20):
-            await asyncio.gather(*(send(*a_request(luck, ticket)) for _ in range(20)))
+            await asyncio.gather(*(send(*a_request(luck, ticket, earlier)) for _ in range(20)))
         await idle(gateway)
         assert codes["/mcp", 200] > COUNT / 50
         assert codes["/v1/responses", 200] > COUNT / 50

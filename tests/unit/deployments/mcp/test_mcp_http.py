@@ -88,7 +88,7 @@ async def test_a_photo_is_located_with_progress_and_resources(service, mode):
 async def test_tools_have_schemas_that_their_results_keep_to(service, mode):
     async with a_client(service, mode) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert {"locate_photo", "geocode", "country_at", "static_map"} <= set(tools)
+        assert {"locate_photo", "continue_photo", "geocode", "country_at", "static_map"} <= set(tools)
         assert not {"web_search", "image_search", "read_text", "image_zoom"} & set(tools)
         assert all(
             tool.output_schema["type"] == "object" and tool.annotations.read_only_hint for tool in tools.values()
@@ -117,6 +117,69 @@ async def test_a_claim_is_checked_and_places_are_compared(service, mode):
         for wrong in ({"claim": "Xyzzyplugh"}, {}):
             assert (await client.call_tool("check_claim", {**photo, **wrong})).is_error
         assert (await client.call_tool("compare_places", {**photo, "places": ["Paris"]})).is_error
+
+
+@BOTH
+async def test_an_earlier_request_is_continued_with_what_is_known_by_now(service, mode):
+    messages = []
+
+    async def progress(done, total, message):
+        messages.append(message)
+
+    async with a_client(service, mode) as client:
+        photo = {"upload": await uploaded(service), "n_parallel": 2, "seed": 3}
+        first = (await client.call_tool("locate_photo", photo)).structured_content
+        given = {"request_id": first["request_id"]}
+        rejected = await client.call_tool("continue_photo", given, progress_callback=progress)
+        place = rejected.structured_content
+        assert place["changed"]["continues"] == first["request_id"] != place["request_id"]
+        assert place["changed"]["before"]["lat"] == first["lat"]
+        assert place["lat"] != first["lat"]
+        assert rejected.content[0].text.startswith(place["changed"]["text"])
+        assert "ruled out" in place["changed"]["text"]
+        assert messages[0] == f"accepted as {place['request_id']}"
+        assert messages[-1] == "the answer is there"
+        assert (await client.read_resource(place["report"])).contents
+        added = {"fact": "a rainy day", "not_there": "Sofia", "within": "FR", "upload": await uploaded(service)}
+        known = (await client.call_tool("continue_photo", {**given, **added})).structured_content
+        why = "; ".join(known["changed"]["why"])
+        for words in ("you ruled out Sofia", "a rainy day", "you named an area", "you added a photo"):
+            assert words in why
+        assert known["check"] is None
+        checked = (await client.call_tool("check_claim", {**photo, "claim": "Paris"})).structured_content
+        again = {"request_id": checked["request_id"], "fact": "a rainy day"}
+        found = (await client.call_tool("continue_photo", again)).structured_content
+        assert found["check"]["request_id"] == found["request_id"]
+        assert len(found["check"]["places"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "request_id: Field required"),
+        ({"request_id": "../x"}, "request_id"),
+        ({"request_id": "loc_" + "0" * 20}, "there is no request"),
+        ({"not_there": "Xyzzyplugh"}, "not_there: it names no place"),
+        ({"not_there": []}, "not_there"),
+        ({"within": "Atlantis"}, "Atlantis"),
+        ({"fact": "x" * 1001}, "fact"),
+        ({"upload": "upl_" + "0" * 32}, "there is no such upload"),
+        ({"n_parallel": 3}, "n_parallel: Extra inputs are not permitted"),
+    ],
+)
+async def test_what_cannot_be_continued_is_a_result_that_says_why(service, earlier, arguments, words):
+    given = arguments if not arguments or "request_id" in arguments else {"request_id": earlier, **arguments}
+    async with a_client(service) as client:
+        found = await client.call_tool("continue_photo", given)
+        assert found.is_error
+        assert words in found.content[0].text
+
+
+@pytest.fixture
+async def earlier(service):
+    async with httpx.AsyncClient(timeout=30) as http:
+        reply = await http.post(f"{service}/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
+    return reply.json()["request_id"]
 
 
 @pytest.mark.parametrize(
@@ -154,20 +217,29 @@ async def test_what_is_no_photo_is_refused(service):
 @BOTH
 async def test_a_cancelled_call_stops_the_work(data_store, mode):
     async with serving(an_app(SLOW)) as (url, gateway):
-        ticket = await uploaded(url)
-        started = asyncio.Event()
+        started = asyncio.Queue()
 
         async def progress(done, total, message):
-            started.set()
+            started.put_nowait(message)
 
-        async with a_client(url, mode) as client:
-            call = asyncio.create_task(client.call_tool("locate_photo", {"upload": ticket}, progress_callback=progress))
-            await asyncio.wait_for(started.wait(), 20)
-            assert gateway.in_flight == 1
-            call.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await call
-        await idle(gateway)
+        async def cancelled_as_it_starts(tool, given):
+            async with a_client(url, mode) as client:
+                call = asyncio.create_task(client.call_tool(tool, given, progress_callback=progress))
+                message = await asyncio.wait_for(started.get(), 20)
+                assert gateway.in_flight == 1
+                call.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await call
+                if mode == "auto":  # with the revision before, closing the connection is what stops the work
+                    await idle(gateway)
+            await idle(gateway)
+            while not started.empty():
+                started.get_nowait()
+            return message.removeprefix("accepted as ")
+
+        earlier = await cancelled_as_it_starts("locate_photo", {"upload": await uploaded(url)})
+        given = {"request_id": earlier, "fact": "in France"}
+        assert await cancelled_as_it_starts("continue_photo", given) != earlier
         async with a_client(url, mode) as client:
             assert (await client.list_tools()).tools
 
@@ -188,6 +260,9 @@ async def test_keys_are_wanted_and_tickets_and_runs_belong_to_them(data_store, t
         async with a_client(url, key="gt_other") as other:
             with pytest.raises(MCPError, match="there is no request"):
                 await other.read_resource(place["report"])
+            refused = await other.call_tool("continue_photo", {"request_id": place["request_id"]})
+            assert refused.is_error
+            assert "there is no request" in refused.content[0].text
 
 
 async def test_pages_of_other_sites_and_other_host_names_are_refused(service):

@@ -37,6 +37,9 @@ async def test_a_photo_by_its_path(tmp_path, data_store, mode):
         assert not found.is_error
         assert told[-1] == "the answer is there"
         assert (await client.read_resource(found.structured_content["report"])).contents[0].mime_type == "text/html"
+        more = {"request_id": found.structured_content["request_id"], "path": "a.jpg", "fact": "in France"}
+        continued = (await client.call_tool("continue_photo", more)).structured_content
+        assert continued["changed"]["why"] == ["you said: “in France”", "you added a photo"]
         hidden = await client.call_tool("locate_photo", {"path": str(tmp_path / "secret.jpg")})
         assert hidden.is_error
         assert "there is no photo at this path" in hidden.content[0].text
