@@ -53,7 +53,7 @@ def _card(given: str, world: World, args: AppArgs) -> Card:
     source = Path(path)
     named = args.verifier.calibration
     calibration = shipped("default") if named is None else load(named)
-    origin = calibration.origin if source.is_dir() else "what the service said in its answers"
+    origin = calibration.origin if source.is_dir() else "the answers of the service"
     return card_of(name or source.stem, card_rows(source, world, calibration), origin)
 
 

@@ -11,11 +11,12 @@ from tts.eval.metrics.intervals import Interval
 _WIDTH, _HEIGHT, _LEFT, _TOP = 520, 300, 46, 20
 _PLOT_W, _PLOT_H = 440, 230
 _COLOURS = ("#1b6", "#28c", "#c33", "#63b", "#e80", "#555")
-_ABOUT = """Every share is in percent, with its 95 % interval (Wilson) in brackets, and is of *n* photos. Failed
-requests are counted and are in no share. An abstention is a miss at every distance. *Cover* is the share of answers
-whose radius contains the true place: 50 and 90 are promised. The *risk* is the share of wrong answers at the wanted
-radius, among the answers that are most confident; *coverage* is how many of all photos these are. An interval tells how
-much the figure may differ on other photos of the same kind. It tells nothing about photos of another kind."""
+_ABOUT = """Every share is a percentage of *n* photos, with its 95 % interval (Wilson) in brackets. Failed requests are
+counted in a column of their own; no share includes them. An abstention counts as wrong at every distance. *Cover* is
+the share of answers whose radius contains the true place; it should be 50 for the 50 % radius and 90 for the 90 %
+radius. For risk and coverage, only the most confident answers are kept. *Coverage* is their number as a share of all
+photos. *Risk* is the share of them that are wrong at the wanted radius. An interval states how much the figure may
+differ on other photos of the same kind. It states nothing about photos of another kind."""
 
 
 def card_markdown(cards: Sequence[Card], *, command: str, made_on: str, curve: str | None) -> str:
@@ -29,7 +30,7 @@ def card_markdown(cards: Sequence[Card], *, command: str, made_on: str, curve: s
 def _sections(card: Card) -> list[str]:
     parts = [
         f"## {card.name}",
-        f"Wanted radius: {card.target_km:g} km. Radii and confidence rest on: {card.origin}.",
+        f"Wanted radius: {card.target_km:g} km. Source of radii and confidence: {card.origin}.",
         "### Errors, abstentions and radii",
         _groups((card.whole, *card.by_continent, *card.by_tag)),
     ]
@@ -62,7 +63,7 @@ def _groups(groups: Sequence[Group]) -> str:
 
 
 def _risk(card: Card) -> str:
-    head = ["coverage, %", "n", "confidence from", "wrong, %"]
+    head = ["coverage, %", "n", "confidence at least", "wrong, %"]
     rows = [
         [f"{100 * point.coverage:.0f}", str(point.n), f"{point.confidence:.2f}", _share(point.risk)]
         for point in card.risk_coverage
