@@ -4,6 +4,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.basics import a_request, sign_bytes
+from support.mcp_client import mcp_client, uploaded
 
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.probe import Probe
@@ -104,3 +105,27 @@ async def test_real_photographs(service, http, eval_photos):
     for path in sorted(eval_photos.glob("*.jpg"))[:4]:
         found = await locate(http, service.url, path.read_bytes(), n_parallel=4, depth="deep")
         assert not found.failure
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_official_client_of_mcp_uses_map_tools_and_locates_a_photo(service, mode):
+    messages = []
+
+    async def progress(done, total, message):
+        messages.append(message)
+
+    async with mcp_client(service.url, mode) as client:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"locate_photo", "continue_photo", "geocode", "country_at", "static_map", "satellite_map"} <= tools
+        known = await client.call_tool("geocode", {"address": "Bellinzona"})
+        assert known.structured_content["facts"][0]["country_code"] == "CH"
+        drawn = await client.call_tool("static_map", {"latitude": 46.19, "longitude": 9.02})
+        assert [one.type for one in drawn.content] == ["text", "image"]
+        given = {"upload": await uploaded(service.url, PHOTO), "n_parallel": 2, "seed": 1}
+        found = await client.call_tool("locate_photo", given, progress_callback=progress)
+        place = found.structured_content
+        assert place["country"] == "Germany"
+        assert messages[-1] == "the answer is there"
+        assert (await client.read_resource(place["map"])).contents[0].mime_type == "image/jpeg"
+        rejected = await client.call_tool("continue_photo", {"request_id": place["request_id"]})
+        assert rejected.structured_content["changed"]["continues"] == place["request_id"]

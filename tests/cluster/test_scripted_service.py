@@ -7,6 +7,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.hostile import corpus
+from support.mcp_client import mcp_client, uploaded
 
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.probe import Probe
@@ -84,6 +85,22 @@ async def test_a_disconnected_json_request_is_cancelled_too(service, http, probe
     with pytest.raises(httpx.ReadTimeout):
         await http.post(f"{service.url}/locate", files={"image": PHOTO}, data={"depth": "deep"}, timeout=0.5)
     assert await probe.idle_within(3.0)
+
+
+async def test_a_cancelled_call_of_mcp_leaves_nothing_running(service, probe):
+    messages = asyncio.Queue()
+
+    async def progress(done, total, message):
+        messages.put_nowait(message)
+
+    async with mcp_client(service.url) as client:
+        given = {"upload": await uploaded(service.url, PHOTO), "n_parallel": 4}
+        call = asyncio.create_task(client.call_tool("locate_photo", given, progress_callback=progress))
+        await asyncio.wait_for(messages.get(), 20)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert await probe.idle_within(3.0)
 
 
 async def test_the_deadline_gives_the_best_answer_so_far(service, http, probe):

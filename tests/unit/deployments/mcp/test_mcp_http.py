@@ -4,14 +4,13 @@ import asyncio
 import base64
 import json
 import random
-from contextlib import asynccontextmanager
 
 import httpx
 import httpx2
 import pytest
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
+from support.mcp_client import mcp_client, uploaded
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
@@ -22,16 +21,6 @@ from tts.config import AccessConfig, ScriptedEngine
 
 BOTH = pytest.mark.parametrize("mode", ["auto", "legacy"])
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=20, turn_s=20.0)
-
-
-@asynccontextmanager
-async def a_client(url, mode="auto", key=None, transport=None):
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=30, transport=transport) as http,
-        Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +35,6 @@ async def service(data_store, toolbox):
         await idle(gateway)
 
 
-async def uploaded(url, key=None):
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with httpx.AsyncClient() as http:
-        reply = await http.post(f"{url}/uploads", content=PHOTO, headers=headers)
-    assert reply.status_code == 201
-    return reply.json()["upload_id"]
-
-
 @BOTH
 async def test_a_photo_is_located_with_progress_and_resources(service, mode):
     told = []
@@ -61,10 +42,10 @@ async def test_a_photo_is_located_with_progress_and_resources(service, mode):
     async def progress(done, total, message):
         told.append((done, message))
 
-    async with a_client(service, mode) as client:
+    async with mcp_client(service, mode) as client:
         expected = LATEST_HANDSHAKE_VERSION if mode == "legacy" else LATEST_MODERN_VERSION
         assert client.protocol_version == expected
-        ticket = await uploaded(service)
+        ticket = await uploaded(service, PHOTO)
         given = {"upload": ticket, "n_parallel": 2, "seed": 3}
         found = await client.call_tool("locate_photo", given, progress_callback=progress)
         assert not found.is_error
@@ -86,7 +67,7 @@ async def test_a_photo_is_located_with_progress_and_resources(service, mode):
 
 @BOTH
 async def test_tools_have_schemas_that_their_results_keep_to(service, mode):
-    async with a_client(service, mode) as client:
+    async with mcp_client(service, mode) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert {"locate_photo", "continue_photo", "geocode", "country_at", "static_map"} <= set(tools)
         assert not {"web_search", "image_search", "read_text", "image_zoom"} & set(tools)
@@ -106,8 +87,8 @@ async def test_tools_have_schemas_that_their_results_keep_to(service, mode):
 
 @BOTH
 async def test_a_claim_is_checked_and_places_are_compared(service, mode):
-    async with a_client(service, mode) as client:
-        photo = {"upload": await uploaded(service), "n_parallel": 1, "seed": 3}
+    async with mcp_client(service, mode) as client:
+        photo = {"upload": await uploaded(service, PHOTO), "n_parallel": 1, "seed": 3}
         checked = (await client.call_tool("check_claim", {**photo, "claim": "Paris"})).structured_content
         assert checked["verdict"] in ("supported", "contradicted", "not_decidable")
         assert len(checked["places"]) == 1
@@ -126,8 +107,8 @@ async def test_an_earlier_request_is_continued_with_what_is_known_by_now(service
     async def progress(done, total, message):
         messages.append(message)
 
-    async with a_client(service, mode) as client:
-        photo = {"upload": await uploaded(service), "n_parallel": 2, "seed": 3}
+    async with mcp_client(service, mode) as client:
+        photo = {"upload": await uploaded(service, PHOTO), "n_parallel": 2, "seed": 3}
         first = (await client.call_tool("locate_photo", photo)).structured_content
         given = {"request_id": first["request_id"]}
         rejected = await client.call_tool("continue_photo", given, progress_callback=progress)
@@ -140,7 +121,7 @@ async def test_an_earlier_request_is_continued_with_what_is_known_by_now(service
         assert messages[0] == f"accepted as {place['request_id']}"
         assert messages[-1] == "the answer is there"
         assert (await client.read_resource(place["report"])).contents
-        added = {"fact": "a rainy day", "not_there": "Sofia", "within": "FR", "upload": await uploaded(service)}
+        added = {"fact": "a rainy day", "not_there": "Sofia", "within": "FR", "upload": await uploaded(service, PHOTO)}
         known = (await client.call_tool("continue_photo", {**given, **added})).structured_content
         why = "; ".join(known["changed"]["why"])
         for words in ("you ruled out Sofia", "a rainy day", "you named an area", "you added a photo"):
@@ -169,7 +150,7 @@ async def test_an_earlier_request_is_continued_with_what_is_known_by_now(service
 )
 async def test_what_cannot_be_continued_is_a_result_that_says_why(service, earlier, arguments, words):
     given = arguments if not arguments or "request_id" in arguments else {"request_id": earlier, **arguments}
-    async with a_client(service) as client:
+    async with mcp_client(service) as client:
         found = await client.call_tool("continue_photo", given)
         assert found.is_error
         assert words in found.content[0].text
@@ -196,7 +177,7 @@ async def earlier(service):
     ],
 )
 async def test_a_wrong_call_is_a_result_that_says_what_to_change(service, arguments, words):
-    async with a_client(service) as client:
+    async with mcp_client(service) as client:
         found = await client.call_tool("locate_photo", arguments)
         assert found.is_error
         assert words in found.content[0].text
@@ -206,7 +187,7 @@ async def test_what_is_no_photo_is_refused(service):
     async with httpx.AsyncClient() as http:
         ticket = (await http.post(f"{service}/uploads", content=b"no picture")).json()["upload_id"]
         assert (await http.post(f"{service}/uploads", content=b"")).status_code == 422
-    async with a_client(service) as client:
+    async with mcp_client(service) as client:
         assert (await client.call_tool("locate_photo", {"upload": ticket})).is_error
         with pytest.raises(MCPError, match="no such resource"):
             await client.read_resource("geotts://runs/x/map")
@@ -223,7 +204,7 @@ async def test_a_cancelled_call_stops_the_work(data_store, mode):
             started.put_nowait(message)
 
         async def cancelled_as_it_starts(tool, given):
-            async with a_client(url, mode) as client:
+            async with mcp_client(url, mode) as client:
                 call = asyncio.create_task(client.call_tool(tool, given, progress_callback=progress))
                 message = await asyncio.wait_for(started.get(), 20)
                 assert gateway.in_flight == 1
@@ -237,10 +218,10 @@ async def test_a_cancelled_call_stops_the_work(data_store, mode):
                 started.get_nowait()
             return message.removeprefix("accepted as ")
 
-        earlier = await cancelled_as_it_starts("locate_photo", {"upload": await uploaded(url)})
+        earlier = await cancelled_as_it_starts("locate_photo", {"upload": await uploaded(url, PHOTO)})
         given = {"request_id": earlier, "fact": "in France"}
         assert await cancelled_as_it_starts("continue_photo", given) != earlier
-        async with a_client(url, mode) as client:
+        async with mcp_client(url, mode) as client:
             assert (await client.list_tools()).tools
 
 
@@ -251,13 +232,13 @@ async def test_keys_are_wanted_and_tickets_and_runs_belong_to_them(data_store, t
         async with httpx.AsyncClient() as http:
             assert (await http.post(f"{url}/mcp", json={})).status_code == 401
             assert (await http.post(f"{url}/uploads", content=PHOTO)).status_code == 401
-        ticket = await uploaded(url, "gt_desk")
-        async with a_client(url, key="gt_other") as other:
+        ticket = await uploaded(url, PHOTO, "gt_desk")
+        async with mcp_client(url, key="gt_other") as other:
             assert (await other.call_tool("locate_photo", {"upload": ticket})).is_error
-        async with a_client(url, key="gt_desk") as desk:
+        async with mcp_client(url, key="gt_desk") as desk:
             place = (await desk.call_tool("locate_photo", {"upload": ticket})).structured_content
             assert (await desk.read_resource(place["report"])).contents
-        async with a_client(url, key="gt_other") as other:
+        async with mcp_client(url, key="gt_other") as other:
             with pytest.raises(MCPError, match="there is no request"):
                 await other.read_resource(place["report"])
             refused = await other.call_tool("continue_photo", {"request_id": place["request_id"]})
@@ -279,9 +260,9 @@ async def test_two_gateways_on_redis_serve_one_client_in_turn(data_store, tmp_pa
         prefix = f"test{random.getrandbits(32)}"
         first, second = (serving(an_app(), RedisRunStore(redis_url, 3600, prefix=prefix)) for _ in range(2))
         async with first as (a, one), second as (b, two):
-            ticket = await uploaded(b)
+            ticket = await uploaded(b, PHOTO)
             turns = _InTurn([a, b])
-            async with a_client(a, mode, transport=turns) as client:
+            async with mcp_client(a, mode, transport=turns) as client:
                 found = await client.call_tool("locate_photo", {"upload": ticket, "n_parallel": 1})
                 reports = [await client.read_resource(found.structured_content["report"]) for _ in range(2)]
             assert len({report.contents[0].text for report in reports}) == 1
@@ -307,8 +288,8 @@ class _InTurn(httpx2.AsyncHTTPTransport):
 async def test_an_upload_ends_with_its_time(data_store, monkeypatch):
     monkeypatch.setattr("deployments.gateway.uploads.KEPT_S", -1.0)
     async with serving(an_app()) as (url, gateway):
-        ticket = await uploaded(url)
-        async with a_client(url) as client:
+        ticket = await uploaded(url, PHOTO)
+        async with mcp_client(url) as client:
             assert "no such upload" in (await client.call_tool("locate_photo", {"upload": ticket})).content[0].text
-        await uploaded(url)
+        await uploaded(url, PHOTO)
         assert await gateway.store.meta(ticket) is None
