@@ -51,6 +51,10 @@ def counted(**counts):
     return [chunk("A street."), chunk(finish="stop"), {"choices": [], "usage": counts}, DONE]
 
 
+def at_once(text):
+    return [chunk(text), chunk(finish="stop"), DONE]
+
+
 def deltas(*found):
     return [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in found]
 
@@ -118,11 +122,14 @@ WRONG = {
     "cut off, turn for turn": lambda: saying("I think that", finish="length"),
 }
 HUGE = {
-    "one token of 400 KB": lambda: [chunk("x" * 400_000), chunk(finish="stop"), DONE],
+    "one token of 400 KB": lambda: at_once("x" * 400_000),
     "a name of 400 KB": lambda: calling({"name": "n" * 400_000, "arguments": "{}"}),
     "an id of 400 KB": lambda: calling(SEARCH, id="i" * 400_000),
     "arguments of 400 KB": lambda: calling({"name": "poi_keyword_search", "arguments": json.dumps("q" * 400_000)}),
     "a number of 100,000 digits": lambda: saying('{"lat": ' + "9" * 100_000 + "}"),
+    "blanks of 100 KB": lambda: at_once("<answer>" + " \n" * 50_000 + "x"),
+    "tags of 100 KB that nothing closes": lambda: at_once("<think><answer><tool_call>{<useful>[" * 2_800),
+    "an answer that opens for 100 KB": lambda: at_once('{"lat": [' * 11_000),
     "a completion that is too large": lambda: Reply(200, {"choices": [{"message": {"content": "x" * 1_500_000}}]}),
     "a refusal that is too large": lambda: Reply(400, {"error": "x" * 1_500_000}),
 }

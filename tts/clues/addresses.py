@@ -49,6 +49,7 @@ _AFTER_TOWN = rf"[A-Z]{{2}} \d{{5}}|{_BRITISH}|[1-9]\d{{2}} ?\d{{3}}"
 _TOWN = re.compile(rf"(?<![\w\-])(?:(?:{_BEFORE_TOWN}),? {_WORDS}|{_WORDS}(?: ?[,\-–])? (?:{_AFTER_TOWN})(?!\w))")
 _WHOLE = 5  # the first of the forms that name their town
 _READ_WELL = 0.6  # trust in a line
+_MOST_CHARS = 200  # of a line: a sign has fewer, and the forms take long over a thousand
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ class Address:
 
 
 def addresses(lines: Sequence[TextLine]) -> tuple[Address, ...]:
-    """Distinct addresses in order of the lines; lines that were read badly are left out."""
-    well = [line for line in lines if trusted(line.confidence) >= _READ_WELL]
+    """Distinct addresses in order of the lines; lines that were read badly or are longer than a sign are left out."""
+    well = [line for line in lines if trusted(line.confidence) >= _READ_WELL and len(line.text) <= _MOST_CHARS]
     found = {address.text.casefold(): address for line in reversed(well) if (address := _in_line(line, well))}
     return tuple(reversed(found.values()))
 

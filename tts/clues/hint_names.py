@@ -18,7 +18,7 @@ from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
 
 _SENTENCE = re.compile(r"(?<=[.!?;:？。！])\s+|\n+")
-_EITHER = re.compile(r",?\s+(?:or|nor|and)\s+(?:in\s+)?|,\s*", re.IGNORECASE)
+_EITHER = re.compile(r",? (?:or|nor|and) (?:in )?|, ?", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|[,/&]|\d[\d.]*")
 
 
@@ -39,9 +39,10 @@ _DENIED = _words("""
 not never neither nor without isn't wasn't don't doesn't isnt wasnt nicht kein keine nie pas non ne sin não nunca
 """)
 _DENIAL = re.compile(
-    r"(?:(?:this|that|it|the|photo|photograph|picture|image|is|was|it's|that's|definitely|certainly|surely|taken|shot)\s+)*"
-    r"(?P<word>not|isn't|isnt|wasn't|wasnt|outside)\s+"
-    r"(?:(?:taken|shot|in|at|inside|within|anywhere|from|of|the)\s+)*(?P<places>\S.*)",
+    r"(?:(?:this|that|it|the|photo|photograph|picture|image|is|was|it's|that's|definitely|certainly|surely|taken"
+    r"|shot) )*"
+    r"(?P<word>not|isn't|isnt|wasn't|wasnt|outside) "
+    r"(?:(?:taken|shot|in|at|inside|within|anywhere|from|of|the) )*(?P<places>\S.*)",
     re.IGNORECASE,
 )
 _OF_PEOPLE = _words("""
@@ -84,7 +85,7 @@ def stated_in(text: str, reader: ClueReader) -> Stated | None:
 
 def _denied(sentence: str, names: _Names) -> tuple[tuple[Place, ...], ...]:
     """The places of a plain denial; “outside Rome” is near Rome, “outside Italy” is not in Italy."""
-    matched = _DENIAL.fullmatch(sentence.replace("’", "'").strip(" .!,"))
+    matched = _DENIAL.fullmatch(" ".join(sentence.replace("’", "'").split()).strip(" .!,"))
     if matched is None:
         return ()
     whole = names.resolve(matched["places"])

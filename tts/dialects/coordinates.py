@@ -29,15 +29,13 @@ _PLAIN = str.maketrans(
 )  # fmt: skip
 _HEMISPHERE = r"north|south|east|west|[nsew]|[北南东東西]纬?经?緯?經?"
 _NUMBER = r"[+-]?\d{1,3}(?:\.\d{1,18})?"
-_DMS = (
-    r"\s*(?:°|deg(?:rees)?\.?|d)?\s*"
-    r"(?:(?P<m>\d{1,2}(?:\.\d+)?)\s*(?:'(?!')|min\.?|m)\s*)?"
-    r"(?:(?P<s>\d{1,2}(?:\.\d+)?)\s*(?:\"|''|sec\.?|s(?!\w))\s*)?"
+_DMS = (  # blanks are single
+    r" ?(?:°|deg(?:rees)?\.?|d)? ?"
+    r"(?:(?P<m>\d{1,2}(?:\.\d+)?) ?(?:'(?!')|min\.?|m) ?)?"
+    r"(?:(?P<s>\d{1,2}(?:\.\d+)?) ?(?:\"|''|sec\.?|s(?!\w)) ?)?"
 )
-_ONE = re.compile(
-    rf"\s*(?P<before>{_HEMISPHERE})?\s*(?P<d>{_NUMBER}){_DMS}\s*(?P<after>{_HEMISPHERE})?\s*", re.IGNORECASE
-)
-_DECIMAL_COMMA = re.compile(r"\s*([+-]?\d{1,3}),(\d{2,18})\s*°?\s*")
+_ONE = re.compile(rf" ?(?P<before>{_HEMISPHERE})? ?(?P<d>{_NUMBER}){_DMS} ?(?P<after>{_HEMISPHERE})? ?", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r" ?([+-]?\d{1,3}),(\d{2,18}) ?°? ?")
 
 
 def degrees(value: Any, axis: Axis) -> float | None:
@@ -48,7 +46,7 @@ def degrees(value: Any, axis: Axis) -> float | None:
         return _in_range(float(value), axis)
     if not isinstance(value, str) or len(value) > 100:
         return None
-    text = value.translate(_PLAIN)
+    text = " ".join(value.translate(_PLAIN).split())
     if (comma := _DECIMAL_COMMA.fullmatch(text)) is not None:
         text = f"{comma[1]}.{comma[2]}"
     found = _ONE.fullmatch(text)
@@ -66,11 +64,11 @@ def point_in(text: str) -> LatLon | None:
 
     The text must hold nothing else but brackets: "(48.85, 2.35)", "48°51′24″N 2°21′07″E", "N 48.85; E 2.35".
     """
-    plain = text[:200].translate(_PLAIN).strip().strip("()[]").strip()
+    plain = " ".join(text[:200].translate(_PLAIN).split()).strip("()[] ")
     for separator in (",", ";", "/", "|"):
         if plain.count(separator) == 1:
             return _either_order(*plain.split(separator))
-    for split in re.finditer(r"\s+", plain):
+    for split in re.finditer(" ", plain):
         if (found := _either_order(plain[: split.start()], plain[split.end() :])) is not None:
             return found
     return None

@@ -23,7 +23,9 @@ _SEPARATORS = re.compile(rf"(?:[^\w{_MARKED}]|_)+")
 _ASCII = str.maketrans(
     {chr(c): chr(c).lower() if chr(c).isalnum() else " " for c in range(128)} | {c: None for c in "'`."}
 )
-LETTER = rf"(?:[^\W\d_]|[{_MARKED}])"  # also a vowel sign: `re` takes those for no letters, and words would end there
+# Also a vowel sign: `re` takes those for no letters, and words would end there. No character fits both halves: a search
+# that fails would try each letter of a Thai line in two ways, and double its time with every letter.
+LETTER = rf"(?:[^\W\d_]|(?![^\W\d_])[{_MARKED}])"
 
 
 @lru_cache(maxsize=65536)

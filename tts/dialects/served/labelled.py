@@ -13,7 +13,7 @@ from tts.domain.hypothesis import Level
 
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.IGNORECASE | re.DOTALL)
 _LINE = re.compile(r"^[\s>*#•\-–\d.)]*[*_`\"']{0,3}([^\W\d_][\w ()/&.]{1,40}?)[*_`\"']{0,3}\s*[:：=]\s*(.*)$")
-_INLINE = re.compile(r"[;；]\s*(?=[A-Za-z ]{3,30}\s*[:：])")
+_INLINE = re.compile(r"[;；]\s*+(?=[A-Za-z ]{3,30}\s*[:：])")
 _UNKNOWN = {
     "unknown",
     "n/a",

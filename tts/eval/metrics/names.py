@@ -20,7 +20,7 @@ _GENERIC = frozenset((
     "shahr", "thanh", "pho", "kota", "kabupaten", "город", "г", "місто", "м", "δημος",
 ))  # fmt: skip
 _SUFFIXES = ("市", "县", "縣", "区", "區", "町", "村", "시", "군", "구")
-_PARTS = re.compile(r"\s*[,;/()（）、，|]\s*")
+_PARTS = re.compile(r"[,;/()（）、，|]")
 
 
 class PlaceNames:

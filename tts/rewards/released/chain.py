@@ -12,12 +12,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tts.domain.enclosure import between_tags
 from tts.rewards.released.geoagent import json_between_braces
 
 STAGES = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
 _WEIGHTS = (0.1, 0.6, 0.3)
 _REQUIRED = ("Clues", "Reasoning", "Conclusion")
-_THOUGHT = re.compile(r"<think>(.*?)</think>", re.DOTALL | re.IGNORECASE)
+_THOUGHT = between_tags("think", re.IGNORECASE)
 _SHORT, _LONG = 90, 200
 _SPREAD = 8.0
 
@@ -40,7 +41,7 @@ class Question(NamedTuple):
 def read_chain(text: str) -> Mapping[str, Mapping[str, Any]] | None:
     """The stages of the thought, or of the whole text without one; None when one or one of its fields is missing."""
     thought = _THOUGHT.search(text)
-    value = json_between_braces(text if thought is None else thought[1].strip())
+    value = json_between_braces(text if thought is None else thought.text.strip())
     chain = None if value is None else value.get("ChainOfThought")
     if not isinstance(chain, dict):
         return None

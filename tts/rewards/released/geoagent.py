@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from tts.domain.enclosure import between_tags, widest_object
 from tts.rewards.released.sphere import haversine_km
 
 _THEN_ANSWER = re.compile(r"</think>\s*<answer>")
-_ANSWER = re.compile(r"<answer>\s*(.*?)\s*</answer>", re.DOTALL | re.IGNORECASE)
-_STRICT_ANSWER = re.compile(r"<answer>\s*(.*?)\s*</answer>", re.DOTALL)
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_ANSWER = between_tags("answer", re.IGNORECASE)
+_STRICT_ANSWER = between_tags("answer")
 _SEPARATOR = re.compile(r"[;；]")
 _PARTS = (2, 3)
 _REACH_KM = 2000.0
@@ -56,20 +56,20 @@ def format_reward(text: str) -> float:
 def geo_format_reward(text: str) -> float:
     """1 when the first answer has two or three parts between plain semicolons, else 0."""
     found = _STRICT_ANSWER.search(text.strip())
-    parts = [] if found is None else [part for part in found[1].split(";") if part.strip()]
+    parts = [] if found is None else [part for part in found.text.strip().split(";") if part.strip()]
     return float(_PARTS[0] <= len(parts) <= _PARTS[1])
 
 
 def answer_for_names(text: str) -> str:
     """The first answer, else the whole text."""
     found = _ANSWER.search(text)
-    return (text if found is None else found[1]).strip()
+    return (text if found is None else found.text).strip()
 
 
 def answer_for_geocoding(text: str) -> str | None:
     """The first answer, else `FinalAnswer` of the object between the first brace and the last, else None."""
     if (found := _ANSWER.search(text)) is not None:
-        return found[1].strip()
+        return found.text.strip()
     value = json_between_braces(text)
     return str(value["FinalAnswer"]).strip() if value is not None and "FinalAnswer" in value else None
 
@@ -125,11 +125,11 @@ def total_reward(*, form: float, geo_form: float, names: float, consistency: flo
 
 def json_between_braces(text: str) -> dict[str, Any] | None:
     """The JSON object from the first brace to the last, or None."""
-    found = _OBJECT.search(text)
+    found = widest_object(text)
     if found is None:
         return None
     try:
-        value = json.loads(found[0])
+        value = json.loads(found)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

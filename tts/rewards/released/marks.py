@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-_LIST = re.compile(r"<useful>\s*\[([^\]]*)\]\s*</useful>")
+_OPENING, _CLOSING = re.compile(r"<useful>\s*\["), re.compile(r"\s*</useful>")
 _EXAMPLE = "i, j, ..."  # the placeholder of the prompt, written back by the model
 _GAIN = 0.3
 
@@ -30,14 +30,22 @@ class Marks(NamedTuple):
 
 def marked(text: str) -> frozenset[Any] | None:
     """What the first mark of a turn names, as JSON values; empty without a mark, None when it is no list of JSON."""
-    found = _LIST.search(text)
-    inside = "" if found is None else found[1].strip()
+    inside = _first_list(text).strip()
     if inside in ("", _EXAMPLE):
         return frozenset()
     try:
         return frozenset(json.loads(f"[{inside}]"))
     except (ValueError, TypeError):
         return None
+
+
+def _first_list(text: str) -> str:
+    """What stands in the first list whose own bracket and tag close it; empty without one."""
+    end = 0
+    while (opened := _OPENING.search(text, end)) is not None and (end := text.find("]", opened.end())) >= 0:
+        if _CLOSING.match(text, end + 1):
+            return text[opened.end() : end]
+    return ""
 
 
 def discrimination(text: str, useful: Collection[int], results: int) -> Marks | None:

@@ -11,16 +11,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tts.domain.enclosure import Enclosure, between_tags, value_between_tags
 from tts.rewards.released.sphere import haversine_km
 from tts.rewards.reverse import place_reward
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
-_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
-_BOXED = re.compile(r"\\boxed\{([^}]*)\}")
-_NAMED = re.compile(rf"lat(?:itude)?\s*[=:]\s*({_NUMBER})\s*[,;]?\s*lon(?:gitude)?\s*[=:]\s*({_NUMBER})", re.IGNORECASE)
-_PAIR = re.compile(rf"({_NUMBER})\s*,\s*({_NUMBER})")
+_ANSWER = between_tags("answer")
+_BOXED = Enclosure(re.compile(r"\\boxed\{"), re.compile(r"\}"))
+_NAMED = re.compile(
+    rf"lat(?:itude)?\s*[=:]\s*({_NUMBER})\s*(?:[,;]\s*)?lon(?:gitude)?\s*[=:]\s*({_NUMBER})", re.IGNORECASE
+)
+_PAIR = re.compile(rf"((?:[-+]|(?<!\d))\d+(?:\.\d+)?)\s*,\s*({_NUMBER})")  # tried once for each run of digits
 _FORM = ("<think>", "</think>", "<answer>", "</answer>")
-_MARKED = re.compile(r"<useful>\s*\[.*?\]\s*</useful>", re.DOTALL)
+_MARKED = value_between_tags("useful", "[]")
 _WITHIN_KM = (1, 25, 200, 750, 2500)
 _IOU_MIN = 0.7
 _IOU_GAIN = 0.2
@@ -74,7 +77,7 @@ def read_for_reward(text: str) -> Pair | None:
     Values after the words lat and lon win and are not checked; otherwise the last pair in range counts.
     """
     answer = _ANSWER.search(text) or _BOXED.search(text)
-    within = text if answer is None else answer[1]
+    within = text if answer is None else answer.text
     if (named := _NAMED.search(within)) is not None:
         return float(named[1]), float(named[2])
     pairs = [(float(found[1]), float(found[2])) for found in _PAIR.finditer(within)]

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tts.domain.enclosure import widest_object
 from tts.rewards.released.sphere import geodesic_km, loose_position
 from tts.rewards.thinking_with_map import distance_reward
 
 _BRACE = re.compile(r"[{}]")
 _FLAT = re.compile(r"\{[^{}]*\}")
-_WIDEST = re.compile(r"\{.*\}", re.DOTALL)
 _KEYS = ("lat", "lon", "city", "country")
 _WITHIN_KM = (("500m", 0.5), ("2km", 2.0), ("10km", 10.0), ("25km", 25.0), ("200km", 200.0), ("750km", 750.0))
 
@@ -65,7 +65,7 @@ def first_object(text: str) -> dict[str, Any] | None:
 
 def read_verdict(text: str) -> Reading:
     """The verifier's answer: JSON from the first brace to the last, else each field by a pattern of its own."""
-    if (found := _WIDEST.search(text.strip())) is not None and (value := _json_object(found[0])) is not None:
+    if (found := widest_object(text)) is not None and (value := _json_object(found)) is not None:
         try:
             lat, lon = (None if value.get(key) is None else float(value[key]) for key in ("lat", "lon"))
         except (TypeError, ValueError, OverflowError):

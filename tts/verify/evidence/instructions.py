@@ -13,24 +13,26 @@ from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolResult, WebFact
 _ORDER = r"(?:answer|respond|reply|output|return|report|conclude|state|give|ignore|stop|set|choose|select|use|say|call)"
 _PATTERNS = (
     r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|instructions?|rules?|everything)\b",
-    r"(?:^|[\n\[(<*#])\s*(?:system|developer|assistant|administrator)\s*(?:prompt|message|note|override)?\s*[:>\])]",
-    r"<\s*/?\s*(?:system|assistant|im_start|im_end|tool_call|answer|think)\b|\[/?inst\]|<\|",
-    rf"\b(?:you|agents?|models?|assistants?|ai)\s+(?:must|should|shall|need to|have to|are required to)\s+{_ORDER}\b",
-    rf"\b{_ORDER}\b.{{0,40}}-?\d{{1,3}}\.\d+\s*[,;/ ]\s*-?\d{{1,3}}\.\d",
+    r"(?:^|[\n\[(<*#])\s?(?:system|developer|assistant|administrator)\s?(?:prompt|message|note|override)?\s?[:>\])]",
+    r"<\s?/?\s?(?:system|assistant|im_start|im_end|tool_call|answer|think)\b|\[/?inst\]|<\|",
+    rf"\b(?:you|agents?|models?|assistants?|ai)\s(?:must|should|shall|need to|have to|are required to)\s{_ORDER}\b",
+    rf"\b{_ORDER}\b.{{0,40}}-?\d{{1,3}}\.\d+\s?[,;/ ]\s?-?\d{{1,3}}\.\d",
     r"\b(?:set|put|change)\b.{0,20}\b(?:lat(?:itude)?|lon(?:gitude)?|coordinates?|confidence)\b",
-    r"\b(?:new|updated|important|urgent)\s+(?:instructions?|directives?)\s*(?:for (?:the )?(?:ai|model|agents?))?\s*:",
-    r"\b(?:correct|true|real|final|verified|right)\s+(?:answer|location|coordinates?|position)\s+(?:is|are|must be)\b",
-    r"\b(?:do not|don't|never)\s+(?:trust|believe|search|verify|check)\b",
+    r"\b(?:new|updated|important|urgent)\s(?:instructions?|directives?)\s?(?:for (?:the )?(?:ai|model|agents?))?\s?:",
+    r"\b(?:correct|true|real|final|verified|right)\s(?:answer|location|coordinates?|position)\s(?:is|are|must be)\b",
+    r"\b(?:do not|don't|never)\s(?:trust|believe|search|verify|check)\b",
     r"\b(?:ignoriere|ignorez|ignora|ignore|ignorate)\b.{0,40}\b(?:anweisung|instruction|instrucc|istruzion|instruç)",
     r"(?:игнорируй|забудь|忽略|無視|无视|무시하|تجاهل|ละเว้น|अनदेखा)",
 )  # fmt: skip
 _INSTRUCTION = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE | re.DOTALL)
+_BLANKS = re.compile(r"\s+")  # each run becomes one character: the forms try every blank they may skip
 _MAX_CHARS = 20_000
 
 
 def speaks_to_the_model(text: str) -> bool:
     """True when a text gives orders to its reader. Linear in the text's length, which is capped."""
-    return _INSTRUCTION.search(text[:_MAX_CHARS]) is not None
+    plain = _BLANKS.sub(lambda blanks: "\n" if "\n" in blanks[0] else " ", text)[:_MAX_CHARS]
+    return _INSTRUCTION.search(plain) is not None
 
 
 def trustworthy_facts(result: ToolResult) -> tuple[Fact, ...]:

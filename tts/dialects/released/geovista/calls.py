@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Final
 
 from pydantic import JsonValue
 
-_CALL: Final = re.compile(r"<tool_call>\s*(\{[\s\S]*?\})\s*</tool_call>")
+from tts.domain.enclosure import value_between_tags
+
+_CALL: Final = value_between_tags("tool_call", "{}")
 
 
 def calls_written(text: str) -> list[JsonValue]:
@@ -27,9 +28,9 @@ def kept_text(text: str) -> str:
     found = _CALL.search(text)
     if found is None:
         return text
-    call = next(iter(calls_written(found[0])), None)
+    call = next(iter(calls_written(text[found.start : found.end])), None)
     named = call if isinstance(call, dict) and call.get("name") else None
-    return text[: found.start()].strip() + call_text(named)
+    return text[: found.start].strip() + call_text(named)
 
 
 def call_text(call: JsonValue) -> str:

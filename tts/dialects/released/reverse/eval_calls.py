@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tts.dialects.released.written_call import WrittenCall, written_call
+from tts.domain.enclosure import value_between_tags
 
-_CLOSED = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
+_CLOSED = value_between_tags("tool_call", "{}")
 _OPEN = re.compile(r"<tool_call>\s*(?=\{)")
 _TAG, _END = "<tool_call>", "</tool_call>"
 _DECODER = json.JSONDecoder()

@@ -6,7 +6,6 @@ tool that is none of the three is passed over without a word. The answer is read
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -20,6 +19,7 @@ from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools
 from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
+from tts.domain.enclosure import between_tags
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
@@ -32,7 +32,7 @@ from tts.rewards.released.reverse import names_for_tables, read_for_tables
 _MESSAGES: Final = 11  # eval/run_eval_rl_checkpoint.sh:37, max_turns 10, counted from 0
 _NEW_TOKENS: Final = 32_768  # eval/run_eval_rl_checkpoint.sh:152, of each message; there is no total
 _MOST_CALLS: Final = 256
-_ANSWER: Final = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+_ANSWER: Final = between_tags("answer")
 _COUNTED: Final = {ZOOM: "crop", IMAGE_SEARCH: "search", TEXT_SEARCH: "tavily"}
 _REMINDER: Final = "Call one tool, or answer inside <answer>Country, City, latitude, longitude</answer>."
 

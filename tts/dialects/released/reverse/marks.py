@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tts.dialects.released.released_dialect import after_prompt
 from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH
+from tts.domain.enclosure import value_between_tags
 from tts.domain.hypothesis import Claim
 from tts.domain.messages import Message
 from tts.domain.tooling import ToolResult, WebFact
 
-_MARK = re.compile(r"<useful>\s*(\[.*?\])\s*</useful>", re.DOTALL)
+_MARK = value_between_tags("useful", "[]")
 _SEARCHES = (IMAGE_SEARCH, TEXT_SEARCH)
 
 
@@ -34,7 +34,7 @@ def marks_in(messages: Sequence[Message]) -> list[Marked]:
         if message.role == "assistant":
             turn += 1
             mark = _MARK.search(message.text)
-            found += [Marked(turn, result, _indices(mark[1])) for result in searched if mark is not None]
+            found += [Marked(turn, result, _indices(mark.text)) for result in searched if mark is not None]
             searched = []
         elif message.result is not None and message.result.name in _SEARCHES:
             searched.append(message.result)

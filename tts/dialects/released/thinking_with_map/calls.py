@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 
 from tts.dialects.released.written_call import WrittenCall, written_call
+from tts.domain.enclosure import between_tags
 
-_CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+_CALL = between_tags("tool_call")
 
 
 def calls_found(text: str, *, turn: int) -> tuple[WrittenCall, ...]:

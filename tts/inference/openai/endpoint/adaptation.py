@@ -142,7 +142,7 @@ _CONTEXT = re.compile(
     r"maximum context length (?:is|of) (\d+)|context (?:length|size|window) (?:is |of )?\(?(\d+)", re.IGNORECASE
 )
 _PROMPT = re.compile(
-    r"request has (?:at least )?(\d+) input|\(?(\d+) (?:tokens )?(?:in|of|from) (?:the )?(?:messages|prompt|input)",
+    r"request has (?:at least )?(\d+) input|(?<!\d)(\d+) (?:tokens )?(?:in|of|from) (?:the )?(?:messages|prompt|input)",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,138 @@
+"""What every regular expression of the product owes its caller: time that grows with the text and no faster.
+
+Models, pages and callers write the texts. One that repeats itself must not stop the loop of a gateway, so each
+expression meets texts made of its own repeats (`support.pumped_texts`). A linear one needs a few milliseconds of
+processor time for `LENGTH` characters, a quadratic one a second or more: the bound lies between them, far from both.
+"""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import signal
+import time
+from collections import deque
+from contextlib import contextmanager
+from itertools import chain
+
+import pytest
+from support.pumped_texts import pumped
+
+import deployments
+import geotts_client
+import tts
+from tts.clues import addresses
+from tts.domain.enclosure import Enclosure
+
+pytestmark = pytest.mark.slow
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LENGTH, MOST_S, PATIENCE_S = 20_000, 0.15, 0.6  # of processor time
+BOUNDED = {"tts.clues.addresses": addresses._MOST_CHARS}  # modules that look at no longer text
+WHOLE = {"tts.clues.hint_names._DENIAL", "tts.net.url_secrets._NAME", "tts.verify.evidence.small_print._DOMAIN"}
+AT_ONE_PLACE = {"tts.dialects.released.json5._SPACE", "tts.rewards.released.marks._CLOSING"}
+
+
+class TooLongError(Exception):
+    """The search was given up."""
+
+
+def modules():
+    for package in (tts, deployments, geotts_client):
+        yield package
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if "vllm" not in found.name and not found.name.endswith("__main__"):
+                yield importlib.import_module(found.name)
+
+
+def held(value):
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, Enclosure):
+        yield from (value.opening, value.closing)
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield from chain.from_iterable(held(one) for one in value)
+    elif isinstance(value, dict):
+        yield from held(list(value.values()))
+
+
+def written_in_calls(module):
+    """Expressions that a function gives to `re` as it runs."""
+    functions = (node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, FUNCTIONS))
+    for node in chain.from_iterable(ast.walk(function) for function in functions):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args:
+            pattern = node.args[0]
+            if isinstance(pattern, ast.Constant) and isinstance(pattern.value, str):
+                yield re.compile(pattern.value)
+
+
+def expressions():
+    found = {}
+    for module in modules():
+        for name, value in vars(module).items():
+            for pattern in held(value):
+                found.setdefault(pattern, f"{module.__name__}.{name}")
+        if module.__file__.endswith(".py"):
+            for pattern in written_in_calls(module):
+                found.setdefault(pattern, f"{module.__name__}, in a call")
+    return {pattern: name for pattern, name in found.items() if isinstance(pattern.pattern, str)}
+
+
+@contextmanager
+def patience():
+    def give_up(*_):
+        raise TooLongError
+
+    before = signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def search(pattern, name, text):
+    """As the module does it: once for a whole text, once at one place, else wherever it fits."""
+    if name in WHOLE:
+        pattern.fullmatch(text)
+    elif name in AT_ONE_PLACE:
+        pattern.match(text)
+    else:
+        deque(pattern.finditer(text), maxlen=0)
+
+
+def seconds(pattern, name, text):
+    started = time.thread_time()
+    try:
+        with patience():
+            search(pattern, name, text)
+    except TooLongError:
+        return PATIENCE_S
+    return time.thread_time() - started
+
+
+def slowest(pattern, name):
+    """The first text that takes too long; None when none does."""
+    length = BOUNDED.get(name.rpartition(".")[0], LENGTH)
+    texts = pumped(pattern, length)
+    return next((text for text in texts if seconds(pattern, name, text) > MOST_S), None)
+
+
+def test_no_text_makes_a_search_take_longer_than_its_length_explains():
+    slow = {name: text[:60] for pattern, name in expressions().items() if (text := slowest(pattern, name)) is not None}
+    assert not slow
+
+
+@pytest.mark.parametrize(
+    "quadratic", [r"(\d+),(\d+)", r"<answer>\s*(.*?)\s*</answer>", r"\s*;\s*", r"<a>(.*?)</a>", r"(?:a+)+b"]
+)
+def test_the_texts_find_expressions_that_are_slow(quadratic):
+    pattern = re.compile(quadratic, re.DOTALL)
+    assert slowest(pattern, "made up") is not None
+
+
+def test_expressions_that_are_exempt_exist():
+    names = set(expressions().values())
+    assert names >= WHOLE | AT_ONE_PLACE
+    assert {name.rpartition(".")[0] for name in names} >= set(BOUNDED)
