@@ -133,8 +133,8 @@ class Solution:
                 stop = self._run.answer.stop_reason
             elif self._run.failure is None:
                 stop = await self._conclude()
-            if (left := await self._egress.to_event()) is not None:
-                await self._emit(left)
+            if (egress := await self._egress.to_event()) is not None:
+                await self._emit(egress)
             await self._emit(Done(stop_reason=stop))
 
     async def _conclude(self) -> StopReason:

@@ -223,10 +223,10 @@ class _Tally:
         failed = f" · {self.failures} failed" if self.failures else ""
         return (
             f"{self.done}/{self._total} {shares} % · country {100 * self._countries / answered:.0f} % · "
-            f"abstained {100 * self._abstained / answered:.0f} %{failed} · {self._left()}"
+            f"abstained {100 * self._abstained / answered:.0f} %{failed} · {self._remaining_text()}"
         )
 
-    def _left(self) -> str:
+    def _remaining_text(self) -> str:
         """Time left at the pace of the last photos."""
         if len(self._recent) < 2:
             return "…"

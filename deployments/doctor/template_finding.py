@@ -14,7 +14,7 @@ from deployments.finding import Finding
 from tts.config import OpenAIEngine
 from tts.inference.chat_template import TemplateTraits
 from tts.inference.openai.endpoint.question import Question
-from tts.inference.openai.endpoint.template_probe import RENDERING, look, losses
+from tts.inference.openai.endpoint.template_probe import RENDERING, losses, probe_template
 from tts.inference.openai.endpoint.traits import ServerKind
 
 _PATIENCE_S = 3.0
@@ -44,7 +44,7 @@ def template_finding(engine: OpenAIEngine, what: str = "chat template of the end
 
 
 def _rendered_template(client: httpx.Client, kind: ServerKind, model: str) -> TemplateTraits | None:
-    looking = look(kind, model)
+    looking = probe_template(kind, model)
     question = next(looking)
     while True:
         try:

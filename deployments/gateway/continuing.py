@@ -135,7 +135,7 @@ async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: boo
     (`moved`), only what depends on the photos alone."""
     photos = {photo.sha256 for photo in run.accepted.photos} if run.accepted is not None else set()
     kept: dict[bytes, KeptResult] = {}
-    left = _MOST_FILE_BYTES
+    bytes_left = _MOST_FILE_BYTES
     for one in _answered_calls(run):
         key = call_key(one.call)
         if len(kept) >= _MOST_KEPT or key in kept or not _may_be_kept(one.result, moved=moved):
@@ -143,8 +143,8 @@ async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: boo
         wanted = {image.sha256 for image in one.result.images} | _viewed(one.result)
         found = [await store.file(request_id, sha256) for sha256 in sorted(wanted - photos)]
         files = tuple((file.sha256, file.media_type, file.data) for file in found if file is not None)
-        left -= sum(len(data) for _, _, data in files)
-        if len(files) == len(found) and left >= 0:
+        bytes_left -= sum(len(data) for _, _, data in files)
+        if len(files) == len(found) and bytes_left >= 0:
             kept[key] = KeptResult(one.call, one.result, files)
     return tuple(kept.values())
 

@@ -172,18 +172,20 @@ class Runner:
                 watcher.cancel()
 
     async def _solve(self, job: _Job) -> None:
-        solution = job.solution = await (self._continued(job.earlier, job) if job.earlier else self._begun(job))
+        solution = job.solution = await (
+            self._resumed_solution(job.earlier, job) if job.earlier else self._first_solution(job)
+        )
         # the way to the engine, and from it to the reply, is free of the log when nobody follows it
         followed = job.request.followed
         batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
-        begun = asyncio.Event()
-        async with beside(self._attach_photos(job, begun)) as attached, closing(batched) as recorded:
+        first_batch_logged = asyncio.Event()
+        async with beside(self._attach_photos(job, first_batch_logged)) as attached, closing(batched) as recorded:
             async for batch in recorded:
                 if any(isinstance(item, (Answered, Failed, Done)) for item in batch):
-                    begun.set()
+                    first_batch_logged.set()
                     await attached()  # it may fail: then that is the end of the request
                 await self._record(job, batch)
-                begun.set()
+                first_batch_logged.set()
         job.run = solution.so_far if self._coarsening is None else job.coarse_run
 
     @property
@@ -191,7 +193,7 @@ class Runner:
         """Whether another gateway may go on with a request: not where its log holds less than its rollouts found."""
         return self._store.shared and self._coarsening is None
 
-    async def _begun(self, job: _Job) -> Solution:
+    async def _first_solution(self, job: _Job) -> Solution:
         """Keep what another gateway may need of the request; its photos go to the store beside the first turn."""
         wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
         deadline_s = min(wanted_s, self._config.max_deadline_s)
@@ -199,13 +201,13 @@ class Runner:
             await save_request(self._store, job.request, attended=job.attended, deadline_s=deadline_s)
         return Solution(job.request, self._ports, deadline_s, job.egress)
 
-    async def _continued(self, earlier: TakenOver, job: _Job) -> Solution:
+    async def _resumed_solution(self, earlier: TakenOver, job: _Job) -> Solution:
         job.last_seq = earlier.resumed.run.last_seq
         return Solution(job.request, self._ports, earlier.remaining_s, job.egress, earlier.resumed)
 
-    async def _attach_photos(self, job: _Job, begun: asyncio.Event) -> None:
+    async def _attach_photos(self, job: _Job, first_batch_logged: asyncio.Event) -> None:
         """Beside the first turn: no rollout waits until the store has the photos."""
-        await begun.wait()
+        await first_batch_logged.wait()
         for photo in () if job.earlier else job.request.photos:
             file = Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
             await self._store.attach(job.request.id, file)

@@ -50,11 +50,11 @@ class Takeover:
         """
         pause_s = self._lease_s / 4
 
-        async def look() -> None:
+        async def take_over_abandoned() -> None:
             for request_id in await self._store.abandoned(for_s=pause_s):
                 await self._go_on(request_id)
 
-        await do_every(pause_s, look, _log, "requests of a lost gateway cannot be taken over")
+        await do_every(pause_s, take_over_abandoned, _log, "requests of a lost gateway cannot be taken over")
 
     async def end(self, request_id: str, *, at_once: bool = False) -> None:
         """Go on with a request whose gateway was lost, or end it; nothing for any other.

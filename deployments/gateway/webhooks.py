@@ -138,7 +138,7 @@ class WebhookSender:
         for pause_s in (0.0, *self._config.retry_after_s):
             await self._remind(meta.request_id, pause_s + self._patience_s())
             await asyncio.sleep(pause_s)
-            if await self._sent(meta, message_id, body):
+            if await self._deliver_once(meta, message_id, body):
                 break
         else:
             _log.warning("a webhook was not delivered", extra={"request_id": meta.request_id})
@@ -197,7 +197,7 @@ class WebhookSender:
         """The time in which an attempt ends, with something to spare."""
         return _SPARE_S + 2 * self._config.timeout_s
 
-    async def _sent(self, meta: RunMeta, message_id: str, body: bytes) -> bool:
+    async def _deliver_once(self, meta: RunMeta, message_id: str, body: bytes) -> bool:
         """Whether the receiver has it, or wants none."""
         stamp = str(int(time.time()))
         headers = {

@@ -22,7 +22,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         ClientDisconnect: nobody is left to answer.
     """
     working = spawn(work, name="reply")
-    listening = spawn(_gone(request), name="disconnect")
+    listening = spawn(_wait_for_disconnect(request), name="disconnect")
     try:
         await asyncio.wait({working, listening}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -33,6 +33,6 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         listening.cancel()
 
 
-async def _gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

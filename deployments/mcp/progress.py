@@ -14,8 +14,8 @@ def milestone(event: Event) -> str:
     if isinstance(event, Routed):
         return f"{event.plan.n_planned} agents look at the photo"
     if isinstance(event, ToolCalled):
-        who = "the verifier" if event.asker == "verifier" else f"agent {event.rollout_id}"
-        return f"{who} calls {event.call.name}"
+        asker = "the verifier" if event.asker == "verifier" else f"agent {event.rollout_id}"
+        return f"{asker} calls {event.call.name}"
     if isinstance(event, RolloutFinished):
         found = event.answer
         place = "" if found is None else found.city or found.region or found.country

@@ -175,10 +175,10 @@ class RunStoreWithBlobs:
             if minute >= past:
                 return
             requests = await self._blobs.names(minute)
-            gone = [request_id for request_id in requests if await self._store.meta(request_id) is None]
-            for request_id in gone:
+            missing = [request_id for request_id in requests if await self._store.meta(request_id) is None]
+            for request_id in missing:
                 await self._blobs.remove(f"{minute}/{request_id}")
-            if len(gone) == len(requests):
+            if len(missing) == len(requests):
                 await self._blobs.remove(minute)
 
     async def aclose(self) -> None:

@@ -26,7 +26,7 @@ class Envelope(Generic[T]):
     """`items` are none where it only tells what left, or that the sender still works."""
 
     items: Sequence[T]
-    sent: tuple[Outgoing, ...] = ()
+    egress: tuple[Outgoing, ...] = ()
 
 
 async def seal(batches: AsyncIterator[Sequence[T]], request_id: str) -> AsyncIterator[Envelope[T]]:
@@ -36,8 +36,8 @@ async def seal(batches: AsyncIterator[Sequence[T]], request_id: str) -> AsyncIte
 
     async def produce(send: Send[Envelope[T]]) -> None:
         async def tell() -> None:
-            if sent := EGRESS.take(request_id):
-                await send(Envelope((), sent))
+            if egress := EGRESS.take(request_id):
+                await send(Envelope((), egress))
 
         with EGRESS.watch(request_id) as news:
 
@@ -70,7 +70,7 @@ async def unseal(envelopes: AsyncIterator[Envelope[T]]) -> AsyncIterator[Sequenc
     """The batches; what left the other process counts as left by this one, which hands it on in turn."""
     async with closing(envelopes) as stream_of_envelopes:
         async for envelope in stream_of_envelopes:
-            for sent in envelope.sent:
-                EGRESS.note(sent)
+            for egress in envelope.egress:
+                EGRESS.note(egress)
             if envelope.items:
                 yield envelope.items

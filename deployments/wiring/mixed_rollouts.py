@@ -112,8 +112,8 @@ class _Deal:
         tried.add(name)
         if ended.stop_reason is not StopReason.FAILED or not _is_down(ended) or self._deadline.passed:
             return None
-        left = [other for other in self._shares if other not in tried]
-        return max(left, key=lambda other: self._shares[other], default=None)
+        untried = [other for other in self._shares if other not in tried]
+        return max(untried, key=lambda other: self._shares[other], default=None)
 
 
 def dealt(shares: dict[str, float], n: int) -> list[str]:

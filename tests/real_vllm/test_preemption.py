@@ -3,7 +3,7 @@
 import pytest
 from support.basics import a_context
 
-from tts.aio import closing, together
+from tts.aio import closing, run_all
 from tts.config import VllmEngine
 from tts.domain.messages import text_message
 from tts.domain.usage import Usage
@@ -33,7 +33,7 @@ async def test_turns_that_were_put_back_say_so_in_tokens_and_end_all_the_same(ti
 
     try:
         assert BLOCK * (BLOCKS - 1) <= model.kv_tokens <= BLOCK * BLOCKS
-        await together([generate(i) for i in range(4)])
+        await run_all([generate(i) for i in range(4)])
         assert model.stats.preempted > 0
         assert sum(used.values(), Usage()).preempted_tokens > 0
         assert model.stats.recomputed_tokens > 0

@@ -84,7 +84,7 @@ def _tool(
     async def run(arguments: ExternalArguments, context: ToolContext) -> Observation:
         given = arguments.model_dump(mode="json")
         if record is not None:
-            record(_leaving(server, config, stated.name, given, context))
+            record(_outgoing_call(server, config, stated.name, given, context))
         result = await session.called(config, environment, stated.name, given)
         text = _text(server, result)
         if result.is_error:
@@ -94,7 +94,9 @@ def _tool(
     return FunctionTool(spec, arguments_of(spec.name, stated.input_schema), run)
 
 
-def _leaving(server: str, config: McpServerConfig, name: str, given: dict[str, Any], context: ToolContext) -> Outgoing:
+def _outgoing_call(
+    server: str, config: McpServerConfig, name: str, given: dict[str, Any], context: ToolContext
+) -> Outgoing:
     url = f"stdio:{server}/{name}" if config.url is None else bare_url(config.url)
     host = server if config.url is None else url.partition("://")[2].partition("/")[0]
     sent = len(orjson.dumps(given))

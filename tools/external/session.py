@@ -84,9 +84,9 @@ async def _client(config: McpServerConfig, environment: Mapping[str, str]) -> As
 class _Bounded(httpx2.AsyncHTTPTransport):
     """At most so many bytes of replies in all, and none that are compressed."""
 
-    def __init__(self, left: int) -> None:
+    def __init__(self, remaining: int) -> None:
         super().__init__()
-        self.left = left
+        self.remaining = remaining
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         reply = await super().handle_async_request(request)
@@ -104,8 +104,8 @@ class _Counted(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
-            self._budget.left -= len(chunk)
-            if self._budget.left < 0:
+            self._budget.remaining -= len(chunk)
+            if self._budget.remaining < 0:
                 raise httpx2.RemoteProtocolError("the server says more than it may")
             yield chunk
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tts.aio.deadline import Deadline
 from tts.aio.growing_merge import GrowingMerge
 from tts.aio.limits import Limiter, Turnstile
-from tts.aio.streams import Channel, Send, batches, closing, coalesce, merge, stream, together
+from tts.aio.streams import Channel, Send, batches, closing, coalesce, merge, run_all, stream
 from tts.aio.tasks import beside, cancel_and_wait, heeding_cancels, spawn, to_its_end
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "coalesce",
     "heeding_cancels",
     "merge",
+    "run_all",
     "spawn",
     "stream",
     "to_its_end",
-    "together",
 ]

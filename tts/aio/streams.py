@@ -103,14 +103,14 @@ async def merge(sources: Iterable[AsyncIterator[T]], *, maxsize: int = 256) -> A
     pending = list(sources)
 
     async def produce(send: Send[T]) -> None:
-        await together(_drain(source, send) for source in pending)
+        await run_all(_drain(source, send) for source in pending)
 
     async with aclosing(stream(produce, maxsize=maxsize)) as items:
         async for item in items:
             yield item
 
 
-async def together(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+async def run_all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Do all side by side; the first failure ends the others and is raised."""
     try:
         async with asyncio.TaskGroup() as group:

@@ -160,10 +160,10 @@ class ChatRequest(Open):
         earlier = answered_request(self.messages[at].text) if at >= 0 else None
         after = [message for message in self.messages[at + 1 :] if message.role == "user"]
         images = tuple(url for message in after for url in message.images)
-        said = "\n".join(text for message in after if (text := message.text.strip()))
-        if earlier is None or "claim" in self.geotts or not (said or images):
+        fact = "\n".join(text for message in after if (text := message.text.strip()))
+        if earlier is None or "claim" in self.geotts or not (fact or images):
             return None
-        return FollowUp(earlier, {"fact": said[:MAX_FACT], **self.geotts}, images)
+        return FollowUp(earlier, {"fact": fact[:MAX_FACT], **self.geotts}, images)
 
     def check_supported(self) -> None:
         """Raises Unsupported for what would have to change the shape of the reply."""

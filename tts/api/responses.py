@@ -76,7 +76,7 @@ class ResponsesRequest(Open):
         """The id of the request that this one continues."""
         return request_id(self.previous_response_id) if self.previous_response_id else None
 
-    def said(self) -> str:
+    def user_text(self) -> str:
         """The text of the user messages."""
         if isinstance(self.input, str):
             return self.input
@@ -84,7 +84,7 @@ class ResponsesRequest(Open):
 
     def addition(self) -> dict[str, Any]:
         """What is added to the earlier request."""
-        return {"fact": self.said(), **self.geotts}
+        return {"fact": self.user_text(), **self.geotts}
 
     def pictures(self) -> list[dict[str, str]]:
         """The photos as `{"url": …}` or `{"upload": …}`. Raises RequestError when there are none and none are there."""

@@ -110,13 +110,13 @@ class Weigher:
         where it is `excluded`. `claimed` are names that somebody told: they weigh places that `mentions` or `clues`
         point to, and point to none themselves."""
         clues = tuple(clues)
-        left = self._left(excluded)
-        known = [code for code in self.priors.towns if code not in left or left[code].any()]
+        included = self._included_towns(excluded)
+        known = [code for code in self.priors.towns if code not in included or included[code].any()]
         codes = [code for code in known if allowed is None or code in allowed] or known
         plain = {code: self.priors.country[code] + value for code, value in _summed(clues, codes).items()}
         regions = self._regions(clues)
         places, weights = self._places(mentions, clues, plain, regions, claimed, excluded)
-        rest = np.array([plain[code] + self._log_share_left(code, left) for code in codes])
+        rest = np.array([plain[code] + self._log_share_included(code, included) for code in codes])
         top = max([float(rest.max()), *weights]) if len(weights) else float(rest.max())
         share_rest, share_places = np.exp(rest - top), np.exp(np.array(weights) - top)
         total = float(share_rest.sum() + share_places.sum())
@@ -125,20 +125,20 @@ class Weigher:
             by_country[place.country_code] = by_country.get(place.country_code, 0.0) + float(share)
         ranked = sorted(zip(places, (share_places / total).tolist(), strict=True), key=lambda p: (-p[1], p[0].id))
         remaining = dict(zip(codes, (share_rest / total).tolist(), strict=True))
-        return self._spread(by_country, remaining, ranked, regions, left)
+        return self._spread(by_country, remaining, ranked, regions, included)
 
-    def _left(self, excluded: Excluded | None) -> dict[str, Mask]:
+    def _included_towns(self, excluded: Excluded | None) -> dict[str, Mask]:
         """By country, which of its towns are not excluded; only where something is."""
         if excluded is None:
             return {}
         towns = self.priors.towns
         return {code: ~excluded.covers(found.lat, found.lon, code, self) for code, found in towns.items()}
 
-    def _log_share_left(self, code: str, left: Mapping[str, Mask]) -> float:
-        if code not in left:
+    def _log_share_included(self, code: str, included: Mapping[str, Mask]) -> float:
+        if code not in included:
             return 0.0
         share = self.priors.towns[code].share
-        return math.log(float(share[left[code]].sum() / share.sum()))
+        return math.log(float(share[included[code]].sum() / share.sum()))
 
     def _spread(
         self,
@@ -146,14 +146,14 @@ class Weigher:
         rest: dict[str, float],
         places: list[tuple[Place, float]],
         regions: Regions,
-        left: Mapping[str, Mask],
+        included: Mapping[str, Mask],
     ) -> Belief:
         lat = [np.array([place.point.lat for place, _ in places], dtype=np.float64)]
         lon = [np.array([place.point.lon for place, _ in places], dtype=np.float64)]
         share = [np.array([part for _, part in places], dtype=np.float64)]
         for code in sorted(rest, key=lambda c: -rest[c])[:12]:
             towns = self.priors.towns[code]
-            shares = towns.share * _fits(towns, regions.get(code)) * left.get(code, 1.0)
+            shares = towns.share * _fits(towns, regions.get(code)) * included.get(code, 1.0)
             lat.append(towns.lat)
             lon.append(towns.lon)
             share.append(rest[code] * shares / shares.sum())

@@ -36,7 +36,7 @@ _SPAN_YEARS = 120
 _HOURS = re.compile(r"(?<!\d)[0-2]?\d[.:h][0-5]\d ?(?:[-–]|to|bis|à|a) ?[0-2]?\d[.:h][0-5]\d(?!\d)")
 _MODERN, _SHORT = range(1500, 2060), range(100)
 _OTHER_MARKS, _OTHER_ORDER, _TECHNICAL = 1.0, 3.0, 1.2  # nats; years first are also what cameras and machines print
-_SPOKEN = {"DMY": "day, month, year", "MDY": "month, day, year", "YMD": "year, month, day"}
+_ORDER_NAMES = {"DMY": "day, month, year", "MDY": "month, day, year", "YMD": "year, month, day"}
 _SHORT_YEAR = 0.6  # share of the trust in a date of two-digit years
 
 
@@ -117,7 +117,7 @@ def _form_clue(date: _Date) -> Clue:
     fitting = (code for code, weight in weights.items() if weight == 0.0 and other < 0.0)
     named = sorted(fitting, key=lambda code: (-shares.get(code, 0.0), code))
     where = f"as in {listed(named)}" if named else "as in most countries"
-    order = " or ".join(sorted(_SPOKEN[order] for order in date.orders))
+    order = " or ".join(sorted(_ORDER_NAMES[order] for order in date.orders))
     why = f"a date written {order}, {where}"
     return Clue(kind=ClueKind.DATE, quote=date.quote, why=why, weights=weights, other=other).trusted(date.trust)
 

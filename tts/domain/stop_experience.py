@@ -47,7 +47,7 @@ class _Account:
 
 
 @dataclass(slots=True)
-class _Looks:
+class _Observations:
     count: int = 0
     loss: float = 0.0
 
@@ -58,7 +58,7 @@ class StopExperience:
 
     table: StopTable = field(default_factory=shipped_stop_table)
     _accounts: dict[tuple[Band, float], _Account] = field(default_factory=dict)
-    _seen: defaultdict[StopState, _Looks] = field(default_factory=lambda: defaultdict(_Looks))
+    _seen: defaultdict[StopState, _Observations] = field(default_factory=lambda: defaultdict(_Observations))
 
     def open(self, band: Band, allowed: float) -> bool:
         """A request begins that may lose `allowed` on average; whether it may be stopped at all."""
@@ -71,7 +71,7 @@ class StopExperience:
     def expected_loss(self, state: StopState) -> float:
         """The share of right answers that stopping here is expected to lose."""
         prior = _PRIOR_LOOKS * min(1.0, _DOUBT * self._table(state.band).loss(state.cell, state.left))
-        seen = self._seen.get(state, _Looks())
+        seen = self._seen.get(state, _Observations())
         return max(0.0, (prior + seen.loss) / (_PRIOR_LOOKS + seen.count))
 
     def pays(self, state: StopState, allowed: float) -> bool:
@@ -91,10 +91,10 @@ class StopExperience:
     def learn(self, state: StopState, moved: float, votes: int) -> None:
         """All rollouts of a request ended that once stood at `state`: with which probability the place then in front is
         not the one in front now, and by how many witnesses that has its place."""
-        looks = self._seen[state]
-        looks.count += 1
+        observations = self._seen[state]
+        observations.count += 1
         if moved and votes:
-            looks.loss += min(1.0, moved * _DOUBT * self._table(state.band).worth[min(votes, 3) - 1])
+            observations.loss += min(1.0, moved * _DOUBT * self._table(state.band).worth[min(votes, 3) - 1])
 
     def _table(self, band: Band) -> BandTable:
         return self.table.bands[band]

@@ -123,11 +123,11 @@ class Ensemble:
         Open rollouts continue from their checkpoints; without one they start again. The rest of `total` is new.
         """
         mine = range(self._numbered_from, self._numbered_from + total)
-        begun = {i: trajectory for i, trajectory in resumed.run.rollouts.items() if i in mine}
-        ended = [i for i, trajectory in sorted(begun.items()) if trajectory.stop_reason is not None]
+        started_before = {i: trajectory for i, trajectory in resumed.run.rollouts.items() if i in mine}
+        ended = [i for i, trajectory in sorted(started_before.items()) if trajectory.stop_reason is not None]
         self._started, self._took = dict.fromkeys(mine, _now()), dict.fromkeys(ended, 0.0)
         self._wanted = total
-        for i in sorted(set(begun) - set(ended) - set(resumed.checkpoints)):
+        for i in sorted(set(started_before) - set(ended) - set(resumed.checkpoints)):
             await self._sink.emit(RolloutResumed(rollout_id=i, from_turn=-1))
         open_ids = [i for i in mine if i not in ended]
         if not open_ids:
@@ -191,8 +191,8 @@ class Ensemble:
         self, merged: _RolloutMerge, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
         group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._wanted))
-        begun = self._sink.run().rollouts
-        sources = {i: begun[i].source for i in numbers if i in begun}
+        started_before = self._sink.run().rollouts
+        sources = {i: started_before[i].source for i in numbers if i in started_before}
         tasks = [
             RolloutTask(rollout_id=i, seed=self._seed_for(i), resume_from=saved.get(i), source=sources.get(i, ""))
             for i in numbers

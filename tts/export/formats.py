@@ -35,8 +35,8 @@ def _geojson(items: Sequence[Located]) -> bytes:
     features = []
     for item in items:
         if item.answer is None:
-            said = {"role": "failure", "failure": item.failure}
-            made: list[Any] = [{"type": "Feature", "geometry": None, "properties": said}]
+            properties = {"role": "failure", "failure": item.failure}
+            made: list[Any] = [{"type": "Feature", "geometry": None, "properties": properties}]
         else:
             made = answer_geojson(item.answer)["features"]
         features += [{**one, "properties": {"name": item.name, **one["properties"]}} for one in made]

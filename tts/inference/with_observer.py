@@ -58,8 +58,8 @@ class ModelWithObserver:
 
     def __init__(self, planner: ModelClient, observer: ModelClient) -> None:
         self._planner, self._observer = planner, observer
-        self._kept: dict[_Key, tuple[str, float]] = {}
-        self._asking: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
+        self._descriptions: dict[_Key, tuple[str, float]] = {}
+        self._locks: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
 
     @property
     def name(self) -> str:
@@ -138,7 +138,7 @@ class ModelWithObserver:
             parts: list[Part] = []
             for part in message.parts:
                 if isinstance(part, ImagePart):
-                    words = await self._look(part.image, request, request.messages[:at], meter, send)
+                    words = await self._description_of(part.image, request, request.messages[:at], meter, send)
                     width, height = rule_for(part.image, request).size(part.image.width, part.image.height)
                     parts.append(TextPart(text=f"[picture, {width}x{height} pixels. The observer says: {words}]\n"))
                 else:
@@ -146,33 +146,33 @@ class ModelWithObserver:
             written.append(message.model_copy(update={"parts": tuple(parts)}))
         return tuple(written)
 
-    async def _look(
+    async def _description_of(
         self, image: ImageRef, request: ModelRequest, before: Sequence[Message], meter: Meter, send: Send[Delta]
     ) -> str:
         whole = _is_whole(image, request)
         if whole and (known := request.context.described.get(image.sha256)) is not None:
             return known
         key = (request.context.id if whole else request.session_id, image.sha256, str(image.box))
-        lock = self._asking.setdefault(key, asyncio.Lock())
+        lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:  # rollouts that start together wait for the first one's question
-            self._forget_past()
-            if (kept := self._kept.get(key)) is not None:
-                return kept[0]
+            self._forget_expired()
+            if (described := self._descriptions.get(key)) is not None:
+                return described[0]
             try:
-                words = await self._ask(_look_request(image, request, before), meter, send)
+                words = await self._ask(_description_request(image, request, before), meter, send)
             except MoneySpent:
                 if whole:
                     raise
                 return _NOT_PAID
-            self._kept[key] = (words, _now() + request.context.remaining_s)
+            self._descriptions[key] = (words, _now() + request.context.remaining_s)
             if whole:
                 await send(Delta(described=(Description(photo_sha256=image.sha256, text=words),)))
             return words
 
-    def _forget_past(self) -> None:
+    def _forget_expired(self) -> None:
         """Let go of what belongs to requests whose time is over."""
         now = _now()
-        self._kept = {key: kept for key, kept in self._kept.items() if kept[1] > now}
+        self._descriptions = {key: described for key, described in self._descriptions.items() if described[1] > now}
 
     async def _ask(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> str:
         text: list[str] = []
@@ -218,7 +218,7 @@ def _is_whole(image: ImageRef, request: ModelRequest) -> bool:
     return image.box is None and any(photo.sha256 == image.sha256 for photo in request.photos)
 
 
-def _look_request(image: ImageRef, request: ModelRequest, before: Sequence[Message]) -> ModelRequest:
+def _description_request(image: ImageRef, request: ModelRequest, before: Sequence[Message]) -> ModelRequest:
     """One question to the observer: a conversation of its own, greedy, so that looking twice shows the same."""
     whole = _is_whole(image, request)
     asked = next((message.text for message in reversed(before) if message.role == "assistant"), "")

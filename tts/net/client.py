@@ -26,7 +26,7 @@ from tts.net.inflate import ACCEPTED, Inflater
 from tts.net.names import resolve_with_system
 from tts.net.policy import FetchPolicy
 from tts.net.secret import Credential, Scrubber
-from tts.net.transport import CREDENTIAL, LEAVING, Resolve, SafeTransport
+from tts.net.transport import CREDENTIAL, ON_SEND, Resolve, SafeTransport
 
 USER_AGENT = f"geotts/{version('geotts')} (photo geolocation)"
 Record = Callable[[Outgoing], None]
@@ -132,7 +132,7 @@ class SafeClient:
         note: Callable[[httpx.Request], None],
     ) -> Fetched:
         for _ in range(self.policy.max_redirects + 1):
-            request.extensions[LEAVING] = partial(note, request)
+            request.extensions[ON_SEND] = partial(note, request)
             response = await self._opened().handle_async_request(request)
             try:
                 if response.status_code in _REDIRECTS and "location" in response.headers:

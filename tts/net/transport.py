@@ -25,7 +25,7 @@ from tts.net.secret import Credential
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 CREDENTIAL = "geotts.credential"  # key of the request extension that carries a Credential
-LEAVING = "geotts.leaving"  # key of the extension that is called, without arguments, when the request goes out
+ON_SEND = "geotts.on_send"  # key of the extension that is called, without arguments, when the request goes out
 _GOING_OUT = "send_request_headers.started"
 _MOST_ADDRESSES = 4
 
@@ -122,11 +122,11 @@ class SafeTransport(httpx.AsyncBaseTransport):
 
 
 def _tracing(request: httpx.Request) -> Callable[[str, object], Awaitable[None]]:
-    """Tells `LEAVING` when the connection stands: a host that was refused or not found got nothing."""
+    """Tells `ON_SEND` when the connection stands: a host that was refused or not found got nothing."""
 
     async def trace(event: str, _: object) -> None:
-        if event.endswith(_GOING_OUT) and (leaving := request.extensions.get(LEAVING)) is not None:
-            leaving()
+        if event.endswith(_GOING_OUT) and (on_send := request.extensions.get(ON_SEND)) is not None:
+            on_send()
 
     return trace
 

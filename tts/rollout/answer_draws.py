@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from tts.aio import Deadline, closing, together
+from tts.aio import Deadline, closing, run_all
 from tts.dialects.base import Completion, Dialect
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
@@ -52,24 +52,24 @@ async def draw_answers(
     count = min(most, budget.affordable(most * prompt_tokens) // max(1, each))
     if count <= 0:
         return AnswerDraws()
-    drawn = _Drawn()
+    drawn = _Draws()
     with suppress(TimeoutError):
         async with asyncio.timeout(_TIME_SHARE * deadline.remaining_s()):
-            await drawn.together(model, _again(answered, 0, each), count)
+            await drawn.draw_in_one_request(model, _again(answered, 0, each), count)
             missing = range(len(drawn.texts), count)
-            await together([drawn.alone(model, _again(answered, number, each)) for number in missing])
+            await run_all([drawn.draw_one(model, _again(answered, number, each)) for number in missing])
     stated = [found for text in drawn.texts if (found := _stated(dialect, answered.messages, text)) is not None]
     return AnswerDraws(tuple(hypothesis.point for hypothesis in stated), drawn.usage)
 
 
-class _Drawn:
+class _Draws:
     """Texts of whole answers, and what they and those that were left out took."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.usage = Usage()
 
-    async def together(self, model: ModelClient, request: ModelRequest, count: int) -> None:
+    async def draw_in_one_request(self, model: ModelClient, request: ModelRequest, count: int) -> None:
         """As many as the engine gives in one request."""
         if not isinstance(model, DrawsTogether):
             return
@@ -78,7 +78,7 @@ class _Drawn:
             self.texts += texts
             self.usage += used + Usage(model_calls=1) if used.bytes_sent else used
 
-    async def alone(self, model: ModelClient, request: ModelRequest) -> None:
+    async def draw_one(self, model: ModelClient, request: ModelRequest) -> None:
         """One by itself."""
         text: list[str] = []
         with suppress(GeoTTSError), boundary(ModelError, f"engine {model.name}"):

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 
-from tts.aio import Deadline, Send, batches, together
+from tts.aio import Deadline, Send, batches, run_all
 from tts.domain.description import Description
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.ports import GroupRequest, RolloutItem, RolloutTask
@@ -42,7 +42,7 @@ async def run_group(
             rollouts += [_follow(agent, group, brief, task, send, started, prefix_wait_s) for task in others]
         else:
             rollouts = [roll_out(agent, group, brief, task, send) for task in group.tasks]
-        await together(rollouts)
+        await run_all(rollouts)
 
     window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_S)
     batched = batches(produce, window_s=window_s, urgent=lambda item: isinstance(item, _AT_ONCE))

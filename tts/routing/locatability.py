@@ -29,11 +29,11 @@ class CuesLocator:
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Read every photo and rate the cues; the predictor, where there is one, refines the rating."""
-        ratings = [await asyncio.to_thread(_look, photo) for photo in photos]
+        ratings = [await asyncio.to_thread(_view_cues, photo) for photo in photos]
         readings = await asyncio.gather(*(self._perception.read(photo, None, context) for photo in photos))
         readings = [
-            reading.of_photo(number).model_copy(update={"cues": {**reading.cues, **look}})
-            for number, (reading, look) in enumerate(zip(readings, ratings, strict=True))
+            reading.of_photo(number).model_copy(update={"cues": {**reading.cues, **view}})
+            for number, (reading, view) in enumerate(zip(readings, ratings, strict=True))
         ]
         rated = rate_cues(readings)
         if self._predictor is not None:
@@ -41,7 +41,7 @@ class CuesLocator:
         return Routing(locatability=rated, readings=tuple(readings))
 
 
-def _look(photo: Photo) -> dict[str, float]:
+def _view_cues(photo: Photo) -> dict[str, float]:
     return {**image_cues(photo), "content": round(content_of(photo), 3)}
 
 
@@ -64,21 +64,21 @@ def rate_cues(readings: Sequence[Reading]) -> Locatability:
     scripts = {line.script for reading in readings for line in reading.lines if line.script not in ("", "Zyyy")}
     text = 1.0 - math.exp(-letters / 40.0)
     telling = 1.0 if scripts - {"Latn"} else 0.0
-    look = {name: max((reading.cues.get(name, 0.0) for reading in readings), default=0.0) for name in _LOOKS}
-    outside = look["structure"] * (1.0 - look["indoor"]) * (1.0 - 0.5 * look["blur"])
+    view = {name: max((reading.cues.get(name, 0.0) for reading in readings), default=0.0) for name in _VIEW_CUES}
+    outside = view["structure"] * (1.0 - view["indoor"]) * (1.0 - 0.5 * view["blur"])
     score = 0.05 + 0.6 * text + 0.2 * telling + 0.15 * outside if lines else 0.05 + 0.06 * outside
     deep = min(0.95, 0.03 * lines + 0.05 * unread) * text
     shows = max((reading.cues.get("content", 1.0) for reading in readings), default=1.0)
-    parts = {"text": text, "telling_script": telling, **look, "content": shows, "deep": deep}
+    parts = {"text": text, "telling_script": telling, **view, "content": shows, "deep": deep}
     return Locatability(
         score=round(min(1.0, score), 3),
         method="cues",
         parts={name: round(value, 3) for name, value in parts.items()},
-        why=f"{_read(lines, scripts)}; {_view_text(look) if shows >= CONTENT_FROM else 'nothing else can be seen'}",
+        why=f"{_read(lines, scripts)}; {_view_text(view) if shows >= CONTENT_FROM else 'nothing else can be seen'}",
     )
 
 
-_LOOKS = ("sky", "vegetation", "structure", "blur", "indoor")
+_VIEW_CUES = ("sky", "vegetation", "structure", "blur", "indoor")
 
 
 def _read(lines: int, scripts: set[str]) -> str:
@@ -88,10 +88,10 @@ def _read(lines: int, scripts: set[str]) -> str:
     return f"{readable} in {script_names(scripts)} script" if scripts else f"{readable}, digits only"
 
 
-def _view_text(look: dict[str, float]) -> str:
-    if look["indoor"] > 0.5:
+def _view_text(view: dict[str, float]) -> str:
+    if view["indoor"] > 0.5:
         return "it looks like the inside of a building"
-    if look["blur"] > 0.9:
+    if view["blur"] > 0.9:
         return "the photo is blurred"
-    kind = "buildings or roads" if look["structure"] > 0.3 else "few buildings"
-    return f"{kind}, {look['sky']:.0%} sky, {look['vegetation']:.0%} plants"
+    kind = "buildings or roads" if view["structure"] > 0.3 else "few buildings"
+    return f"{kind}, {view['sky']:.0%} sky, {view['vegetation']:.0%} plants"

@@ -21,14 +21,14 @@ def blank_lines(path: Path, doomed: Callable[[bytes], bool]) -> int:
     if not path.is_file():
         return 0
     with path.open("r+b") as file:
-        return blank_from(file, 0, doomed).gone
+        return blank_from(file, 0, doomed).erased
 
 
 @dataclass(frozen=True, slots=True)
 class Blanked:
     """How many lines went, and where the first line begins that is not blank."""
 
-    gone: int
+    erased: int
     kept_from: int
 
 
@@ -36,14 +36,14 @@ def blank_from(
     file: IO[bytes], start: int, doomed: Callable[[bytes], bool], *, enough: Callable[[bytes], bool] | None = None
 ) -> Blanked:
     """Overwrite whole lines from the byte `start` on for which `doomed` holds, up to one that is `enough`."""
-    gone, at, kept_from = 0, start, None
+    erased, at, kept_from = 0, start, None
     file.seek(start)
     while line := file.readline():
         whole = line.endswith(b"\n")
         if whole and line.strip() and doomed(line):
             file.seek(at)
             file.write(b" " * (len(line) - 1) + b"\n")
-            gone += 1
+            erased += 1
         elif not whole or line.strip():
             kept_from = at if kept_from is None else kept_from
             if enough is not None and enough(line):
@@ -51,6 +51,6 @@ def blank_from(
         at += len(line)
         file.seek(at)
     file.flush()
-    if gone:
+    if erased:
         os.fsync(file.fileno())
-    return Blanked(gone, at if kept_from is None else kept_from)
+    return Blanked(erased, at if kept_from is None else kept_from)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from deployments.gateway.arrival import Arrival
 from deployments.http.openapi import CONTINUE, CONTINUE_PROBLEMS, NOTHING_WORKED
 from deployments.http.request_body import read_addition
-from deployments.http.routes.locate import Asked, started_reply
+from deployments.http.routes.locate import LocateBody, started_reply
 from deployments.http.routes.runs import RequestId
 from deployments.http.service import Service
 from tts.api.schema import LocateResponse
@@ -34,11 +34,11 @@ def add_continue(app: FastAPI, service: Service) -> None:
         and it may be erased.
         """
 
-        async def read(arrival: Arrival) -> Asked:
+        async def read(arrival: Arrival) -> LocateBody:
             await service.gateway.meta(request_id, arrival.caller)  # before the body: nobody else's is read for
             asked, photos = await read_addition(request, service.args.gateway, arrival.fetching(service.fetch))
             found = await service.gateway.continuation(request_id, asked, arrival.caller, added=len(photos))
-            return Asked(found.options, photos, found)
+            return LocateBody(found.options, photos, found)
 
         return await started_reply(request, service, read)
 

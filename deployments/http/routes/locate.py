@@ -44,15 +44,15 @@ def add_locate(app: FastAPI, service: Service) -> None:
         """
         return await answered(request, service, LocateOptions)
 
-    async def gone(request: Request, error: Exception) -> Response:
+    async def client_disconnected(request: Request, error: Exception) -> Response:
         return Response(status_code=499)  # nobody reads it; the access log does
 
-    app.add_exception_handler(ClientDisconnect, gone)
+    app.add_exception_handler(ClientDisconnect, client_disconnected)
     app.include_router(router)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LocateBody:
     """What a body asks for: options, photos as they were sent, and what there is from an earlier request."""
 
     options: LocateOptions
@@ -63,13 +63,15 @@ class Asked:
 async def answered(request: Request, service: Service, model: type[LocateOptions]) -> Response:
     """Read a request with the options of a `model`, start it, and reply in the form that the caller accepts."""
 
-    async def read(arrival: Arrival) -> Asked:
-        return Asked(*await read_request(request, service.args.gateway, arrival.fetching(service.fetch), model))
+    async def read(arrival: Arrival) -> LocateBody:
+        return LocateBody(*await read_request(request, service.args.gateway, arrival.fetching(service.fetch), model))
 
     return await started_reply(request, service, read)
 
 
-async def started_reply(request: Request, service: Service, read: Callable[[Arrival], Awaitable[Asked]]) -> Response:
+async def started_reply(
+    request: Request, service: Service, read: Callable[[Arrival], Awaitable[LocateBody]]
+) -> Response:
     """Start what `read` takes from the body, and reply in the form that the caller accepts."""
     gateway = service.gateway
     caller = await service.worker(request)

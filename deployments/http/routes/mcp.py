@@ -121,13 +121,13 @@ class _Handled(Response):
         self._manager, self._read = manager, body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sent = False
+        reply_started = False
 
         async def replay() -> Message:
-            nonlocal sent
-            if sent:
+            nonlocal reply_started
+            if reply_started:
                 return await receive()
-            sent = True
+            reply_started = True
             return {"type": "http.request", "body": self._read, "more_body": False}
 
         await self._manager.handle_request(scope, replay, send)

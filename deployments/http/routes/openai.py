@@ -23,7 +23,7 @@ from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACEPARENT
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
-from deployments.http.routes.locate import Asked
+from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.runstore import StoreUnavailable
 from deployments.runstore.decoding import event_of
@@ -114,7 +114,9 @@ def add_openai(app: FastAPI, service: Service) -> None:
     app.include_router(router)
 
 
-async def _read(request: Request, service: Service, caller: Caller, fetch: Fetch | None) -> tuple[ChatRequest, Asked]:
+async def _read(
+    request: Request, service: Service, caller: Caller, fetch: Fetch | None
+) -> tuple[ChatRequest, LocateBody]:
     """What is asked for, in both languages, with the photos; `fetch` gets those that are sent as a URL."""
     fields = await read_json(request, service.args.gateway)
     try:
@@ -128,19 +130,19 @@ async def _read(request: Request, service: Service, caller: Caller, fetch: Fetch
     model = CheckOptions if "claim" in asked.geotts else LocateOptions
     options = options_from(asked.fields(), asked.sent_as(), model=model)
     images = [{"url": url} for url in _bounded(asked.images())]
-    return asked, Asked(options, await photos_from(images, fetch, service.args.gateway))
+    return asked, LocateBody(options, await photos_from(images, fetch, service.args.gateway))
 
 
 async def _continuing(
     follow_up: FollowUp, asked: ChatRequest, service: Service, caller: Caller, fetch: Fetch | None
-) -> Asked:
+) -> LocateBody:
     """The earlier request with what the conversation adds. Options that were settled then stay as they are."""
     added = {name: value for name, value in follow_up.fields.items() if name in ContinueOptions.model_fields}
     addition = addition_from(added, asked.sent_as())
     images = [{"url": url} for url in _bounded(follow_up.images)]
     photos = await photos_from(images, fetch, service.args.gateway) if images else []
     found = await service.gateway.continuation(follow_up.request_id, addition, caller, added=len(photos))
-    return Asked(found.options, photos, found)
+    return LocateBody(found.options, photos, found)
 
 
 def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACEPARENT
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
-from deployments.http.routes.locate import Asked
+from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.runstore import RunMeta
 from deployments.runstore.decoding import event_of
@@ -132,7 +132,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
 
 async def _read(
     request: Request, service: Service, uploads: Uploads, caller: Caller, fetch: Fetch | None
-) -> tuple[ResponsesRequest, Asked]:
+) -> tuple[ResponsesRequest, LocateBody]:
     """What is asked for, in both languages, with the photos."""
     fields = await read_json(request, service.args.gateway)
     try:
@@ -155,10 +155,10 @@ async def _read(
         )
         photos += found
     if earlier is None:
-        return asked, Asked(options, photos)
+        return asked, LocateBody(options, photos)
     addition = addition_from(asked.addition(), asked.sent_as())
     continuation = await service.gateway.continuation(earlier, addition, caller, added=len(photos))
-    return asked, Asked(continuation.options, photos, continuation)
+    return asked, LocateBody(continuation.options, photos, continuation)
 
 
 def _folding(meta: RunMeta) -> ResponseFold:

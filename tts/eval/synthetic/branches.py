@@ -117,28 +117,28 @@ def _hasty(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branch) -> Tr
 
 def _placed(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     tape = Tape()
-    return tape.end("The small print fits this one.", _belief(atlas, rng, ours, [_look(tape, ours)]))
+    return tape.end("The small print fits this one.", _belief(atlas, rng, ours, [_map_lookup(tape, ours)]))
 
 
 def _paged(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     tape = Tape()
-    return tape.end("This page has the very line.", _belief(atlas, rng, ours, [_browse(tape, ours)]))
+    return tape.end("This page has the very line.", _belief(atlas, rng, ours, [_web_lookup(tape, ours)]))
 
 
 def _thorough(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     """Both facts in one rollout."""
     tape = Tape()
-    claims = [_browse(tape, ours), _look(tape, ours)]
+    claims = [_web_lookup(tape, ours), _map_lookup(tape, ours)]
     return tape.end("Map and page agree with the small print.", _belief(atlas, rng, ours, claims))
 
 
-def _look(tape: Tape, ours: Branch) -> Claim:
+def _map_lookup(tape: Tape, ours: Branch) -> Claim:
     arguments = {"query": ours.name, "country": ours.town.country_code}
     call = tape.call(f"It also says “{ours.small_print}”.", "poi_keyword_search", {**arguments}, [place_of(ours)])
     return Claim(text=f"{ours.name} at {ours.address} is on the map", call_id=call, quote=ours.small_print)
 
 
-def _browse(tape: Tape, ours: Branch) -> Claim:
+def _web_lookup(tape: Tape, ours: Branch) -> Claim:
     query = f"{ours.name} {ours.small_print}"
     call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
     return Claim(text=f"a page of {ours.town.name} gives “{ours.small_print}”", call_id=call, quote=ours.small_print)

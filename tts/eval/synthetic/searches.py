@@ -30,9 +30,9 @@ class ScenarioTools:
     def __init__(self, scenario: Scenario, gazetteer: Gazetteer) -> None:
         self._gazetteer, self.calls = gazetteer, 0
         turns = [turn for trajectory in scenario.trajectories for turn in trajectory.turns]
-        told = [(call, result) for turn in turns for call, result in zip(turn.calls, turn.results, strict=True)]
-        self._same = {_key(call.name, call.arguments): result.facts for call, result in told}
-        facts = [*scenario.unasked, *(fact for _, result in told for fact in result.facts)]
+        outcomes = [(call, result) for turn in turns for call, result in zip(turn.calls, turn.results, strict=True)]
+        self._same = {_key(call.name, call.arguments): result.facts for call, result in outcomes}
+        facts = [*scenario.unasked, *(fact for _, result in outcomes for fact in result.facts)]
         self._places = list({fact.id: fact for fact in facts if isinstance(fact, PlaceFact)}.values())
         self._pages = list({fact.url: fact for fact in facts if isinstance(fact, WebFact)}.values())
 

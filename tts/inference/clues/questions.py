@@ -69,7 +69,7 @@ def questions(
     point, _ = belief.best_point()
     asking = _Asking(known.turn)
     if "read_text" in offered and belief.mass(point, 25.0) < _SURE:
-        _look(asking, known, belief, request, reader)
+        _reread_or_enlarge(asking, known, belief, request, reader)
     if SEARCH in offered:
         _look_up(asking, known, mentions, belief, reader)
     if GEOCODE in offered:
@@ -77,14 +77,16 @@ def questions(
     if AROUND in offered and known.turn == 0:
         _test(asking, request)
     if AROUND in offered and known.turn > 0:
-        _look_around(asking, known, mentions, belief, reader)
+        _search_nearby(asking, known, mentions, belief, reader)
     if "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
         asking.ask("country_at", **_at(point))
         asking.why.append("I check which country the point lies in.")
     return Questions(tuple(asking.calls), " ".join(asking.why))
 
 
-def _look(asking: _Asking, known: Notes, belief: Belief, request: ModelRequest, reader: ClueReader) -> None:
+def _reread_or_enlarge(
+    asking: _Asking, known: Notes, belief: Belief, request: ModelRequest, reader: ClueReader
+) -> None:
     """One look a turn: first a line read as the language it may be in, where one is doubtful; else a part enlarged.
 
     Names in what was read so can be looked up in the next turn.
@@ -122,7 +124,7 @@ def _locate_address(asking: _Asking, known: Notes, belief: Belief) -> None:
             return
 
 
-def _look_around(
+def _search_nearby(
     asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
 ) -> None:
     """What the map has around a place that may be it, where a word is left that nothing explains: it may be read badly.

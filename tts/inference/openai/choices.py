@@ -30,9 +30,9 @@ async def several_choices(
     """
     body = {name: value for name, value in wire.items() if name not in _OF_STREAMS} | {"n": count}
     deadline = Deadline(context.remaining_s)
-    sent = orjson.dumps(body)
+    request_body = orjson.dumps(body)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    response = await http.post(path, sent, headers, deadline, config.first_token_s, context.id)
+    response = await http.post(path, request_body, headers, deadline, config.first_token_s, context.id)
     try:
         content = await http.whole(response, deadline, config.first_token_s)
     finally:
@@ -41,7 +41,7 @@ async def several_choices(
     choices = reply.get("choices")
     texts = [_text(choice) for choice in choices] if isinstance(choices, list) else []
     usage = usage_in(reply) or Usage()
-    return tuple(text for text in texts[:count] if text), usage.model_copy(update={"bytes_sent": len(sent)})
+    return tuple(text for text in texts[:count] if text), usage.model_copy(update={"bytes_sent": len(request_body)})
 
 
 def _object(content: bytes) -> dict[str, Any]:

@@ -70,9 +70,9 @@ class SqliteStore:
 
     async def forget(self, photo_sha256: str) -> int:
         """Delete the entries, and empty the write-ahead log, so that no file holds them any more."""
-        gone = await self._write(self._forget, photo_sha256)
+        deleted = await self._write(self._forget, photo_sha256)
         await self._cut()
-        return gone
+        return deleted
 
     async def purge(self) -> None:
         """Delete entries and leases past their time; if entries went, empty the write-ahead log."""
@@ -121,10 +121,10 @@ class SqliteStore:
             self._sweep()
 
     def _sweep(self) -> int:
-        gone = self._execute("DELETE FROM entries WHERE until <= ?", (self._now(),))
+        deleted = self._execute("DELETE FROM entries WHERE until <= ?", (self._now(),))
         self._execute("DELETE FROM leases WHERE until <= ?", (self._now(),))
         self._execute("DELETE FROM photos WHERE key NOT IN (SELECT key FROM entries)", ())
-        return gone
+        return deleted
 
     def _lease(self, key: str, ttl_s: float) -> str | None:
         token = secrets.token_hex(8)
@@ -145,11 +145,11 @@ class SqliteStore:
         return wait
 
     def _forget(self, photo_sha256: str) -> int:
-        gone = self._execute(
+        deleted = self._execute(
             "DELETE FROM entries WHERE key IN (SELECT key FROM photos WHERE photo = ?)", (photo_sha256,)
         )
         self._execute("DELETE FROM photos WHERE photo = ?", (photo_sha256,))
-        return gone
+        return deleted
 
 
 def _connected(path: Path) -> sqlite3.Connection:

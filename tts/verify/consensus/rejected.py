@@ -36,16 +36,16 @@ def rejected_of(
 ) -> Rejected | None:
     """The place that was ruled out and has the most for it; `votes` are those for places that are left."""
     found = read.hypothesis.point if read is not None and read.hypothesis is not None else None
-    said = None if found is None else ruled_out.holding(found, world)
-    if read is not None and found is not None and said is not None:
+    ruled_out_place = None if found is None else ruled_out.holding(found, world)
+    if read is not None and found is not None and ruled_out_place is not None:
         firmly = read.names(found) and read.belief.mass(found, _READ_KM) >= _READ_SHARE
-        return Rejected(said, read.names(found), firmly)
+        return Rejected(ruled_out_place, read.names(found), firmly)
     pointed = [(ledger, held) for ledger in ledgers if (held := held_by(ledger, ruled_out, world)) is not None]
     if not pointed:
         return None
     best, place = max(pointed, key=lambda pair: (evidence_score(pair[0]), pair[1].place))
-    left = max((evidence_score(vote.ledger) for vote in votes), default=0.0)
-    return Rejected(place, False, best.grounding >= FIRM and evidence_score(best) - left > HEAVIER)
+    best_remaining = max((evidence_score(vote.ledger) for vote in votes), default=0.0)
+    return Rejected(place, False, best.grounding >= FIRM and evidence_score(best) - best_remaining > HEAVIER)
 
 
 def held_by(ledger: RolloutLedger, ruled_out: RuledOut, world: World) -> ClaimedPlace | None:

@@ -28,51 +28,51 @@ _LOOKED = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _ToolUseClaim:
     """A way of looking: how it is spoken of, and which part of a tool's name would make it true."""
 
-    what: str
-    spoken: str
+    name: str
+    wording: str
     tools: tuple[str, ...]
 
     def claimed(self) -> re.Pattern[str]:
         return re.compile(
-            rf"(?:{_LOOKED}\s[^.!?\n]{{0,40}}?(?:{self.spoken})|(?:{self.spoken})[^.!?\n]{{0,30}}?\b{_DONE}"
-            rf"|(?:according to|based on|from) (?:(?:an?|the|my|our) )?(?:{self.spoken}))",
+            rf"(?:{_LOOKED}\s[^.!?\n]{{0,40}}?(?:{self.wording})|(?:{self.wording})[^.!?\n]{{0,30}}?\b{_DONE}"
+            rf"|(?:according to|based on|from) (?:(?:an?|the|my|our) )?(?:{self.wording}))",
             re.IGNORECASE,
         )
 
 
-_LOOKS = (
-    _Look(
+_TOOL_USES = (
+    _ToolUseClaim(
         "a satellite picture",
         r"(?:satellite|aerial|orbital)[ -]?(?:view|image|imagery|picture|photo|map|tile|shot)?s?",
         ("satellite", "aerial"),
     ),
-    _Look(
+    _ToolUseClaim(
         "street-level imagery",
         r"street[ -]?view|mapillary|street-level (?:imagery|photos?|pictures?)",
         ("street",),
     ),
-    _Look(
+    _ToolUseClaim(
         "a map",
         r"google maps?|openstreetmap|osm|amap|gaode|(?:the|a) (?:static |road |street |city )?map|maps",
         ("map", "poi", "geocode"),
     ),
-    _Look(
+    _ToolUseClaim(
         "a web search",
         r"web search|online search|searching? (?:online|the web|the internet)|search (?:results?|engine)|google search"
         r"|a quick search|googled",
         ("search",),
     ),
-    _Look(
+    _ToolUseClaim(
         "an image search",
         r"reverse[ -]image[ -]search|image search|google lens|similar (?:images|photos|pictures) online",
         ("image_search", "lens"),
     ),
 )
-_PATTERNS = tuple((look, look.claimed()) for look in _LOOKS)
-_MENTIONED = re.compile("|".join(look.spoken for look in _LOOKS), re.IGNORECASE)
+_PATTERNS = tuple((source, source.claimed()) for source in _TOOL_USES)
+_MENTIONED = re.compile("|".join(source.wording for source in _TOOL_USES), re.IGNORECASE)
 # one of these is in all that `_MENTIONED` finds; most texts have none, and looking for them takes a twentieth
 _PARTS = ("satell", "aer", "orb", "view", "level", "map", "osm", "gaode", "search", "google", "lens", "onl")
 
@@ -82,16 +82,16 @@ def phantom_tool_use(trajectory: Trajectory) -> Iterator[str]:
     texts = [turn.text for turn in trajectory.turns]
     if trajectory.best is not None:
         texts += [claim.text for claim in trajectory.best.claims] + [trajectory.best.reasoning]
-    if not (texts := [text for text in texts if _speaks_of_looking(text)]):
+    if not (texts := [text for text in texts if _mentions_tool_use(text)]):
         return
     calls = {call.name.lower() for turn in trajectory.turns for call in turn.calls}
-    for look, pattern in _PATTERNS:
-        taken = any(part in name for name in calls for part in look.tools)
-        if not taken and any(_claimed(pattern, text) for text in texts):
-            yield f"says it looked at {look.what}, but called no tool for that"
+    for source, pattern in _PATTERNS:
+        called = any(part in name for name in calls for part in source.tools)
+        if not called and any(_claimed(pattern, text) for text in texts):
+            yield f"says it looked at {source.name}, but called no tool for that"
 
 
-def _speaks_of_looking(text: str) -> bool:
+def _mentions_tool_use(text: str) -> bool:
     folded = text.casefold()
     return any(part in folded for part in _PARTS) and _MENTIONED.search(text) is not None
 

@@ -30,7 +30,7 @@ from tts.verify.evidence.several_photos import OnePhoto, one_photo
 from tts.verify.evidence.world import World
 
 _SAME_KM = 1.0
-_TOLD = 0.005  # of a belief: points that matter for its countries and places
+_RELEVANT = 0.005  # of a belief: points that matter for its countries and places
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _given(
 def _read_given(read: ReadBelief, points: Points, places: Mapping[str, Place], reader: ClueReader) -> ReadBelief:
     countries: dict[str, float] = {}
     for lat, lon, share in zip(points.lat, points.lon, points.share, strict=True):
-        at = reader.countries.at(LatLon(lat=float(lat), lon=float(lon))) if share >= _TOLD else None
+        at = reader.countries.at(LatLon(lat=float(lat), lon=float(lon))) if share >= _RELEVANT else None
         if at is not None:
             countries[at.code] = countries.get(at.code, 0.0) + float(share)
     at_places = [(place, float(points.share[_at(place, points)].sum())) for place in places.values()]

@@ -33,7 +33,7 @@ _FEWEST = 2  # candidates that a question separates
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _PendingCalls:
     """Calls that are under way: of each candidate by its number, or openly."""
 
     question: Question
@@ -45,7 +45,7 @@ class Inquiry:
     """One request's questions. `offered` are the tools that may be called, `budget` is how many calls there may be."""
 
     def __init__(self, scene: Scene, clusters: Sequence[Cluster], offered: Sequence[str], budget: int) -> None:
-        self._scene, self._rollouts, self._offered, self._left = scene, scene.trajectories, offered, budget
+        self._scene, self._rollouts, self._offered, self._calls_left = scene, scene.trajectories, offered, budget
         self._stated = Statements.of(scene.trajectories, scene.readings)
         self._finals = answers(clusters, self._stated, scene.world)
         beside = passed_by(scene, self._stated, self._finals)
@@ -53,27 +53,27 @@ class Inquiry:
         self.rounds: list[Round] = []
         self._open: list[Turn] = []
         self._tried: set[Question] = set()
-        self._asked: _Asked | None = None
+        self._pending: _PendingCalls | None = None
 
     def next_calls(self) -> tuple[ToolCall, ...]:
         """The calls of the next round, at most what is left; none when the inquiry has ended."""
-        self._asked = None if self._decided() else next(self._possible(), None)
-        if self._asked is None:
+        self._pending = None if self._decided() else next(self._possible(), None)
+        if self._pending is None:
             return ()
-        self._tried.add(self._asked.question)
-        self._left -= len(self._asked.calls)
-        return self._asked.calls
+        self._tried.add(self._pending.question)
+        self._calls_left -= len(self._pending.calls)
+        return self._pending.calls
 
     def take(self, results: Mapping[str, ToolResult]) -> None:
         """The results by the ids of the calls; one that is missing counts as a call that failed. The calls that the
         results name stand in the ledgers."""
-        asked = self._asked
-        assert asked is not None
-        if not asked.of:
-            self._learn(asked, [(call, results[call.id]) for call in asked.calls if call.id in results])
+        pending = self._pending
+        assert pending is not None
+        if not pending.of:
+            self._learn(pending, [(call, results[call.id]) for call in pending.calls if call.id in results])
             return
-        outcomes = {i: self._outcome(i, asked.question, call, results.get(call.id)) for i, call in asked.of.items()}
-        self.rounds.append(Round(asked.question, outcomes))
+        outcomes = {i: self._outcome(i, pending.question, call, results.get(call.id)) for i, call in pending.of.items()}
+        self.rounds.append(Round(pending.question, outcomes))
 
     def counted(self) -> list[frozenset[int]]:
         """For each round the candidates that count in it."""
@@ -100,7 +100,7 @@ class Inquiry:
         )
         return len(ranked) < _FEWEST or ranked[-1] - ranked[-2] >= _DECIDED
 
-    def _possible(self) -> Iterator[_Asked]:
+    def _possible(self) -> Iterator[_PendingCalls]:
         """What may be asked next, the best first."""
         settled = {one.question.line for one in self.rounds if not one.void}
         lines = [line for line in self._ordered() if line not in settled]
@@ -108,13 +108,13 @@ class Inquiry:
         untouched = [line for line in lines if not self._stated.askers[line] and not self._bearers(line)]
         for line in separating:
             yield from self._of_each(line)
-        if self._left > _FEWEST:
+        if self._calls_left > _FEWEST:
             for line in untouched:
                 yield from self._openly(line)
         for line in lines:
             yield from self._of_each(line)
 
-    def _of_each(self, line: str) -> Iterator[_Asked]:
+    def _of_each(self, line: str) -> Iterator[_PendingCalls]:
         """The question of as many candidates as calls are left for: the leader, then those that bear the line."""
         bearing = [i for i in range(1, len(self.candidates)) if line in self._borne(i)]
         others = [i for i in range(1, len(self.candidates)) if i not in bearing]
@@ -122,11 +122,11 @@ class Inquiry:
             question = Question(line=line, form=form)
             if question in self._tried:
                 continue
-            asked = self._calls(question, [0, *bearing, *others])
-            if asked is not None:
-                yield asked
+            pending = self._calls(question, [0, *bearing, *others])
+            if pending is not None:
+                yield pending
 
-    def _calls(self, question: Question, numbers: Sequence[int]) -> _Asked | None:
+    def _calls(self, question: Question, numbers: Sequence[int]) -> _PendingCalls | None:
         made: dict[bytes, ToolCall] = {}
         of: dict[int, ToolCall] = {}
         for i in numbers:
@@ -134,24 +134,24 @@ class Inquiry:
             if arguments is None or len(of) == MOST or not self._counts(i, question.line):
                 continue
             key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
-            if key in made or len(made) < self._left:
+            if key in made or len(made) < self._calls_left:
                 of[i] = made.setdefault(key, self._call(question, arguments, len(made)))
-        return _Asked(question, tuple(made.values()), of) if len(of) >= _FEWEST and 0 in of else None
+        return _PendingCalls(question, tuple(made.values()), of) if len(of) >= _FEWEST and 0 in of else None
 
-    def _openly(self, line: str) -> Iterator[_Asked]:
+    def _openly(self, line: str) -> Iterator[_PendingCalls]:
         for form in forms_for(line, self._offered):
             question = Question(line=line, form=form)
             if all(turn.text != question.json_bytes().decode() for turn in self._open):
-                yield _Asked(question, (self._call(question, question.openly(), 0),), {})
+                yield _PendingCalls(question, (self._call(question, question.openly(), 0),), {})
 
     def _call(self, question: Question, arguments: dict[str, JsonValue], number: int) -> ToolCall:
         made = len(self.rounds) + len(self._open)
         return ToolCall(id=f"verifier_{made}_{number}", name=question.form, arguments=arguments)
 
-    def _learn(self, asked: _Asked, replies: Sequence[tuple[ToolCall, ToolResult]]) -> None:
+    def _learn(self, pending: _PendingCalls, replies: Sequence[tuple[ToolCall, ToolResult]]) -> None:
         """Take the places that an open question found for candidates. The question may still be asked of each."""
-        self._tried.discard(asked.question)
-        text = asked.question.json_bytes().decode()
+        self._tried.discard(pending.question)
+        text = pending.question.json_bytes().decode()
         calls = tuple(call.model_copy(update={"id": result.call_id}) for call, result in replies)
         results = tuple(result for _, result in replies)
         self._open.append(Turn(index=len(self._open), text=text, calls=calls, results=results))
@@ -165,9 +165,11 @@ class Inquiry:
     def _outcome(self, i: int, question: Question, call: ToolCall, result: ToolResult | None) -> Outcome:
         if result is None:
             return Outcome(None, "")
-        told, candidate = question.statements(call, result, self._stated.lines), self.candidates[i]
-        found = question.found(told, candidate)
-        bearing = [one for one in told if question.line in one.lines and one.is_about(candidate.point, candidate.city)]
+        statements, candidate = question.statements(call, result, self._stated.lines), self.candidates[i]
+        found = question.found(statements, candidate)
+        bearing = [
+            one for one in statements if question.line in one.lines and one.is_about(candidate.point, candidate.city)
+        ]
         url = getattr(bearing[0].fact, "url", None) if bearing else None
         return Outcome(found, result.call_id, url, result.retrieved_at)
 

@@ -45,11 +45,11 @@ class Question(Value):
         facts = trustworthy_facts(result)
         return tuple(stated(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
 
-    def found(self, told: Sequence[Statement], candidate: Candidate) -> bool | None:
+    def found(self, statements: Sequence[Statement], candidate: Candidate) -> bool | None:
         """Whether what was told about a candidate bears the line there; None when nothing was told."""
-        if not told:
+        if not statements:
             return None
-        return any(self.line in one.lines and one.is_about(candidate.point, candidate.city) for one in told)
+        return any(self.line in one.lines and one.is_about(candidate.point, candidate.city) for one in statements)
 
 
 def forms_for(line: str, offered: Sequence[str]) -> tuple[Form, ...]:

@@ -57,7 +57,7 @@ class Round:
 def gains_of(rounds: Sequence[Round], counted: Sequence[frozenset[int]]) -> dict[int, float]:
     """What all rounds say together; `counted` has for each round the candidates that count in it."""
     total: dict[int, float] = {}
-    for one, who in zip(rounds, counted, strict=True):
-        for i, nats in one.gains(who).items():
+    for one, candidates in zip(rounds, counted, strict=True):
+        for i, nats in one.gains(candidates).items():
             total[i] = total.get(i, 0.0) + nats
     return total

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from tts.aio import Deadline, Send, stream, together
+from tts.aio import Deadline, Send, run_all, stream
 from tts.clues.ruled_out import RuledOut
 from tts.config import VerifierConfig
 from tts.dialects.released.tool_name import ability_of
@@ -118,7 +118,7 @@ class _Asker:
     def __init__(self, toolbox: Toolbox, request: VerifyRequest, budget: int, send: Send[VerifierItem]) -> None:
         self._toolbox, self._request, self._send = toolbox, request, send
         self._known = recorded(request.inquiry)
-        self._left = budget - sum(len(turn.calls) for turn in request.inquiry)
+        self._calls_left = budget - sum(len(turn.calls) for turn in request.inquiry)
         self._turn = len(request.inquiry)
         every = (*request.trajectories, *request.testing)
         self._lane = 1 + max((one.rollout_id for one in every), default=-1)
@@ -127,7 +127,7 @@ class _Asker:
     async def ask(self, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
         """Results by the ids of the calls, side by side; without those that there are no calls left for."""
         new = [call for call in calls if call_key(call) not in self._known]
-        if new and len(new) <= self._left:
+        if new and len(new) <= self._calls_left:
             await self._make(new)
         return {call.id: self._known[key] for call in calls if (key := call_key(call)) in self._known}
 
@@ -137,9 +137,9 @@ class _Asker:
             numbered.append(call.model_copy(update={"id": f"verifier_{turn}_{k}"}))
             await self._send(ToolCalled(rollout_id=self._lane, turn=turn, call=numbered[-1], asker="verifier"))
         self._turn += 1
-        self._left -= len(calls)
+        self._calls_left -= len(calls)
         await self._send(Usage(tool_calls=len(calls)))
-        await together(self._one(call, turn) for call in numbered)
+        await run_all(self._one(call, turn) for call in numbered)
 
     async def _one(self, call: ToolCall, turn: int) -> None:
         options, remaining_s = self._request.options, max(0.05, self._deadline.remaining_s())

@@ -4,7 +4,7 @@ import asyncio
 
 from support.basics import a_context
 
-from tts.aio import together
+from tts.aio import run_all
 from tts.config import ScriptedEngine
 from tts.domain.messages import text_message
 from tts.domain.usage import Usage
@@ -30,7 +30,7 @@ async def all_used(engine, n):
         deltas = [delta async for delta in engine.generate(request)]
         found[i] = deltas[-1].usage
 
-    await together([one(i) for i in range(n)])
+    await run_all([one(i) for i in range(n)])
     return [found[i] for i in range(n)]
 
 

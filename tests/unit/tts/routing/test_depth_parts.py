@@ -7,7 +7,7 @@ from support.made_answers import an_answer
 from deployments.cli import cli
 from deployments.wiring import parts
 from deployments.wiring.parts import asking_locator, make_locator
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, OpenAIEngine, RoutingConfig, VllmEngine
+from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, OpenAIEngine, RoutingConfig, ScriptedEngine, VllmEngine
 from tts.domain.abilities import Abilities
 from tts.domain.answer import Route
 from tts.domain.geo import LatLon, destination
@@ -49,7 +49,7 @@ def test_the_segmentation_runs_on_the_gpu_of_its_deployment(monkeypatch, gpus, d
 def test_a_probe_asks_the_engine_of_the_rollouts_vllm_included(monkeypatch):
     monkeypatch.setattr(parts, "make_model", lambda *args: pytest.fail("a second engine was made"))
     args = AppArgs(engine=VllmEngine(model="tiny"), routing=RoutingConfig(method="probe"))
-    looking, model = make_locator(args, perception=None), ScriptedModel(None, ())
+    looking, model = make_locator(args, perception=None), ScriptedModel(ScriptedEngine(), ())
     assert isinstance(asking_locator(args, looking, model), ProbeLocator)
     assert asking_locator(AppArgs(), looking, model) is looking
 

@@ -20,7 +20,7 @@ from tts.errors import ModelError
 from tts.inference.chat_template import TemplateTraits
 from tts.inference.openai.endpoint.prices import shipped_prices
 from tts.inference.openai.endpoint.question import Question
-from tts.inference.openai.endpoint.template_probe import RENDERING, look, losses, mended
+from tts.inference.openai.endpoint.template_probe import RENDERING, form_for_template, losses, probe_template
 from tts.inference.openai.endpoint.traits import EndpointTraits, ServerKind
 
 _OWNERS: dict[str, ServerKind] = {
@@ -89,13 +89,13 @@ class Detection:
             return
         self._looked = True
         if self.traits.kind in RENDERING:
-            self._looking = look(self.traits.kind, self.model)
+            self._looking = probe_template(self.traits.kind, self.model)
             self._pending = [next(self._looking)]
 
     def _use_template(self, template: TemplateTraits | None) -> None:
         if template is not None:
             self.lost = losses(template)
-            self.traits = mended(self.traits, template)
+            self.traits = form_for_template(self.traits, template)
 
     def feed(self, answer: Any, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         """Take the parsed JSON of the answer to `question`, None when there was none, and the headers it came with.

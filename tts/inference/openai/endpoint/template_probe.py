@@ -25,7 +25,7 @@ RENDERING: Final[tuple[ServerKind, ...]] = ("vllm", "llama_cpp")
 """Servers that show what they render."""
 
 
-def look(kind: ServerKind, model: str) -> Generator[Question, Any, TemplateTraits | None]:
+def probe_template(kind: ServerKind, model: str) -> Generator[Question, Any, TemplateTraits | None]:
     """Yields what to ask, is sent the parsed answers (None for none), returns what was seen; None when nothing was."""
     plain = yield from _rendered(kind, model, None)
     if USER_MARK not in plain:
@@ -36,7 +36,7 @@ def look(kind: ServerKind, model: str) -> Generator[Question, Any, TemplateTrait
     return TemplateTraits(SYSTEM_MARK in plain, SYSTEM_MARK in listed, TOOL_MARK in listed)
 
 
-def mended(traits: EndpointTraits, template: TemplateTraits) -> EndpointTraits:
+def form_for_template(traits: EndpointTraits, template: TemplateTraits) -> EndpointTraits:
     """The form of requests of which the template loses nothing.
 
     Tools go into the system text where the template does not list them, or drops the system text beside them; the
