@@ -1,4 +1,4 @@
-"""How many may work at once, and how many may wait for it."""
+"""Limits: how many tasks may run at once, and how many may wait."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Limiter:
 
 
 class Turnstile:
-    """One at a time, and whoever was let through has some turns of the loop before the next one is.
+    """Lets one task through at a time, and waits some turns of the event loop before it lets the next one through.
 
     A loop shares itself out evenly: of eight that come at once all are ready when the work of eight is done, they wait
     for the same, and come back at once again. One after the other, the first is ready after an eighth of that time, the

@@ -85,7 +85,7 @@ async def _producing(
 
 
 def _why(ended: asyncio.Task[None]) -> BaseException | None:
-    """What ended a producer early. One that was cancelled by something inside it is no stream that came to its end."""
+    """The exception that ended a producer early. A producer that was cancelled from inside has not ended normally."""
     return asyncio.CancelledError() if ended.cancelled() else ended.exception()
 
 
@@ -111,7 +111,7 @@ async def merge(sources: Iterable[AsyncIterator[T]], *, maxsize: int = 256) -> A
 
 
 async def run_all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Do all side by side; the first failure ends the others and is raised."""
+    """Run all coroutines concurrently. The first failure cancels the others and is raised."""
     try:
         async with asyncio.TaskGroup() as group:
             for work in works:
@@ -141,7 +141,8 @@ async def batches(
     urgent: Callable[[T], bool] | None = None,
     patient: bool = False,
 ) -> AsyncGenerator[list[T], None]:
-    """What `produce(send)` sends, in batches: the first, the last and urgent items at once, others every `window_s`.
+    """What `produce(send)` sends, in batches. The first, the last and urgent items come at once, the others every
+    `window_s`.
 
     Args:
         produce: cancelled when the batches are closed; its exception is raised after what it sent before.

@@ -1,4 +1,4 @@
-"""Tasks that are waited for, and cancelled with whoever needs them. Tasks are spawned in this file and nowhere else."""
+"""Tasks that are awaited, and cancelled together with the code that needs them. Only this file spawns tasks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def spawn(work: Coroutine[Any, Any, T], *, name: str, context: Context | None = 
 
 @asynccontextmanager
 async def beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[Callable[[], Awaitable[T]]]:
-    """Do `work` while the block runs: what is given waits for it, as often as it is called. It ends with the block."""
+    """Run `work` while the block runs. The value of the block is a function that waits for it and may be called
+    repeatedly. The work is cancelled when the block ends."""
     task = spawn(work, name="beside")
 
     async def result() -> T:
@@ -50,7 +51,7 @@ async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
 
 
 async def to_its_end(work: Coroutine[Any, Any, T], *, name: str) -> T:
-    """Do `work` whatever becomes of the caller: a cancellation of it comes through when the work has ended."""
+    """Run `work` to its end, even if the caller is cancelled. The cancellation is raised after the work has ended."""
     task = spawn(work, name=name)
     try:
         return await asyncio.shield(task)

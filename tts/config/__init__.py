@@ -1,4 +1,4 @@
-"""The one configuration tree. Structure comes from YAML, secrets from the environment, nothing from anywhere else.
+"""The configuration tree. Structure comes from YAML, secrets come from the environment; there is no other source.
 
 Every node is frozen and refuses unknown keys; there is one file for each part of the system. `AppArgs` is what
 `deployments.app.build` takes: Ray Serve validates the `args:` of a config file into it, `geotts config show` prints it.

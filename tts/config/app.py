@@ -1,4 +1,4 @@
-"""The whole tree, and what its parts demand of each other."""
+"""The root of the configuration, and the checks that involve several of its parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _VARIABLES = {
 
 
 class AppArgs(Value):
-    """The whole application. What is wrong with it is told without what was given: that may hold a secret."""
+    """The configuration of the application. Its error messages never repeat a value, because a value may be a
+    secret."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
@@ -185,7 +186,7 @@ class AppArgs(Value):
 
     @model_validator(mode="after")
     def _shares_gpu_memory(self) -> AppArgs:
-        """Engines of one replica run on its GPUs together: how much memory each takes is said, not found out."""
+        """The engines of one replica share its GPUs, so the configuration must state the memory share of each."""
         consistency = self.verifier.consistency
         beside = {
             ("engine", "observer"): (self.engine, self.observer),
@@ -224,7 +225,7 @@ class AppArgs(Value):
     @model_validator(mode="before")
     @classmethod
     def _first_of_the_engines(cls, data: Any) -> Any:
-        """The first engine stands for all where one is meant: for a verifier or a router that asks a model."""
+        """The first engine is used where only one engine is needed: by a verifier or a router that asks a model."""
         if not isinstance(data, dict) or not data.get("engines"):
             return data
         first = data["engines"][0]

@@ -1,4 +1,4 @@
-"""What one connection, one address and all connections together may take, before anybody is asked for a key."""
+"""Limits for one connection, one address and all connections. They apply before the service asks for a key."""
 
 from __future__ import annotations
 

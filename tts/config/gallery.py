@@ -13,7 +13,8 @@ Three = tuple[float, float, float]
 
 
 class GalleryConfig(Value):
-    """Nothing of it ships: table, embeddings and encoder are the operator's, and so are their licences."""
+    """GeoTTS ships no gallery: the operator supplies table, embeddings and encoder, and is responsible for their
+    licences."""
 
     table: Path = Field(description="rows with id, lat, lon: CSV, JSON Lines, JSON or Parquet; WGS-84 degrees")
     embeddings: Path | None = Field(

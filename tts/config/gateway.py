@@ -1,4 +1,4 @@
-"""The face of the service: addresses, limits, access, retention."""
+"""Settings of the gateway: addresses, limits, access, retention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a file, a profile and a command line to one checked tree."""
+"""Loads the configuration from a file, a profile and the command line, and checks it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def load_config(
 
 
 def _where(error: yaml.YAMLError) -> str:
-    """What is wrong and where, without the line itself: it may hold a secret."""
+    """The error and its position, without the text of the line, which may be a secret."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         return f"line {error.problem_mark.line + 1}: {error.problem}"
     return "it is not YAML"

@@ -25,6 +25,6 @@ class EngineShare(Value):
     limits: Limits = Field(default=Limits(), description="what a rollout of this model may use at most, where given")
 
     def within(self, limits: Limits) -> Limits:
-        """The limits of a rollout, no wider than those that are given here."""
+        """The limits of a rollout, reduced to the limits of this entry."""
         own = {name: getattr(self.limits, name) for name in self.limits.model_fields_set}
         return limits.tighten(limits.model_copy(update=own))

@@ -68,7 +68,7 @@ class BlurConfig(Value):
 
 
 class RegionSearchConfig(Value):
-    """Off until `allowed`, and then for requests only that say `allow_region_search`."""
+    """Off unless `allowed`. It is then used only for requests with `allow_region_search`."""
 
     allowed: bool = Field(default=False, description="parts of photos may be sent to the region providers named")
     upload: Annotated[GatewayUpload | StoreUpload | S3Upload, Field(discriminator="kind")] = GatewayUpload()

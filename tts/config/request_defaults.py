@@ -1,4 +1,4 @@
-"""What a request gets for the fields it leaves out, where an installation wants other defaults than the API's."""
+"""Defaults of an installation for the fields that a request leaves out. They replace the defaults of the API."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ class RequestDefaults(Value):
     max_cost_usd: Annotated[float, Field(gt=0)] | None = None
 
     def fill(self, options: LocateOptions) -> LocateOptions:
-        """The options with these defaults where the caller said nothing."""
+        """The options, with these defaults for the fields that the caller did not set."""
         mine = {name: value for name, value in self if value is not None and name not in options.model_fields_set}
         return options.model_copy(update=mine) if mine else options

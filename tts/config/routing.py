@@ -1,4 +1,4 @@
-"""How photos are rated, and what that decides."""
+"""How photos are rated, and what the rating decides."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ ProviderName = Literal[
 
 
 class ProviderSettings(Value):
-    """How one provider is reached. What is absent has a default that suits the service."""
+    """How one provider is reached. Each absent setting has a default for this service."""
 
     base_url: str | None = Field(default=None, description="your own instance or proxy; it may be a private address")
     urls: dict[Literal["nominatim", "photon", "overpass", "tiles", "satellite_tiles"], str] = Field(
@@ -52,7 +52,7 @@ class ProviderSettings(Value):
 
 
 class TapeConfig(Value):
-    """Record what tools answer, or answer from such a record."""
+    """Record the results of tools, or replay recorded results."""
 
     path: str
     mode: Literal["record", "replay"]
@@ -84,12 +84,12 @@ class ToolsConfig(Value):
 
     @property
     def replays(self) -> bool:
-        """Whether the tape is all there is: nothing else is asked, so no provider needs its key."""
+        """Whether all results come from the tape. Then no provider is called, and none needs its key."""
         return self.tape is not None and self.tape.mode == "replay" and self.tape.misses == "empty"
 
     @property
     def region_providers(self) -> tuple[ProviderName, ...]:
-        """Who is sent parts of photos, in order of preference: nobody unless the operator allows it."""
+        """Providers that get parts of photos, in order of preference; empty unless the operator allows it."""
         if self.replays or not self.region_search.allowed:
             return ()
         return tuple(name for name in self.providers if name in REGION_PROVIDERS)
@@ -101,6 +101,6 @@ class ToolsConfig(Value):
 
     @property
     def needs_network(self) -> bool:
-        """Whether a tool may ask another machine: there is such a provider, and no tape answers in its place."""
+        """Whether a tool may call another machine: a provider needs it, and no tape replaces the provider."""
         asks = bool(self.mcp) or any(name not in ("offline", "tape") for name in self.providers)
         return asks and not self.replays

@@ -1,4 +1,4 @@
-"""Who weighs the trajectories."""
+"""Settings of the verifier, which weighs the trajectories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the service may report the end of a request, and how often it tries."""
+"""Hosts to which the service may report the end of a request, and the pauses between its attempts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine can do with a photo: the router plans for what it can, not for what another engine could."""
+"""What an engine can do with a photo. The router makes its plan from these abilities."""
 
 from __future__ import annotations
 

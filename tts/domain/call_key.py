@@ -1,4 +1,4 @@
-"""When two calls of tools are the same."""
+"""The key by which two equal tool calls are recognised."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from tts.domain.tooling import ToolCall
 
 
 def call_key(call: ToolCall) -> bytes:
-    """The same for calls of one tool with the same arguments, in whatever order; their ids do not matter."""
+    """The same key for calls of one tool with the same arguments. The order of arguments and the ids do not matter."""
     return orjson.dumps([call.name, call.arguments], option=orjson.OPT_SORT_KEYS)

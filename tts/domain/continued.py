@@ -1,4 +1,4 @@
-"""What a request knows of the earlier one that it continues, and what became of that one's answer."""
+"""The data of an earlier request that a new request continues, and how the answer has changed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a file claims about itself. Read only when the caller asks (`exif: report` or `claims`), told beside the answer,
-never used.
+"""What the metadata of a file claims. It is read only if the caller asks (`exif: report` or `claims`), reported with
+the answer, and never used for it.
 
 The claim comes from the bytes that were sent; the `Photo` everything else sees has no metadata at all.
 """

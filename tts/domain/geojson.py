@@ -82,7 +82,7 @@ def circles_region(circles: Sequence[Circle]) -> Region:
 
 
 def area_geometry(answer: Answer, share: Literal[50, 90]) -> dict[str, Any] | None:
-    """The region, or the circle where that is all there is; None for an abstention."""
+    """The region of the answer, or its circle if it has no region; None for an abstention."""
     region = answer.region_50 if share == 50 else answer.region_90
     if region is not None:
         return region.jsonable()
@@ -112,7 +112,7 @@ def _polygons(shape: Any) -> list[Polygon]:
 
 
 def _flat_ring(centre: LatLon, radius_km: float, vertices: int) -> list[tuple[float, float]]:
-    """(lon, lat) of the ring with longitudes that run on past 180; closed over the pole when a pole is inside."""
+    """(lon, lat) of the ring. Longitudes may exceed 180; the ring is closed over the pole if a pole is inside."""
     ring = circle_ring(centre, radius_km, vertices)
     unrolled: list[tuple[float, float]] = []
     previous = centre.lon

@@ -1,4 +1,4 @@
-"""What an installation is, as its answers say it."""
+"""The identity of an installation, as its answers state it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How pictures are scaled before a model sees them. A rule is part of what a model was trained with.
+"""How pictures are scaled before a model sees them. The scaling rule must be the one of the model's training.
 
 A dialect owns its rules because its boxes may be stated in pixels of the scaled picture; engines apply them.
 """

@@ -1,4 +1,4 @@
-"""How far apart the places of two photos of a walk can be: what the caller says of distance, time and speed."""
+"""How far apart the places of two photos of a walk can be, by the distance, times and speed that the caller states."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Reach:
 
 
 def reach_of(options: LocateOptions, photos: int) -> Reach | None:
-    """What a request says of its photos; None where they are of one place, or where there is only one.
+    """The reach that a request states for its photos; None if they show one place, or if there is one photo.
 
     With times and a speed, a pair can be as far apart as the speed allows; with a distance too, the smaller one counts.
     """
@@ -43,13 +43,13 @@ def reach_of(options: LocateOptions, photos: int) -> Reach | None:
 
 
 def widest_km(options: LocateOptions, photos: int) -> float | None:
-    """How far apart any two photos of a request can be; None where they are of one place."""
+    """How far apart any two photos of a request can be; None if they show one place."""
     reach = reach_of(options, photos)
     return None if reach is None else float(reach.limits_km.max())
 
 
 def walk_problem(options: LocateOptions, photos: int) -> tuple[str, str] | None:
-    """The option that does not fit the photos of a request, and why; None where all do."""
+    """The option that does not fit the photos of a request, with the reason; None if all options fit."""
     if options.within_km is not None and photos < 2:
         return "within_km", "is for several photos"
     if bool(options.taken_at) != (options.max_speed_kmh is not None):

@@ -1,6 +1,6 @@
-"""What a service learns about stopping from its own requests, and the account that keeps the loss below its bound.
+"""What a service learns about stopping from its own requests, and the budget that keeps the loss below its limit.
 
-Every request pays the loss that is allowed into an account. A stop takes out what it is expected to lose, and is
+Every request adds the allowed loss to a budget. A stop subtracts its expected loss, and is
 refused where the account does not hold that much, or where the same loss would save more elsewhere: the emptier the
 account, the more must a stop save for its loss. What is expected comes from recorded runs of other rollouts
 (`tts.domain.stop_table`), doubled, as families differ by that much, until requests whose rollouts all ended show how

@@ -109,7 +109,7 @@ def shipped_stop_table() -> StopTable:
 
 
 def _alike(cell: Cell) -> list[Cell]:
-    """The cell, then those that promise less: fewer witnesses, or as many without the guess."""
+    """The cell, then cells with weaker agreement: fewer witnesses, or as many without the guess."""
     fewer = [Cell(votes, cell.against, False) for votes in range(cell.votes, 0, -1)]
     return [cell, *fewer]
 

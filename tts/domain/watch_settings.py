@@ -1,4 +1,4 @@
-"""When rollouts are stopped before they end, and which of them starts first."""
+"""Settings: when rollouts are stopped before their end, and whether one of them starts first."""
 
 from __future__ import annotations
 

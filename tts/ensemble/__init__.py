@@ -1,1 +1,1 @@
-"""N rollouts of one request as a whole: who has to go on, who may stop, when more are needed."""
+"""The rollouts of one request: which of them continue, which are stopped, and when more are started."""

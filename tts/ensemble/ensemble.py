@@ -1,4 +1,4 @@
-"""Runs the rollouts of one request side by side, until they end or nothing is gained by waiting for the others.
+"""Runs the rollouts of one request concurrently, until all have ended or waiting for the others is not worth its cost.
 
 Every way to stop early is here: the consensus watch, the caller's deadline and token total, a deadline learned from the
 rollouts that ended. Whoever is stopped is closed at its source, so the engine forgets it, keeps its best hypothesis,
@@ -30,7 +30,7 @@ from tts.rollout.group import split
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What became known beside the leader: how many rollouts there are to be in all, and what the others are like."""
+    """The plan that was made while the leader ran: the total number of rollouts, and the group of the others."""
 
     group: GroupRequest
     total: int
@@ -38,7 +38,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Work beside a leader: `rate` takes its time, `join` turns what it found into a decision and tells it.
+    """Work while a leader runs: `rate` rates the photo, `join` makes a plan from the rating and emits it.
 
     `planned` is known from the start where the caller named the depth.
     """
@@ -231,7 +231,7 @@ class Ensemble:
     def _on_time(
         self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline, gate: float | None, until: float
     ) -> StopReason | None:
-        """What happens at `until`, when nothing came before it; why the rollouts that still run are stopped, if so."""
+        """Handle the time-out at `until`; returns the reason if the running rollouts are to be stopped."""
         if deadline.passed:
             return StopReason.DEADLINE
         if until == self._description.until:

@@ -1,4 +1,5 @@
-"""Whether the rollouts so far are not enough: nothing found, no agreement, or facts or the model itself against it."""
+"""Decides whether more rollouts are needed: nothing found, no agreement, contradicting facts, or the model asks for
+it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _DOUBTFUL = weights("watch")["doubtful"]
 def reason_to_escalate(
     options: LocateOptions, depth: PlanDepth, run: Run, agreement: Callable[[], tuple[float, float]], verdict: Verdict
 ) -> str | None:
-    """Only where the caller left the depth to us. `agreement()`: witnesses at the fullest place, and all of them."""
+    """Only with depth `auto`. `agreement()`: witnesses at the fullest place, and all of them."""
     if options.depth is not Depth.AUTO or depth is PlanDepth.HOPELESS:
         return None
     if all(t.stop_reason is StopReason.FAILED for t in run.trajectories):

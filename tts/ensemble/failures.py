@@ -1,4 +1,4 @@
-"""Tells a request that found nothing from one in which nothing could work.
+"""Distinguishes a request that found nothing from a request in which nothing could work.
 
 An abstention is a finding about the photo. When engine, tools or replicas failed before any rollout had a hypothesis,
 nothing was found out about the photo, and that is an error.
@@ -44,7 +44,7 @@ def why_nothing_worked(run: Run, endpoint: str = "") -> RolloutsFailed | None:
 
 
 def failure_warnings(run: Run) -> tuple[str, ...]:
-    """What an answer says about the rollouts it had to do without: how many, and why."""
+    """Warnings of an answer about failed rollouts: how many, and why."""
     trajectories = run.trajectories
     failures = [failure for t in trajectories if (failure := failure_of(t)) is not None]
     causes = causes_of(failures)
@@ -98,7 +98,7 @@ def _longest(waits: Iterable[float | None]) -> float | None:
 
 
 def _silence(trajectory: Trajectory, endpoint: str) -> RolloutFailure | None:
-    """The failure of an endpoint that had said nothing to a rollout when its time was up."""
+    """The failure of an endpoint that had sent nothing to a rollout at the deadline."""
     if not endpoint or trajectory.turns or trajectory.stop_reason is not StopReason.DEADLINE:
         return None
     return RolloutFailure(

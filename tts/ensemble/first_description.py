@@ -9,7 +9,7 @@ from tts.ports import GroupRequest
 
 
 class FirstDescription:
-    """Keeps the other groups of a request back while its first group asks the observer.
+    """Holds back the other groups of a request while its first group asks the observer.
 
     Groups in other replicas share nothing with the first but what the request carries. If all started at once, each
     would ask the observer for the same photos.
@@ -42,7 +42,7 @@ class FirstDescription:
         return list(groups[:asking])
 
     def release(self, described: Mapping[str, str], now: float) -> list[GroupRequest]:
-        """The groups that need not wait any longer, told what was described. They are forgotten here."""
+        """The groups that need not wait any longer, with the descriptions. They are removed from this object."""
         late = self._until is not None and now >= self._until
         if not late and self._missing(self._held, described):
             return []

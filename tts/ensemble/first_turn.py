@@ -1,4 +1,4 @@
-"""What the first turn of a rollout is worth: whether it says, by an explicit cue, where the photo is."""
+"""Decides whether the first turn of a rollout is sure: whether it names the place and an explicit cue."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Tells a place that was found from a town that was guessed.
+"""Distinguishes a place that was found from a town that was guessed.
 
-Who has recognised something points at it; who only has a feeling for the region names a town and gives the coordinates
-of its centre, as every atlas has them. Where rollouts do that and disagree, more of them will not agree either.
+A model that recognises a place gives its coordinates. A model that only suspects the region names a town and gives the
+coordinates of its centre. If rollouts do this and disagree, more rollouts will not agree either.
 """
 
 from __future__ import annotations

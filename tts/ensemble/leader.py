@@ -1,4 +1,4 @@
-"""How many rollouts may run yet: the first one leads, and what its first turn says decides for the others.
+"""Decides how many rollouts may run: the first rollout leads, and its first turn decides about the others.
 
 The leader's first turn says what a separate question to the model would cost: where it believes the photo is, by what
 kind of cues, and whether it wants to search. A leader that names an explicit cue and a place at the wanted level is
@@ -42,7 +42,7 @@ class LeaderRule:
         return total if self._dissent(leader, run.rollouts.get(SIBLING)) else min(total, 2)
 
     def _dissent(self, leader: Trajectory, sibling: Trajectory | None) -> bool:
-        """Whether the sibling that checks the leader does not confirm it. As long as both may still, it is not said."""
+        """Whether the sibling that checks the leader disagrees with it. False while one of them may still change."""
         if sibling is None:
             return False
         ended = leader.stop_reason is not None and sibling.stop_reason is not None

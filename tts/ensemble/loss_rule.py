@@ -1,4 +1,4 @@
-"""The stop policy `loss`: the others are stopped where little is lost by it, as far as these rollouts show.
+"""The stop policy `loss`: it stops the running rollouts if the expected loss of accuracy is small enough.
 
 Each state of a request is asked about once, so that waiting never turns a refusal into a stop. Where all rollouts have
 ended, the states on the way are compared with the last one, and the service has learned something for free.
@@ -18,7 +18,7 @@ _POINT = 0.01
 
 
 def band_of(radius_km: float) -> Band:
-    """What somebody wants who asks for this radius."""
+    """The band (town, region, country) to which a wanted radius belongs."""
     if radius_km <= TOWN_KM:
         return Band.TOWN
     return Band.REGION if radius_km < REGION_KM else Band.COUNTRY

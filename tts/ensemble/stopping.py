@@ -33,7 +33,8 @@ Row = Sequence[float]
 
 
 class ConsensusWatch:
-    """Looks at the trajectories of one request. Without `guesses` it never finds a search futile.
+    """Watches the trajectories of one request for agreement. Without `guesses`, it never decides that agreement is
+    unlikely.
 
     `led`: the first rollout leads, so what first turns say counts (`tts.ensemble.first_turn`). `experience` is what the
     policy `loss` goes by; without it, by recorded runs alone.
@@ -158,7 +159,7 @@ class ConsensusWatch:
         return count_votes(final, share, km, reach_km=self._reach_km, pointless=pointless, tolerance_km=tolerance_km)
 
     def vote_count(self, trajectories: Sequence[Trajectory]) -> VoteCount:
-        """How the votes of the rollouts that ended stand."""
+        """The vote count of the rollouts that have ended."""
         final = [ballot for ballot in self._ballots(trajectories) if ballot.final]
         ended = sum(t.stop_reason is not None for t in trajectories)
         return self._vote_count(final, *_columns(final), max(0, ended - len(final)))

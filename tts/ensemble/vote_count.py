@@ -1,4 +1,4 @@
-"""How the votes of a request stand: which places are in front, by how many witnesses, and against how many."""
+"""Counts the votes of a request: which places lead, with how many witnesses, and how many witnesses disagree."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class VoteCount:
-    """`leaders` are the rollouts of each place that nobody is ahead of; `votes` the witnesses of each of them."""
+    """`leaders` are the rollouts of each leading place (several in a tie); `votes` is the number of witnesses of
+    each."""
 
     cell: Cell
     leaders: tuple[frozenset[int], ...]
     votes: int
 
     def moved_to(self, last: VoteCount) -> float:
-        """The probability that the place in front at last is another one, where ties are drawn."""
+        """The probability that the leading place of `last` is another one; ties are drawn at random."""
         if not last.leaders:
             return 0.0
         if not self.leaders:
@@ -38,7 +39,7 @@ def count_votes(
     pointless: int,
     tolerance_km: float | None,
 ) -> VoteCount:
-    """The standing of the final ballots with their shares (m,) and distances (m, m).
+    """The count of the final ballots with their shares (m,) and distances (m, m).
 
     `pointless` rollouts ended without a place. Somebody guesses whose point is within `tolerance_km` of the centre of
     its town; None where guesses tell nothing.

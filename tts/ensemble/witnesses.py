@@ -1,6 +1,6 @@
 """Which rollouts rest on the same statements of tools: two that cite one statement are one witness.
 
-A cheap reading of the evidence for the watch, without a gazetteer; the verifier's ledger does it in full.
+This is a fast approximation for the watch, without a gazetteer; the verifier's ledger has the full check.
 """
 
 from __future__ import annotations

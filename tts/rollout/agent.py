@@ -1,4 +1,4 @@
-"""What rollouts are made of, and what those of a group are told alike."""
+"""The parts of a rollout, and the instructions that all rollouts of a group share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An engine, a way of speaking to it, tools, and photos of known position where the operator has some."""
+    """An engine, its dialect, its tools, and photos of known position if the operator has a gallery."""
 
     model: ModelClient
     dialect: Dialect
@@ -37,7 +37,7 @@ class Agent:
     gallery: Gallery | None = None
 
     async def similar(self, group: GroupRequest) -> tuple[SimilarPhoto, ...]:
-        """What the gallery has that looks like the photos; nothing where the dialect does not tell of it."""
+        """Photos of the gallery that look like the photos of the request; empty if the dialect does not use them."""
         if self.gallery is None or not self.dialect.shows_similar:
             return ()
         return await self.gallery.similar(group.photos)

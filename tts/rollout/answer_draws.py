@@ -1,7 +1,7 @@
 """Draws the answer of a rollout again from the same conversation, to see how far its answers lie apart.
 
-What a model states of its own confidence says little. How far its answers scatter when they are drawn from the same
-prefix says more, and costs little: an engine that keeps prefixes has read everything already (ADR 0047).
+The confidence that a model states is not reliable. The scatter of answers that are drawn from the same prefix is a
+better measure. It costs little, because an engine with a prefix cache has already read the prompt (ADR 0047).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one rollout may still spend. A spent budget is a reason to stop, not an error."""
+"""What one rollout may still spend. A rollout with a spent budget stops; this is not an error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class Budget:
         return replace(self, usage=self.usage + more)
 
     def observe(self, turn: Usage) -> Budget:
-        """After a generation: what the engine says its prompt held tells how long the trajectory has become."""
+        """Take the length of the trajectory from the number of prompt tokens that the engine reports after a
+        generation."""
         first = self.prompt_tokens or turn.prompt_tokens
         trajectory = turn.prompt_tokens + turn.completion_tokens - first
         return replace(self, prompt_tokens=first, observed_tokens=max(0, trajectory - self.usage.completion_tokens))
@@ -74,7 +75,8 @@ class Budget:
         return min(self.tokens_left, self.price.affordable_tokens(money, prompt_tokens))
 
     def spent(self) -> Spent | None:
-        """What ends the rollout now, or None. Tool calls do not count here; a money limit of 0 is never spent."""
+        """The limit that ends the rollout now, or None. Tool calls are not checked here; a money limit of 0 never ends
+        it."""
         if self.usage.turns >= self.limits.max_turns:
             return "turn budget"
         if self.tokens_left <= 0:

@@ -1,4 +1,4 @@
-"""What the first turn of a rollout says about a photo, without another call to the model."""
+"""Reads the cues that the first turn of a rollout gives about a photo, without another call to the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BY_NAME = frozenset({"poi_keyword_search", "poi_input_tips", "geocode"})
 
 
 def first_cues(dialect: Dialect, parsed: ParsedTurn, text: str, photos: tuple[Photo, ...]) -> Cues:
-    """The kinds of cues the text goes by, and the level it is at: that of the place it states or looks up by name."""
+    """The kinds of cues in the text, and the level of the place that it states or looks up by name."""
     stated = parsed.answer or parsed.hypothesis
     level = stated.level if stated is not None and _names(stated.level, stated.abstains, parsed) else Level.NONE
     targets = {dialect.to_tool(call, photos).name for call in parsed.calls}

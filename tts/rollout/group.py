@@ -81,7 +81,7 @@ async def _follow(
     started: asyncio.Event,
     wait_s: float,
 ) -> None:
-    """Waits for the leader at the expense of its own time, never past it, and not for one whose token does not come."""
+    """Waits for the first token of the leader, within the rollout's own time, and no longer than `prefix_wait_s`."""
     deadline = Deadline(group.context.remaining_s)
     with suppress(TimeoutError):
         async with deadline.timeout(), asyncio.timeout(wait_s):

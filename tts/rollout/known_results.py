@@ -1,4 +1,4 @@
-"""Results of tools that a rollout need not ask for again: the request that it continues has them.
+"""Kept results: tool results of the continued request, which a rollout need not ask for again.
 
 A call is known by the name and the arguments that the model wrote, so that only the same dialect finds it again.
 """

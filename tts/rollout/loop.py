@@ -1,8 +1,8 @@
 """One rollout: think, act, observe, until it answers or something is spent.
 
-A bad rollout is data. Whatever happens inside (a crash of the engine or of a tool, a spent budget, the deadline), the
-rollout ends with one `rollout_finished` that says why, with its answer or its best hypothesis, and its siblings go on.
-After every turn it leaves a `Checkpoint`, from which it can be continued in another process.
+A failed rollout is a result, too. Whatever happens inside (a crash of the engine or of a tool, a spent budget, the
+deadline), the rollout ends with one `rollout_finished` that says why, with its answer or its best hypothesis, and its
+siblings continue. After every turn it emits a `Checkpoint`, from which it can be continued in another process.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class _Rollout:
             )
 
     def _finished(self, turn: int, parsed: ParsedTurn, cues: Cues | None) -> TurnFinished:
-        """What is told of a turn when it is over, also of one that ends the rollout because it cannot be used."""
+        """The event at the end of a turn, also of a turn that cannot be used and ends the rollout."""
         return TurnFinished(
             rollout_id=self._id,
             turn=turn,
@@ -209,7 +209,8 @@ class _Rollout:
         return self._budget.affordable(prompt_tokens_about(self._messages, self._schemas))
 
     async def _generate_with_retry(self, turn: int, send: Send[RolloutOutput], *, final: bool) -> ParsedTurn:
-        """A turn; once more when the engine was lost in the middle of it. What was said of it before is void then."""
+        """Generate a turn. If the engine is lost in the middle of it, generate it again; its earlier events are void
+        then."""
         try:
             return await self._generate(turn, send, final=final)
         except ModelError as lost:
@@ -329,7 +330,7 @@ class _Rollout:
         return None
 
     def _overflows(self, added: Sequence[Message]) -> bool:
-        """Whether what would be added reaches the token limit, where the limit covers it."""
+        """Whether the text to be added would reach the token limit, if the limit counts such text."""
         if not self._dialect.counts_observations:
             return False
         count = getattr(self._agent.model, "count_tokens", tokens_about)
@@ -345,7 +346,7 @@ class _Rollout:
             self._messages.append(message)
 
     async def _record_hypothesis(self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput]) -> None:
-        """Tell what the turn states, with what the conversation adds to it; keep it when it is the best so far."""
+        """Emit the hypothesis of the turn, with details from the conversation; keep it if it is the best so far."""
         stated = parsed.answer or parsed.hypothesis
         if stated is None:
             return

@@ -1,4 +1,4 @@
-"""Which tools a model is shown: those that the request allows and consents to, in the words of its dialect."""
+"""The tools that a model is offered: those that the request allows and consents to, in the form of its dialect."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Runner = Callable[[GroupRequest], AsyncIterator[Sequence[RolloutItem]]]
 
 
 async def persistently(group: GroupRequest, run: Runner) -> AsyncIterator[Sequence[RolloutItem]]:
-    """Batches of `run(group)`, and of what is left of the group elsewhere after a loss."""
+    """Batches of `run(group)`, and after a loss those of the unfinished rollouts, which run on another replica."""
     deadline = Deadline(group.context.remaining_s)
     progress = _Progress(group)
     for move in range(MOVES + 1):
@@ -53,7 +53,7 @@ async def persistently(group: GroupRequest, run: Runner) -> AsyncIterator[Sequen
 
 
 class _Progress:
-    """How far each rollout of a group got, as far as this process was told."""
+    """How far each rollout of a group has come, by the batches that this process received."""
 
     def __init__(self, group: GroupRequest) -> None:
         self._group = group
@@ -81,14 +81,15 @@ class _Progress:
         return not self._open
 
     def rest(self, deadline: Deadline) -> GroupRequest:
-        """The group without what is finished, each rollout from where it is known to have been."""
+        """The group without its finished rollouts. Each other rollout starts from its last known checkpoint."""
         tasks = tuple(replace(task, resume_from=self._saved[i]) for i, task in self._open.items())
         now = {"remaining_s": deadline.remaining_s(), "described": self._described}
         context = self._group.context.model_copy(update=now)
         return replace(self._group, context=context, tasks=tasks, files=self._files)
 
     def voided(self) -> list[RolloutItem]:
-        """For rollouts that start all over: what they said so far is void. The others say so themselves."""
+        """Events for rollouts that start again: their earlier events are void. Resumed rollouts emit this event
+        themselves."""
         again = [i for i in self._open if self._saved[i] is None and i in self._started]
         return [RolloutResumed(rollout_id=i, from_turn=-1) for i in again]
 

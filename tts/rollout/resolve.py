@@ -1,4 +1,4 @@
-"""From an answer that names a place without a point to one with the point of the finest name that was found.
+"""Gives an answer that names a place without a point the point of the finest name that was found.
 
 A geocoder may have skipped the small units it does not know: the level follows the name it returned, not the question.
 """

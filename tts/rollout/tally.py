@@ -1,4 +1,4 @@
-"""How often a tool was called, read off the conversation, so that a rollout that moved knows it too."""
+"""Counts the calls of a tool in the conversation, so that a rollout that moved to another replica has the count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tts.errors import ToolErrorKind
 
 
 def calls_made(messages: Sequence[Message], tool: str, *, failed_too: bool = True) -> int:
-    """How often a tool was called in a conversation and did run; without `failed_too`, and did not fail."""
+    """How often a tool was run in a conversation. Without `failed_too`, failed calls do not count."""
     results = (message.result for message in messages)
     return sum(
         result is not None and result.name == tool and (result.ok or (failed_too and not _refused(result)))

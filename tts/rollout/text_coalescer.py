@@ -1,4 +1,4 @@
-"""What a rollout writes, on its way out: words join those before them as long as nobody has taken these.
+"""Merges the text of a rollout: new text is appended to the pending text until a reader takes it.
 
 So the text of a batch is one event, whatever the number of tokens, and a token costs no more than being appended.
 """
@@ -39,7 +39,7 @@ class TextCoalescer:
         self._last: PendingText | None = None
 
     async def say(self, words: str) -> None:
-        """Add to the piece that was sent last, or send a new one when that has been taken."""
+        """Append to the pending piece of text, or send a new one if the reader has taken it."""
         if self._last is not None and not self._last.taken:
             self._last.words.append(words)
             return
@@ -47,7 +47,7 @@ class TextCoalescer:
         await self._send(self._last)
 
     def pause(self) -> None:
-        """What is said from now on comes after what else was sent."""
+        """Text that follows comes after the other items that were sent."""
         self._last = None
 
 

@@ -1,4 +1,5 @@
-"""Runs the tool calls of a rollout: side by side, under the names the model knows, within what it was offered."""
+"""Runs the tool calls of a rollout concurrently, under the model's names for the tools, and refuses tools that were not
+offered."""
 
 from __future__ import annotations
 

@@ -7,7 +7,15 @@ from support.made_answers import an_answer
 from deployments.cli import cli
 from deployments.wiring import parts
 from deployments.wiring.parts import asking_locator, make_locator
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, OpenAIEngine, RoutingConfig, ScriptedEngine, VllmEngine
+from tts.config import (
+    AppArgs,
+    DeploymentConfig,
+    DeploymentsConfig,
+    OpenAIEngine,
+    RoutingConfig,
+    ScriptedEngine,
+    VllmEngine,
+)
 from tts.domain.abilities import Abilities
 from tts.domain.answer import Route
 from tts.domain.geo import LatLon, destination
