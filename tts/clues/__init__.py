@@ -1,1 +1,2 @@
-"""What lines of text say about countries and places, and the belief that they add up to (`docs/clues.md`)."""
+"""Computes what lines of text indicate about countries and places, and combines this into a belief
+(`docs/clues.md`)."""

@@ -1,6 +1,7 @@
 """Postal addresses in what was read: a street with a house number, and the postcode and town beside or below it.
 
-A geocoder can answer one whole; word by word it is only a street's name, which proves nothing (`tts.clues.mentions`).
+A geocoder can locate a whole address. Its single words are only the name of a street, which exists in many towns
+(`tts.clues.mentions`).
 """
 
 from __future__ import annotations

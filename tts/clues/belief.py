@@ -1,9 +1,9 @@
 """Clues and mentions become a belief: log-odds over countries, then over places, then the answer worth giving.
 
 Countries start from a prior for photographs, and every clue adds its log-likelihood. A place gains by each name that
-stands near it, more the rarer the name is elsewhere. What remains of a country is spread over its towns. The point is
-the one with the highest expected accuracy over 1, 25, 200 and 750 km, so an unsure belief answers with a country's
-best point and a vague one with nothing.
+stands near it, more the rarer the name is elsewhere. The remaining probability of a country is spread over its towns.
+The point is the one with the highest expected accuracy over 1, 25, 200 and 750 km, so an unsure belief gives the best
+point of a country, and a vague belief gives no point.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class Weigher:
         excluded: Excluded | None = None,
     ) -> Belief:
         """The belief from everything that was found; `allowed` restricts it to some countries, and nothing of it lies
-        where it is `excluded`. `claimed` are names that somebody told: they weigh places that `mentions` or `clues`
-        point to, and point to none themselves."""
+        where it is `excluded`. `claimed` are names in the caller's hint: they change the weight of places that
+        `mentions` or `clues` indicate, and add no places."""
         clues = tuple(clues)
         included = self._included_towns(excluded)
         known = [code for code in self.priors.towns if code not in included or included[code].any()]
@@ -213,7 +213,8 @@ class Weigher:
         return math.log(share) + _of_region(regions.get(place.country_code), place.admin1)
 
     def elsewhere(self, mention: Mention, languages: Mapping[str, float]) -> float:
-        """How often a photo elsewhere carries a name: as a word, by chance, or because the place is known there."""
+        """How often a photo of another place shows this name: as a word, by chance, or because the place is known
+        there."""
         plain = mention.elsewhere_among(languages)
         if any(match.place.kind == ADDRESS for match in mention.matches):
             return plain
@@ -282,8 +283,8 @@ def _has_a_point(place: Place, mention: Mention) -> bool:
 
 
 def _at_distance(away: Floats, km: float) -> Floats:
-    """How well places fit a signpost's distance: roads are longer than the way the crow flies, and some numbers are
-    no distances."""
+    """How well places fit the distance on a signpost. Roads are longer than the geodesic, and some numbers are not
+    distances."""
     fits = np.exp(-0.5 * ((away - _CROW * km) / (_CROW_SPREAD * km + _SIGN_KM)) ** 2)
     return np.asarray(_A_DISTANCE * fits + (1.0 - _A_DISTANCE) * np.exp(-away / _NEAR_KM))
 

@@ -1,7 +1,7 @@
-"""The belief from what was read, as far as the caller's area allows it, with the caller's hint weighed in.
+"""The belief from the lines of text, limited to the caller's area (`within`), and weighted with the caller's hint.
 
-A hint decides between what the photo leaves open. It puts no place beside those that were read, and where the photo
-names a place, no point at which nothing was read.
+A hint changes the weights of places that the photo allows. It adds no place to those that were read. If the photo names
+a place, the hint adds no point at which nothing was read.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _NEAR_KM = 25.0
 def believed(
     leads: Leads, reader: ClueReader, within: Area | None, hint: Hint | None, ruled_out: RuledOut | None = None
 ) -> Belief:
-    """Inside the countries of an area, unless what was read speaks against them: then the belief is about the whole
-    world, so that whoever asked learns what the photo says instead. The area is judged without the hint. Nothing lies
+    """The belief inside the countries of an area. If the lines contradict these countries, the belief covers the whole
+    world, so that the caller learns what the photo indicates. The area is judged without the hint. Nothing lies
     in a place that the caller ruled out.
     """
     allowed, excluded = _allowed(leads, reader, within), ruled_out or None
@@ -35,7 +35,7 @@ def believed(
 
 
 def _allowed(leads: Leads, reader: ClueReader, within: Area | None) -> frozenset[str] | None:
-    """The countries of the area; None without one, and where what was read speaks against it."""
+    """The countries of the area; None if there is no area, or if the lines contradict it."""
     if not isinstance(within, Countries):
         return None
     plain = reader.weigher.weigh(leads.clues, leads.mentions)

@@ -1,7 +1,7 @@
-"""The place that a claim names. Only a place is taken from its words: whatever else they say has no effect.
+"""The place that a claim names. Only the place is taken from the text of the claim; the rest of the text has no effect.
 
-A claim is what the photo is held against. It is never evidence, and its words never reach a model: rollouts that test
-it are told the name in the words of the gazetteer.
+A claim is compared with the photo. It is never evidence, and its text is never sent to a model: rollouts that test it
+get the name from the gazetteer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One lead in what was read: what it says about countries, and the words that say it."""
+"""One clue in a line of text: what it indicates about countries, and the words that indicate it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tts.geodata.english_names import country_name, joined
 
 
 class ClueKind(StrEnum):
-    """What kind of lead it is. The ablation in `docs/clues.md` switches them off one by one."""
+    """The kind of a clue. The ablation in `docs/clues.md` switches the kinds off one by one."""
 
     LANGUAGE = "language"
     SCRIPT = "script"
@@ -58,7 +58,8 @@ class Clue(Value):
 
 
 def pointing(kind: ClueKind, quote: str, why: str, countries: Iterable[str], nats: float) -> Clue | None:
-    """A clue that fits some countries: `nats` stronger for them, a little more the fewer they are. None for nobody."""
+    """A clue for some countries: it adds `nats` for each of them, and a little more if they are few. None for no
+    country."""
     codes = sorted(set(countries))
     if not codes:
         return None

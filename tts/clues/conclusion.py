@@ -1,4 +1,4 @@
-"""What a belief supports: whether there is an answer, how exact it may be, and the names down to that level."""
+"""What a belief supports: whether there is an answer, its level, and the names down to that level."""
 
 from __future__ import annotations
 

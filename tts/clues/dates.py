@@ -51,7 +51,7 @@ class _Date:
 
 
 def date_clues(text: str) -> Iterator[Clue]:
-    """What the dates of one line say; a date whose order cannot be told says what its marks say."""
+    """Clues from the dates of one line. If the order of a date is ambiguous, only its separators count."""
     for match in _NUMBERS.finditer(text):
         if (clue := _of_another_calendar(match)) is not None:
             yield clue

@@ -3,7 +3,8 @@
 That is: the hint is the name; or the name stands whole after a word of place (“near Lugano”, “The answer is Kyiv”). A
 sentence about people and a common word name no place, and of “Lake Maggiore” no part is taken for a town. When in doubt
 nothing is taken. A question, and places between which the caller chooses none, are `asked`, not claimed. A sentence
-that is nothing but a denial (“not in Italy”) says where the photo was not taken; in any other a denial names no place.
+that is only a denial (“not in Italy”) says where the photo was not taken. In any other sentence, a denied name is
+ignored.
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ def _longest(tokens: Sequence[str], start: int, names: _Names) -> tuple[int, tup
 
 
 def _end_of_name(tokens: Sequence[str], start: int, joined: frozenset[str]) -> int:
-    """Capitals tell names from words; small words may stand between those of one name."""
+    """Capital letters distinguish names from words; a name may contain small words."""
     end = at = start
     while at < len(tokens):
         if _is_name(tokens[at]):
@@ -194,7 +195,7 @@ def _inside(place: Place, wider: Place) -> bool:
 
 
 class _Names:
-    """Whole names of places, as somebody writes them who means the place."""
+    """Complete names of places, in the spelling of a person who means the place."""
 
     def __init__(self, reader: ClueReader) -> None:
         self._reader = reader

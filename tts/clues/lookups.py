@@ -1,8 +1,9 @@
-"""What tools answered becomes mentions: names found inside a country, addresses, and names of what is around a point.
+"""Turns results of tools into mentions: names found inside a country, addresses, and names of places around a point.
 
-All over the world every short run of letters is nearly some town; inside one country few are, around one point hardly
-any. So a name that nothing explains is only compared with others of its likeness after somebody has looked it up where
-the photo seems to be. An address that a geocoder knows is a place of its own, as good as printed coordinates.
+In the whole world, nearly every short string is similar to the name of some town. Inside one country few are, and
+around one point hardly any. An unexplained name is therefore compared with similar names only after a rollout has
+looked it up near the place that the photo seems to show. An address that a geocoder knows is a place of its own, as
+good as printed coordinates.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class LookupReader:
                 yield mention
 
     def _geocoded(self, address: str, facts: Iterable[PlaceFact]) -> Iterator[Mention]:
-        """Where an address is. A geocoder that only knows its town says nothing that the town's name has not said."""
+        """The place of an address. A geocoder that only finds its town adds nothing to the name of the town."""
         exact = [match for fact in facts if (match := self._at_address(fact)) is not None]
         if exact:
             base = _ADDRESS_BASE if len({match.place.name for match in exact}) == 1 else _SOMEWHERE

@@ -1,8 +1,8 @@
-"""Names of places in what was read: which places bear them, how often such a name stands on a sign there, and how
-often anywhere for any other reason.
+"""Names of places in the lines: which places have the name, how often such a name is on a sign there, and how often it
+is on a sign elsewhere, for another reason.
 
-A name that is a word, short, famous or half of a longer name is no lead; a rare one that stands alone, after a postcode
-or after “City of” is. Nothing here decides: both rates go into the weighing.
+A name that is a common word, short, famous, or a part of a longer name is a weak clue. A rare name that is alone, or
+after a postcode or “City of”, is a strong one. This module makes no decision: both rates are used as weights.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Mention:
 
     @property
     def telling(self) -> float:
-        """How many times as often it stands at its place as elsewhere."""
+        """How many times more often the name is on signs at its place than elsewhere."""
         return self.rate / self.elsewhere
 
     @property
@@ -191,7 +191,7 @@ class MentionReader:
 
 
 def _chance(name: str) -> float:
-    """How often these letters stand on a sign and are no word of any language either."""
+    """How often these letters are on a sign by chance, without being a word of any language."""
     letters = len(name.replace(" ", ""))
     chance = _SHORT.get(letters, _CHANCE) if name.isascii() else max(_CHANCE, _SHORT.get(letters + 2, 0.0))
     return chance * _LONG ** max(0, min(_LONG_UP_TO, letters) - _LONG_FROM)

@@ -1,4 +1,4 @@
-"""Number plates by their national forms. Most forms are shared; a plate says as much as its form is one country's own.
+"""Number plates by their national forms. Most forms are shared by countries; a rarer form is a stronger clue.
 
 Forms are public facts; the weights (nats against every other country) are the project's own: about 6 for a form nobody
 else has, 2 for one that half a dozen countries use.

@@ -1,4 +1,4 @@
-"""What is known before anything is read: where photos are taken, and which languages hang where."""
+"""Priors: where photos are taken, and which languages are on the signs of each country."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From lines of text to clues and mentions: the one entrance to this package."""
+"""Turns lines of text into clues and mentions. This is the entry point of the package."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ClueReader:
         self._lookups = LookupReader(self._mentions, gazetteer, self.lines.familiar)
 
     def usual(self, name: str) -> float:
-        """How often the rarest word of a name stands in ordinary text: its Zipf value, 0 for no word."""
+        """How frequent the rarest word of a name is in ordinary text: its Zipf value, 0 for no word."""
         return min((self._lexicon.zipf(word) for word in normalise(name).split()), default=0.0)
 
     def leads(

@@ -1,4 +1,4 @@
-"""The place that an answer names, as a caller rejects it: the unit that it stands for, no more."""
+"""The place of an answer that a caller rejects: only the unit (town, region or country) that the answer names."""
 
 from __future__ import annotations
 

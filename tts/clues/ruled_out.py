@@ -1,4 +1,5 @@
-"""Places that the caller rules out: a constraint like an area, reversed. That a point lies elsewhere is no evidence."""
+"""Places that the caller rules out: the opposite of an area (`within`). The fact that a point lies elsewhere is never
+evidence."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _TOWN_KM = 100.0  # a point belongs to the division of the nearest town, if that
 
 
 class Geography(Protocol):
-    """What tells which country and division a point lies in."""
+    """Finds the country and the division of a point."""
 
     @property
     def gazetteer(self) -> Gazetteer:

@@ -1,8 +1,7 @@
-"""A part of the world that a caller names, and how far what was read fits it.
+"""A part of the world that a caller names, and how well the text of the photo fits it.
 
-A constraint and a hint are statements of the caller, never evidence. What was read off the photo is weighed without
-them. The share of that belief inside the part, against the share that the part has before anything is read, says
-whether the photo agrees.
+A constraint and a hint are statements of the caller, never evidence. The text of the photo is weighed without
+them. The photo agrees if the belief has more of its mass inside the part than the prior has.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What texts say about a country: telephone numbers, postcodes, scripts, web domains. Shared by ledger and checks."""
+"""Indications of a country in texts: telephone numbers, postcodes, scripts, web domains. Shared by ledger and
+checks."""
 
 from __future__ import annotations
 

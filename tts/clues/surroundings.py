@@ -1,4 +1,5 @@
-"""What stands around a name: is it said to be the name of this town, of a street or an owner, and how far away?"""
+"""The words around a name: do they make it the name of this town, of a street or of an owner, and do they state a
+distance?"""
 
 from __future__ import annotations
 

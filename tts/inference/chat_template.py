@@ -1,7 +1,7 @@
-"""What a chat template keeps of a conversation, found out by rendering one and looking.
+"""Renders a conversation with a chat template, to find out which parts the template drops.
 
 Some published templates leave the system text out when a request lists no tools (REVERSE's), or know no tools at all.
-The model then sees less than it was trained on, and nothing says so.
+The model then sees less than in its training, and there is no error message.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A conversation as token ids, so that the prefix cache of the engine always hits.
 
-What the model said is never tokenised again: the ids it produced are put back as they were, between the ids of the
-text around them. That text comes from the model's own chat template, rendered with a mark in place of every assistant
+The output of the model is never tokenised again: its token ids are inserted unchanged, between the ids of the text
+around them. That text comes from the model's own chat template, rendered with a mark in place of every assistant
 message. Invariant: the ids of turn t begin with the ids of turn t-1 and what the engine generated then.
 """
 

@@ -1,4 +1,4 @@
-"""Turns that cannot go wrong in form: JSON schemas for constrained decoding, and what such a turn means.
+"""Forced turns: JSON schemas for constrained decoding, so that a turn always has the right form; and their parser.
 
 With tools on offer a forced turn is one call of one of them; without, it is the answer object of the generic dialect.
 Strings and lists are bounded, because a model that is not allowed to stop would otherwise fill its budget with one.

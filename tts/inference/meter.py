@@ -1,4 +1,4 @@
-"""Counts what models use beside the rollouts (verifier, second reader, probe), and keeps them to the money limit."""
+"""Counts the usage of the models outside rollouts (verifier, second reader, probe), and enforces their money limit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Meter:
         self.refused = 0
 
     async def generate(self, model: ModelClient, request: ModelRequest) -> AsyncIterator[Delta]:
-        """What the model says, no longer than there is money for.
+        """Generate a reply, at most as long as the money allows.
 
         Raises:
             MoneySpent: there is too little for a reply of use; nothing is sent then.
@@ -61,7 +61,7 @@ class Meter:
             self._freed.set()
 
     def take(self) -> Usage:
-        """What was used since the last call, for whoever tells it piece by piece."""
+        """The usage since the last call, for callers that report it in parts."""
         taken, self._untold = self._untold, Usage()
         return taken
 

@@ -1,7 +1,7 @@
 """An engine that plays a script: recorded turns from a tape, or generated ones, with a latency model.
 
-For tests, benchmarks and replay. It is an engine like any other: it streams, aborts when closed, counts tokens, and
-calls tools through the loop. A tape is JSONL, one object a turn: {"rollout": 0, "turn": 0, "text": "…", "calls":
+For tests, benchmarks and replay. Like every engine, it streams, aborts when closed, counts tokens, and calls
+tools through the loop. A tape is JSONL, one object a turn: {"rollout": 0, "turn": 0, "text": "…", "calls":
 [{"name": "…", "arguments": {…}}], "first_token_s": 0.1, "token_s": 0.02}; rollouts beyond the tape wrap around.
 """
 

@@ -1,4 +1,4 @@
-"""How many tokens messages are worth, for engines that do not count them before they are asked."""
+"""Estimates the tokens of messages, for engines that do not count them before a request."""
 
 from __future__ import annotations
 

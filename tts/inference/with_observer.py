@@ -1,16 +1,17 @@
-"""Two models in one rollout: an observer with eyes describes, a planner without thinks and calls tools (SpotAgent).
+"""Two models in one rollout: an observer that sees describes pictures, and a planner that does not see thinks and calls
+tools (SpotAgent).
 
-The planner sees the conversation with a description in the place of every picture. When it zooms, the observer meter
-again: it gets the crop and the planner's last words, so that it knows what is asked of it. A description is made once,
-of a photo for a request and of a crop for its rollout, so the planner's conversation only ever grows.
+The planner sees the conversation with a description in the place of every picture. When it zooms, the observer is
+asked again: it gets the crop and the last text of the planner, which tells it what to look for. A description is made
+once, of a photo for a request and of a crop for its rollout, so the planner's conversation only ever grows.
 
-Rollouts of a request in one process wait for the first one's question. What it brought is told as `described`, and the
-request carries it on (`RequestContext.described`): to groups in other replicas, to the verifier, to a second attempt.
-What is kept here ends with the time of the request.
+Rollouts of a request in one process wait until the first one has asked the observer. The description is emitted as
+`described`, and the request passes it on (`RequestContext.described`) to groups in other replicas, to the verifier and
+to a second attempt. The descriptions here are removed at the deadline of the request.
 
-Where money is limited, what the observer may cost at most is known before it is asked, and the planner's next reply is
-paid first. A crop that cannot be paid is not described, and the planner is told so; without a description of the photo
-itself there is no turn.
+If money is limited, the maximum cost of the observer is computed before it is asked, and money for the planner's next
+reply is kept back. If a crop cannot be paid, it is not described, and the planner gets a note; if the photo itself
+cannot be paid, the rollout makes no turn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which IP addresses may be connected to: public unicast only.
 
-An address is judged by what it finally reaches: IPv6 forms that carry an IPv4 address (mapped, compatible, 6to4,
-Teredo, NAT64) are refused as such, because a gateway on the way could turn them into a private one.
+All IPv6 forms that contain an IPv4 address (mapped, compatible, 6to4, Teredo, NAT64) are refused, because a gateway on
+the path could translate them into a private address.
 """
 
 from __future__ import annotations

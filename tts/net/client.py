@@ -1,7 +1,7 @@
-"""The client that everything which leaves the machine goes through: tools, pictures by URL, map tiles.
+"""The HTTP client of tools, of pictures by URL, and of map tiles. All their requests go through it.
 
-One call, one bounded reply: size, decompressed size, time, redirects and content types have limits; cookies do not
-exist; every hop of a redirect is checked like a first request, and a key never follows to another host.
+Each reply has limits: size, decompressed size, time, redirects and content types. There are no cookies. The target of
+each redirect is checked like a first request, and a key is never sent to another host.
 """
 
 from __future__ import annotations

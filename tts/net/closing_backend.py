@@ -1,4 +1,4 @@
-"""Connections that are closed when whoever opens them is cancelled in the middle of the TLS handshake.
+"""Closes a connection if its opening is cancelled in the middle of the TLS handshake.
 
 httpcore 1.0.9 closes a connection whose handshake fails, and not one whose handshake is cancelled
 (`httpcore/_backends/anyio.py`, line 77: `except Exception`). Such a connection stays open until the server hangs up or

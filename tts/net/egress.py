@@ -1,7 +1,7 @@
-"""What left this process, by request, until it is taken. The transports write it, whoever made the request.
+"""Records what left this process, by request. The transports write the records for every HTTP client of GeoTTS.
 
-A record is made in the moment in which something goes out, so it is there however the request ends. Another process
-hands on what it recorded (`deployments.serve.envelope`); the pipeline takes all of it when a request ends
+A record is made when the bytes are sent, so it exists even if the request then fails. Another process passes on its
+records (`deployments.serve.envelope`); the pipeline takes all of it when a request ends
 (`tts.request_egress`).
 """
 
@@ -17,14 +17,15 @@ _MOST_REQUESTS = 10_000
 
 
 class Egress:
-    """Records that nobody has taken yet. Those of the oldest requests are dropped when there are too many requests."""
+    """Records that have not been taken yet. If there are too many requests, those of the oldest requests are
+    dropped."""
 
     def __init__(self) -> None:
         self._sent: dict[str, list[Outgoing]] = {}
         self._watched: dict[str, list[asyncio.Event]] = {}
 
     def note(self, sent: Outgoing) -> None:
-        """Record what is about to leave. What belongs to no request (a check, a start) is nobody's to tell."""
+        """Record a call that is about to be sent. A call without a request (a check, a start) is not recorded."""
         if not sent.request_id:
             return
         self._sent.setdefault(sent.request_id, []).append(sent)

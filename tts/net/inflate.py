@@ -1,4 +1,4 @@
-"""Undo gzip and deflate with a bound on what comes out: a small reply must not become a large one in memory."""
+"""Decompress gzip and deflate with a limit on the output, so that a small reply cannot fill the memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Host names looked up in threads of their own.
+"""Resolves host names in separate threads.
 
-The system's resolver cannot be interrupted: a name whose server keeps silent holds its thread for half a minute. In the
-threads that everything else shares, a few such names would stop the whole process.
+The system's resolver cannot be interrupted: a name whose server does not answer blocks its thread for half a minute. In
+the threads that everything else shares, a few such names would stop the whole process.
 """
 
 from __future__ import annotations

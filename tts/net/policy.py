@@ -1,4 +1,4 @@
-"""What a fetch may do."""
+"""Limits of a fetch: schemes, ports, private hosts, size, time and redirects."""
 
 from __future__ import annotations
 

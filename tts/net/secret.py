@@ -1,6 +1,6 @@
-"""Keys that never show: a wrapper that prints as stars, how a key is put into a request, and a scrubber.
+"""Secrets: a wrapper that prints stars, the place of a key in a request, and a scrubber that removes keys from texts.
 
-The plain value exists in two places only: the environment it came from and the bytes on the wire. A service may echo
+The plain value is in two places only: the environment it came from and the bytes on the wire. A service may echo
 a key in a reply or an error, so whatever comes back is scrubbed of every secret the scrubber knows.
 """
 

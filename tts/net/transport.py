@@ -1,8 +1,9 @@
 """An httpx transport that connects to checked addresses only and adds keys where nothing logs them.
 
-A name is resolved once, every address it has is judged, and the connection goes to one of those very addresses; Host
+A name is resolved once, all its addresses are checked, and the connection goes to one of these addresses; Host
 header and TLS server name stay those of the URL. So nothing can change between the check and the use (DNS rebinding),
-and a redirect is judged like any first request. Proxies of the environment are not used: they would resolve anew.
+and the target of a redirect is checked like a first request. Proxies of the environment are not used: they would
+resolve anew.
 """
 
 from __future__ import annotations

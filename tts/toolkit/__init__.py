@@ -1,1 +1,1 @@
-"""What a tool is, and how calls of tools are run, kept by the broker, recorded and replayed."""
+"""Defines tools, and runs, caches (broker), records and replays (tape) their calls."""

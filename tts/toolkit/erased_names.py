@@ -1,4 +1,4 @@
-"""Names that were erased while work for them may still be under way, so that the work does not bring them back."""
+"""Remembers erased names, so that work that still runs for such a name does not write it again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ErasedNames:
         self._names: OrderedDict[str, int] = OrderedDict()
 
     def add(self, name: str) -> None:
-        """Note that a name is erased now; the name erased longest ago goes when there are too many."""
+        """Note that a name is erased now; if there are too many names, the oldest is dropped."""
         self._number += 1
         self._names.pop(name, None)
         self._names[name] = self._number

@@ -1,6 +1,6 @@
-"""Erasing lines of a file that others append to: they are overwritten in place with blanks.
+"""Erases lines of a file to which other processes append: the lines are overwritten in place with blanks.
 
-No byte moves, so an appender needs no lock and a crash leaves a whole file; readers of JSONL skip blank lines.
+No byte moves, so an appender needs no lock, and a crash does not damage the file. Readers of JSONL skip blank lines.
 """
 
 from __future__ import annotations

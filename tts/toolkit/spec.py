@@ -61,7 +61,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Splitting(Generic[ArgsT_contra]):
-    """How one call is made of several that are cached one by one, and how their results become one.
+    """How a call is split into several calls that are cached separately, and how their results are merged.
 
     `join` gets an observation or an error for each part, in order, and is called for a single part too.
     """
@@ -85,7 +85,7 @@ class Tool(Protocol):
 
     @property
     def splitting(self) -> Splitting[Any] | None:
-        """How a call is taken apart for the cache; None when it is cached as a whole."""
+        """How a call is split for the cache; None if it is cached as a whole."""
         ...
 
     async def run(self, arguments: Any, context: ToolContext) -> Observation:

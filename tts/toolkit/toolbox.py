@@ -1,4 +1,5 @@
-"""Toolboxes: tools in this process, and several boxes as one. Every failure the model can react to is a result."""
+"""Toolboxes: the tools of this process, and several toolboxes combined. A failure that the model can react to is a
+result."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The embedded engine, which reads signs and asks what would help most."""
+"""The embedded engine: it reads signs and makes the most useful tool calls."""

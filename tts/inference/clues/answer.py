@@ -1,4 +1,4 @@
-"""The embedded engine's words: what it read, what that says, and the JSON answer of the generic dialect."""
+"""The texts of the embedded engine: what it read, what this indicates, and the JSON answer of the generic dialect."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) ->
 
 
 def _likelihood(share: float) -> str:
-    """A share of the belief in words: its figure is not calibrated, and stands beside an answer's that is."""
+    """A share of the belief in words, because the number is not calibrated and an answer has a calibrated one."""
     if share >= 0.95:
         return "almost certain"
     return "likely" if share >= 0.5 else "possible"
@@ -78,7 +78,7 @@ def _fields(found: Hypothesis) -> dict[str, Any]:
 
 
 def _read(lines: Iterable[TextLine]) -> list[dict[str, Any]]:
-    """The lines a rollout goes by, for whoever weighs several rollouts together."""
+    """The lines that a rollout used, for the verifier."""
     stated = []
     for line in lines:
         box = line.box

@@ -1,4 +1,5 @@
-"""The embedded engine: no GPU, no key, no download. It reads signs, weighs what they say, asks what would help most.
+"""The embedded engine: no GPU, no key, no download. It reads signs, weighs their clues, and makes the most
+useful tool calls.
 
 It speaks the `generic` dialect like any model: text, tool calls, a JSON answer, sampled by temperature and seed. A turn
 does one of two things: ask the most informative questions (enlarge what is too small to read, look a name up inside the

@@ -1,7 +1,7 @@
-"""What a rollout of the embedded engine knows so far, read back from its conversation.
+"""The knowledge of a rollout of the embedded engine, read from its conversation.
 
-The engine keeps no state between turns, so a rollout can be continued in another process: the lines it chose to follow
-depend on its seed alone, everything else stands in the messages.
+The engine keeps no state between turns, so a rollout can be continued in another process: the lines that it follows
+depend on its seed alone, and everything else is in the messages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which questions would change the embedded engine's mind most: enlarge, look up, check."""
+"""Chooses the tool calls that may change the belief of the embedded engine most: enlarge, look up, check."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def questions(
 def _reread_or_enlarge(
     asking: _Asking, known: Notes, belief: Belief, request: ModelRequest, reader: ClueReader
 ) -> None:
-    """One look a turn: first a line read as the language it may be in, where one is doubtful; else a part enlarged.
+    """One call in each turn: reread a doubtful line in the language that it may be in, or else enlarge a part.
 
     Names in what was read so can be looked up in the next turn.
     """
@@ -127,7 +127,7 @@ def _locate_address(asking: _Asking, known: Notes, belief: Belief) -> None:
 def _search_nearby(
     asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
 ) -> None:
-    """What the map has around a place that may be it, where a word is left that nothing explains: it may be read badly.
+    """Search around a likely place if a word is unexplained; the word may be a name that was read badly.
 
     Temperature draws the place in proportion to its share, so that siblings check different ones.
     """
@@ -142,7 +142,7 @@ def _search_nearby(
 
 
 def _test(asking: _Asking, request: ModelRequest) -> None:
-    """What the map has around the places in question: lettering that is the name of something there tells for one."""
+    """Search around the places in question: a line that is the name of something there supports that place."""
     areas = [area for place in request.testing for area in place.areas]
     for area in [area for area in areas if isinstance(area, Circle)][:_TESTED]:
         asking.ask(AROUND, **_at(area.centre))

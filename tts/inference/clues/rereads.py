@@ -1,7 +1,7 @@
-"""Which line might be written in something its reader did not expect, and in what?
+"""Chooses the line that may be in another language than its reader expected, and that language.
 
-The recognisers name a script by its likeness: short words, plates and unusual lettering end up in the wrong one. What
-else stands in the photo says better what the doubtful line could be in, so a rollout asks for it to be read as that.
+The recognisers choose a script by similarity, so short words, plates and unusual lettering may get the wrong one. The
+other lines of the photo are a better indication of the language, so a rollout asks to read the line in that language.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Words that nothing explains: no list has them and no place bears them, so they may be a place's name read badly.
+"""Unexplained words: no list has them and no place has this name. Such a word may be a name of a place that was read
+badly.
 
-A rollout draws a country it thinks of and looks one of them up there. Siblings draw others.
+A rollout draws a country from its belief and looks up one of these words there. Siblings draw other countries.
 """
 
 from __future__ import annotations

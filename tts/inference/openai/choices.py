@@ -1,7 +1,7 @@
 """Several answers to one prompt in one request: `n` of chat completions.
 
-The prompt and its pictures travel once, and a hosted endpoint bills them once. Endpoints that do not know `n` refuse it
-or give one answer (Ollama); both are told to the caller by how many answers there are.
+The prompt and its pictures are sent once, and a hosted endpoint bills them once. Endpoints without `n` refuse it or
+give one answer (Ollama); the caller sees this by the number of answers.
 """
 
 from __future__ import annotations

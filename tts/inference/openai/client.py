@@ -2,7 +2,7 @@
 
 Closing the iterator closes the connection, which is how every known server learns to stop generating. Busy, broken or
 lost endpoints are asked again, with jitter and no sooner than they say, while nothing of the answer has been passed on
-and time is left; afterwards the failure says `transient`, and whoever holds the conversation may repeat the turn.
+and time is left; afterwards the failure has `transient`, and the rollout may repeat the turn.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class OpenAIModel:
 
     @property
     def price(self) -> Price | None:
-        """What tokens cost here; None when nobody says so."""
+        """The price of tokens; None if it is unknown."""
         return self._traits.price or shipped_prices().of(self._model)
 
     @property
@@ -163,7 +163,7 @@ class OpenAIModel:
         return outcome
 
     def _explained(self, failure: GeoTTSError) -> GeoTTSError:
-        """The failure, which says where it happened and what to do about it."""
+        """The failure, with the endpoint and what to do about it."""
         failure.fields |= {"endpoint": bare_url(self._config.base_url), "mend": remedy_for(failure, self._config)}
         return failure
 
@@ -245,7 +245,7 @@ class OpenAIModel:
         await self._know(detection.traits)
 
     async def _know(self, traits: EndpointTraits) -> None:
-        """Start with what the server says of itself, and with what it refused before."""
+        """Start with the server's description of itself, and with the forms that it refused before."""
         if self._config.pictures == "uuid" or (self._config.pictures == "auto" and traits.kind == "vllm"):
             traits = traits.model_copy(update={"pictures": "uuid"})
         self._server = traits.server
@@ -257,7 +257,7 @@ class OpenAIModel:
         self._detected = True
 
     async def _remember(self) -> None:
-        """Keep for the next process what has changed since the last time; what it says has just been served."""
+        """Store the changed traits for the next process. The endpoint has just served a request in this form."""
         if self._traits != self._kept:
             self._kept = self._traits
             await asyncio.to_thread(self._memory.keep, self._model, self._server, self._traits)

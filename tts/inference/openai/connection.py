@@ -1,4 +1,4 @@
-"""HTTP to one endpoint: waits that are bounded, failures and refusals as our own errors, secrets kept out of both."""
+"""HTTP to one endpoint: time limits, failures and refusals as errors of GeoTTS, and no secrets in their messages."""
 
 from __future__ import annotations
 

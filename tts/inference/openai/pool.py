@@ -1,10 +1,10 @@
 """Several endpoints that serve the same model, as one engine.
 
-Rollouts about one photo meet at one endpoint, so that its prefix cache hits; while that is full, the least busy one
-takes them. A conversation stays where it began; a new one is not sent to an endpoint that a look found dead while
-another is well, nor to one that is being drained (`tts.inference.openai.endpoint.states`). An endpoint that fails
+Rollouts about one photo use one endpoint, so that its prefix cache hits; while that is full, the least busy endpoint
+gets them. A conversation stays at its endpoint. A new one is not sent to an endpoint that the last check found dead
+while another works, nor to a drained one (`tts.inference.openai.endpoint.states`). An endpoint that fails
 before its first word is left out for a while, twice as long after each further failure, and the conversation goes to
-another; when none is left the whole waits and asks again, as a single endpoint would.
+another one. If all are left out, the pool waits and tries again, as with a single endpoint.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Reads a streamed chat completion: chunks in, deltas out, whoever wrote the server.
+"""Reads a streamed chat completion of any server: chunks in, deltas out.
 
-Published shapes differ in where a call's name, id and index stand, in whether arguments come whole, in pieces or as an
-object, in where usage comes, and in what else is in the stream. What is no part of a completion is passed over. A call
-whose arguments are no JSON object becomes text, so that the dialect can tell the model what is wrong with it.
+Servers differ in the position of a call's name, id and index, in the form of arguments (whole, in pieces, an object),
+in the position of usage, and in additional items of the stream. Items that are no part of a completion are ignored. A
+call whose arguments are no JSON object becomes text, so that the dialect can tell the model what is wrong with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Pictures on their way into an engine in this process: cut out, scaled by the dialect's rule, named by content.
+"""Prepares pictures for an engine in this process: crops them, scales them by the dialect's rule, names them by
+content.
 
 The name is the content hash with the box, the size and the filter of scaling. It is what the engine's own caches are
 keyed by, so the same region of the same photo is processed and encoded once, whoever asks.

@@ -1,7 +1,8 @@
 """The `vllm` engine: vLLM in this process, tokens in, tokens out.
 
-One engine serves all rollouts of its replica. N rollouts of a photo are cheap because both keys of its caches are kept:
-the conversation is token ids that only ever grow (`conversation`), pictures are named by content (`content_pictures`).
+One engine serves all rollouts of its replica. N rollouts of a photo are cheap because its caches hit: a
+conversation is a list of token ids that only grows (`conversation`), and pictures are named by their content
+(`content_pictures`).
 Closing the iterator of `generate` aborts the generation in the engine.
 """
 

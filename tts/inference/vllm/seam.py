@@ -1,4 +1,4 @@
-"""The only file that imports vLLM: everything that changes with its version stands here.
+"""The only file that imports vLLM: everything that depends on its version is here.
 
 Written against vLLM 0.32, the same for the GPU build and the CPU build. The engine core runs in a process of its own.
 """

@@ -1,7 +1,7 @@
-"""What the cache keeps of a call: an observation or a refusal, when it was made, and how long it is good for.
+"""A cache entry: the observation or the refusal of a call, its time, and how long it is valid.
 
-On disk and on the wire an entry is a length, a JSON head and the bytes of its pictures. Another schema version reads as
-nothing, so that a new release starts with an empty cache instead of a wrong one.
+On disk and on the wire an entry is a length, a JSON head and the bytes of its pictures. An entry of another schema
+version is ignored, so a new release starts with an empty cache.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Entry:
         return now < self.stored_at + self.ttl_s
 
     def usable(self, now: float) -> bool:
-        """Whether it may stand in while the provider fails."""
+        """Whether the entry may be used while the provider fails."""
         return self.observation is not None and now < self.stored_at + self.ttl_s + self.stale_s
 
     @property

@@ -1,4 +1,4 @@
-"""Slots shared fairly: when a provider is busy, queries take turns, however many calls each of them has waiting."""
+"""Fair slots: if a provider is busy, requests take turns, independent of the number of their waiting calls."""
 
 from __future__ import annotations
 

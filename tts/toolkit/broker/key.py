@@ -1,4 +1,4 @@
-"""The name of a call: two calls that mean the same have the same key, on every machine."""
+"""The cache key of a call: two calls with the same meaning have the same key, on every machine."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The record of what left the machine: to whom, what, when, for which request. The latest in memory, all in a file.
+"""The outgoing record: what left the machine, when, to which receiver, for which request. The latest lines are in
+memory, all lines are in a file.
 
-What is asked often goes out once: a request whose calls were answered from the cache left nothing and is not in it.
-What belongs to a request is erased with it, in memory and in the file; what it still sends then is not written down.
-Lines that are kept for long enough are erased too; the file itself is the operator's to rotate.
+A call that is answered from the cache sends nothing, so the record does not have it. The lines of a request are erased
+with it, in memory and in the file; later lines of an erased request are not written. Expired lines are erased too. The
+operator rotates the file.
 """
 
 from __future__ import annotations

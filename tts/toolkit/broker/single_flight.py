@@ -1,6 +1,6 @@
-"""Single flight in one process: whoever asks for what is already being fetched waits for that fetch.
+"""Single flight in one process: a caller that asks for a result which is already being fetched waits for that fetch.
 
-The work belongs to no caller: one that goes away does not end it for the others, and the last one that goes away does.
+If one caller is cancelled, the fetch continues for the others. If the last caller is cancelled, the fetch is cancelled.
 """
 
 from __future__ import annotations

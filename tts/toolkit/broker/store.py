@@ -1,7 +1,7 @@
-"""Where entries, leases and rate tokens live: the port, and the one in memory.
+"""The store of entries, leases and rate tokens: the port, and the implementation in memory.
 
-A lease says who of several processes makes a call; it ends by itself when its holder dies. `take` books a place in a
-rate: it returns how long to wait for it. All implementations pass `tests/contract/test_cache_store.py`.
+A lease decides which of several processes makes a call; it expires if its holder dies. `take` reserves a place in a
+rate limit and returns how long to wait for it. All implementations pass `tests/contract/test_cache_store.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The SQLite files of REVERSE's evaluation: replies of the services, found by an exact key.
 
-A text is found whatever its case and outer blanks, a picture by the path of its photo and its box to one decimal.
+A text query is found without regard to case and outer blanks; a picture by the path of its photo and its box, rounded
+to one decimal.
 """
 
 from __future__ import annotations

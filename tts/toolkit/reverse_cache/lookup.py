@@ -1,4 +1,4 @@
-"""How training finds a recorded call: the photo by its path, a box by its overlap, a query by the words it shares.
+"""Finds a recorded call as the training does: the photo by its path, a box by its overlap, a query by common words.
 
 Each call of the released loop makes a new tool, so only the first recorded box of a photo is ever compared; a query
 gets the recorded one with the largest share of equal words even when it shares none.

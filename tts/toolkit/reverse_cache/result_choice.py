@@ -1,4 +1,5 @@
-"""What of a recorded call is shown: at most three useful results, useless ones up to ten, in random order."""
+"""Chooses the results of a recorded call that are shown: at most three useful ones, filled up to ten with useless ones,
+in random order."""
 
 from __future__ import annotations
 

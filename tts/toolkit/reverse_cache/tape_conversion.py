@@ -1,6 +1,7 @@
-"""REVERSE's tables and tapes of this system, each as the other.
+"""Converts REVERSE's tables into tapes, and tapes into these tables.
 
-A tape names photos by their hash and finds boxes and queries by likeness, so numbers of calls and labels stay behind.
+A tape names photos by their hash and finds boxes and queries by similarity. It has no numbers of calls and no labels,
+so these are lost.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Tapes: what tools answered, recorded once and replayed anywhere."""
+"""Tapes: results of tools that are recorded once and can be replayed anywhere."""

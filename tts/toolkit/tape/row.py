@@ -24,7 +24,8 @@ class TapeHead(Value):
 
 
 class TapeRow(Value):
-    """A call and all that came back, pictures included. `key` names what was asked; who asked is not in it."""
+    """A call with its result and pictures. `key` is made of the tool and its arguments; it does not depend on the
+    caller."""
 
     key: str
     name: str

@@ -1,4 +1,4 @@
-"""Recorded searches, found again by likeness: boxes by their overlap, queries by the words they share.
+"""Finds recorded searches by similarity: boxes by their overlap, queries by common words.
 
 A box matches the recorded one it overlaps most, from an intersection over union of `iou` on; a query the recorded one
 with the largest Jaccard index of tokens, from `jaccard` on. Ties go to what was recorded first.

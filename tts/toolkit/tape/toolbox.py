@@ -1,7 +1,7 @@
-"""Toolboxes around a tape: one writes down what another answers, one answers from what was written down.
+"""Toolboxes with a tape: one records the results of another toolbox, one replays a recording.
 
-A call that is already on the tape is answered from it while recording, too: so the recorded run has seen exactly what a
-replay will see, to the last digit, in whatever order its calls come.
+A call that is already on the tape is answered from it while recording, too: so the recorded run gets exactly the same
+results as a replay, in any order of the calls.
 """
 
 from __future__ import annotations

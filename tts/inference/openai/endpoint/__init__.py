@@ -1,1 +1,1 @@
-"""What an OpenAI-compatible endpoint takes and refuses, and how a request changes so that the endpoint serves it."""
+"""Finds out what an OpenAI-compatible endpoint accepts, and changes a request so that the endpoint serves it."""

@@ -1,4 +1,4 @@
-"""What to do about a refusal that no other form of the request avoids: each names the setting that mends it."""
+"""What to do about a refusal that no other form of the request avoids. Each advice names the setting to change."""
 
 from __future__ import annotations
 

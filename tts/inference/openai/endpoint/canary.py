@@ -1,9 +1,9 @@
-"""Whether an endpoint reads a prompt of some length from its first word on: found out by one small question.
+"""A test request (canary) that finds out whether an endpoint reads a prompt of some length from its beginning.
 
 The prompt begins with a number, goes on with filler, and ends by asking for the number. A server that drops the
 beginning (Ollama, https://github.com/ollama/ollama/issues/3839) counts fewer tokens than there are words, and the model
-cannot know the number. Where nothing is counted, a prompt without filler shows whether the model can repeat a number
-at all; one that cannot proves nothing.
+cannot know the number. If the server reports no count, a prompt without filler shows whether the model can repeat a
+number at all; if it cannot, the result is unknown.
 
 A `Canary` does no input or output: it names the next body to post and is fed what came back.
 """

@@ -1,9 +1,9 @@
 """Finds out when an endpoint dropped the beginning of a conversation without saying so.
 
-Some servers cut what is longer than their context and answer all the same: the system text, the tools and the photo
-are what is lost. The guard refuses a conversation that cannot fit, and recognises one that did not from the number of
-prompt tokens the server counted. Where the context is not told, or the count is strange, a `Canary` is sent. A token is
-at most some eight bytes of text here, so the bounds are on the safe side.
+Some servers cut a conversation that is longer than their context, and answer without an error. The system text, the
+tools and the photo are then lost. The guard refuses a conversation that cannot fit, and recognises one that did not
+from the number of prompt tokens the server counted. If the server does not report its context, or if the count is
+strange, a `Canary` is sent. A token is at most some eight bytes of text here, so the bounds are on the safe side.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ContextGuard:
         self._checked_at = 0.0
 
     def wants_check(self, traits: EndpointTraits) -> bool:
-        """Whether a canary has to be sent first: the server may cut, and does not tell its context.
+        """Whether a canary must be sent first: the server may cut, and does not report its context.
 
         Raises ModelError while the last check, at most a minute ago, says that the beginning is lost.
         """

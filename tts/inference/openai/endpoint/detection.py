@@ -1,6 +1,6 @@
-"""Which server an endpoint is, and what it says of itself: models, context, slots.
+"""Detects the kind of server behind an endpoint, and reads what it reports: models, context, slots.
 
-A `Detection` does no input or output: it names the next path to get and is fed what came back. Sources: vLLM and SGLang
+A `Detection` does no input or output: it returns the next path to get, and takes the response. Sources: vLLM and SGLang
 list `max_model_len`; vLLM's `/version` and Ollama's `/api/version` tell their release; llama-server's `/props` has
 `build_info`, `total_slots` and `n_ctx`; Ollama's `/api/ps` the context of loaded models (an empty `/api/generate` loads
 one); LM Studio's `/api/v0/models` has `loaded_context_length`; OpenRouter lists the parameters and the context of each
@@ -144,7 +144,7 @@ class Detection:
         ]
 
     def _learn(self, found: dict[str, Any]) -> None:
-        """What is configured, or was said before, stays."""
+        """Configured values, and values that are already known, are not replaced."""
         kept = {name for name in _LIMITS if getattr(self.traits, name) is not None}
         new = {name: value for name, value in found.items() if value is not None and name not in kept}
         self.traits = self.traits.model_copy(update=new)

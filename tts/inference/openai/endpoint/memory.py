@@ -1,8 +1,8 @@
-"""What endpoints refused, remembered across restarts, so that a refusal costs one call a week and not one a process.
+"""Stores what endpoints refused, so that a refusal costs one call a week and not one call in each process.
 
 One private JSON file under the user's cache folder. An entry is of one base URL and model, and holds as long as the
-server says the same of itself (kind, version, context, slots) and for some days at most; then everything is tried anew.
-Processes that write at the same time take turns and add to what the others found. A damaged file is as good as none.
+server says the same of itself (kind, version, context, slots) and for some days at most; then every form is tried
+again. Processes that write at the same time lock the file and keep each other's entries. A damaged file is ignored.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class EndpointMemory:
         return entry.traits
 
     def keep(self, model: str, server: str, traits: EndpointTraits) -> None:
-        """Remember, together with what others found meanwhile. A folder that cannot be written is said in the log."""
+        """Store the traits, together with the entries of other processes. A folder that cannot be written is logged."""
         if self._path is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""Fields that endpoints add to messages and tool calls, gathered from a stream so that they can be sent back."""
+"""Fields that endpoints add to messages and tool calls, collected from a stream, so that they can be sent back."""
 
 from __future__ import annotations
 

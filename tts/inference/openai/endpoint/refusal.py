@@ -1,4 +1,4 @@
-"""What an endpoint said when it refused a request. Servers wrap the same facts in several ways."""
+"""The refusal of a request by an endpoint. Servers put the same facts into different forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user of an endpoint can do about a failure of it."""
+"""What a user can do about a failure of an endpoint."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BUSY = frozenset({429, 503, 529})
 
 
 def remedy_for(failure: GeoTTSError, engine: OpenAIEngine) -> str:
-    """What to do about a failure of this engine: what the refusal itself suggests, else what its kind does."""
+    """What to do about a failure of this engine: the advice for the refusal if there is one, else that for its kind."""
     if advised := failure.fields.get("mend"):
         return str(advised)
     status = failure.fields.get("http_status")

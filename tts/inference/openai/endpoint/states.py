@@ -1,7 +1,7 @@
-"""What this process knows of endpoints beside its conversations: which a look found dead, which are being drained.
+"""The state of each endpoint in this process: whether the last check found it dead, and whether it is drained.
 
-Whoever looks (a gateway every few seconds), the operator, and whoever chooses (the pools of several endpoints) meet
-here by address.
+The checks of the gateway (every few seconds) and the operator's orders write it; the pools of several endpoints read
+it. The key is the address.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _GOOD_FOR_S = 20.0  # a look says nothing of later: whoever looked may have stop
 
 
 class EndpointStates:
-    """Addresses up to and including /v1; one that nobody looked at is not dead."""
+    """Keys are addresses up to and including /v1. An endpoint without a check is not dead."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -25,14 +25,14 @@ class EndpointStates:
         self._orders = Orders()
 
     def looked(self, address: str, *, dead: bool) -> None:
-        """Say what a look found."""
+        """Note the result of a check."""
         if dead:
             self._dead[_key(address)] = self._clock()
         else:
             self._dead.pop(_key(address), None)
 
     def is_dead(self, address: str) -> bool:
-        """Whether the last look, if it was not long ago, found nobody or a broken server there."""
+        """Whether the last check, if it is recent, found no server or a broken one."""
         seen = self._dead.get(_key(address))
         return seen is not None and self._clock() - seen <= _GOOD_FOR_S
 
@@ -41,7 +41,7 @@ class EndpointStates:
         self._draining = frozenset(map(_key, addresses))
 
     def obey(self, orders: Orders) -> Orders:
-        """Orders of operators beside the file. The latest hold, whoever brings them; returns those."""
+        """Take orders of operators. The latest orders apply; returns them."""
         if orders.at > self._orders.at:
             self._orders = orders
         return self._orders

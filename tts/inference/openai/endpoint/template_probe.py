@@ -1,7 +1,7 @@
-"""What the chat template of an endpoint keeps: a conversation is rendered there, without an answer, and looked at.
+"""Finds out what the chat template of an endpoint drops: the endpoint renders a conversation without answering it.
 
 vLLM renders with `/tokenize` and gives the text back with `/detokenize`; llama-server renders with `/apply-template`.
-What a server does not render it is taken to keep: nothing is changed on suspicion.
+If a server cannot render, its template is assumed to drop nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ RENDERING: Final[tuple[ServerKind, ...]] = ("vllm", "llama_cpp")
 
 
 def probe_template(kind: ServerKind, model: str) -> Generator[Question, Any, TemplateTraits | None]:
-    """Yields what to ask, is sent the parsed answers (None for none), returns what was seen; None when nothing was."""
+    """Yields questions, gets the parsed answers (None for no answer), and returns the traits; None if nothing was
+    rendered."""
     plain = yield from _rendered(kind, model, None)
     if USER_MARK not in plain:
         return None

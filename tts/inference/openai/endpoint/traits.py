@@ -25,7 +25,7 @@ TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 
 class EndpointTraits(Value):
-    """What an endpoint takes. Every field only ever becomes narrower, so adaptation ends.
+    """What an endpoint accepts. Each adaptation narrows a field and none widens one, so adaptation ends.
 
     `dropped` are fields of the body that it refuses, `dropped_message_fields` those of messages.
     """
@@ -74,7 +74,7 @@ class EndpointTraits(Value):
 
     @property
     def server(self) -> str:
-        """What the server said of itself: while it says the same, what it refused before holds."""
+        """What the server reports about itself. While this is unchanged, earlier refusals are still valid."""
         if self.kind in HOSTED:
             return self.kind
         template = f"{self.tools} {'alone' if self.system_alone else 'joined'}"
