@@ -26,6 +26,7 @@ from deployments.http.server import head_limits as http_limits
 from deployments.observability.audit import AuditLog
 from deployments.observability.metrics import Metrics
 from deployments.serve.endpoint_orders import to_all_replicas
+from deployments.serve.engine_rooms import PERIOD_S, known_rooms
 from deployments.serve.handles import (
     JoinedTools,
     PhotoRefs,
@@ -95,6 +96,7 @@ class GatewayIngress:
         self._tools = JoinedTools(LocalToolbox([]), tools, refs)
         self._args, self._spread = args, to_all_replicas(workers)
         self._metrics = Metrics()
+        self._metrics.rooms.rooms = known_rooms
         audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []
         self._gateway = Gateway(
             args,
@@ -145,9 +147,10 @@ def _apart(
     rollouts = RemoteRollouts(
         workers["rollout"],
         refs,
-        group_size=args.group_size or _whole_query(args),
+        group_size=args.group_size,
         replicas=_replicas(args),
         by_photo=_by_photo(args),
+        whole=_shares_prefixes(args),
     )
     return rollouts, RemoteVerifier(workers["verifier"], refs)
 
@@ -230,9 +233,10 @@ def _scaling(config: DeploymentConfig, *, by_generations: bool) -> dict[str, Any
 
 
 def _placement(args: AppArgs) -> dict[str, Any]:
-    if not _by_photo(args):
+    if not _by_photo(args) and not _by_room(args):
         return {}
-    return {"request_router_config": RequestRouterConfig(request_router_class=ROUTER)}
+    options: dict[str, Any] = {"request_router_class": ROUTER, "request_routing_stats_period_s": PERIOD_S}
+    return {"request_router_config": RequestRouterConfig(**options)}
 
 
 def _by_photo(args: AppArgs) -> bool:
@@ -243,10 +247,16 @@ def _by_photo(args: AppArgs) -> bool:
     return leads or args.observer is not None or args.placement == "photo_hash"
 
 
-def _whole_query(args: AppArgs) -> int | None:
-    """An engine that shares prefixes gets the whole query in one group; the CPU engines are spread."""
-    computing = all(isinstance(engine, CluesEngine | ScriptedEngine) for engine in args.rollout_engines)
-    return None if computing else 32
+def _by_room(args: AppArgs) -> bool:
+    """Whether there are several replicas, of an engine that says how much it can still take."""
+    engine = args.engine
+    limited = engine.slots is not None or (isinstance(engine, ScriptedEngine) and engine.kv_tokens is not None)
+    return limited and not args.engines and _replicas(args) > 1
+
+
+def _shares_prefixes(args: AppArgs) -> bool:
+    """Whether rollouts of a query are better off together; the CPU engines are spread."""
+    return not all(isinstance(engine, CluesEngine | ScriptedEngine) for engine in args.rollout_engines)
 
 
 def _replicas(args: AppArgs) -> int:

@@ -54,7 +54,7 @@ class ChattyRollouts:
     def __init__(self, events: int, text: str, pause_s: float = 0.0) -> None:
         self._events, self._text, self._pause_s = events, text, pause_s
 
-    def group_size(self, n: int) -> int:
+    def group_size(self, group: GroupRequest) -> int:
         """1: each rollout is a group."""
         return 1
 

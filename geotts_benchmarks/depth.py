@@ -106,7 +106,7 @@ class _Timed:
     def __init__(self, took: Sequence[float], seed: int) -> None:
         self._took, self._rng = took, random.Random(seed)
 
-    def group_size(self, n: int) -> int:
+    def group_size(self, group: GroupRequest) -> int:
         return 1
 
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:

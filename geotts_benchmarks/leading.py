@@ -71,8 +71,8 @@ class _Rollouts:
     def __init__(self, play: _Play) -> None:
         self._agent = Agent(ScriptedModel(ScriptedEngine(), play.turns), DIALECTS["generic"], _Search())
 
-    def group_size(self, n: int) -> int:
-        return n
+    def group_size(self, group: GroupRequest) -> int:
+        return len(group.tasks)
 
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         async with closing(run_group(self._agent, group, coalesce_s=0.0)) as batches:

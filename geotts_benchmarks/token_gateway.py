@@ -38,9 +38,9 @@ _WORDS = "the sign over the door is in "
 class TalkingRollouts:
     """All rollouts of a request in one group, as for a model on one GPU; they talk for `SAID_FOR_S`, then abstain."""
 
-    def group_size(self, n: int) -> int:
+    def group_size(self, group: GroupRequest) -> int:
         """All in one."""
-        return n
+        return len(group.tasks)
 
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """One batch a window; a window that comes late is not caught up with, so that the load stays what it is."""

@@ -265,7 +265,8 @@ class GroupRequest:
 
     `files` are the pictures that tools made for rollouts which go on from a checkpoint; `leader` is the best guess of
     earlier groups of the same query. `warm`: another rollout of the query has been through the prompt, so that none of
-    these has to go ahead. `testing`: the rollouts find out which of these places it is; the others are blind to them.
+    these has to go ahead. `kv_tokens`: what the group is expected to hold of an engine's KV cache in the end, 0 where
+    nobody reckons with it. `testing`: the rollouts find out which of these places it is; the others are blind to them.
     `continued` is what an earlier request found, `kept` are results of its tools, which are not asked again.
     """
 
@@ -282,6 +283,7 @@ class GroupRequest:
     files: dict[str, bytes] = field(default_factory=dict)
     followed: bool = True
     warm: bool = False
+    kv_tokens: int = 0
     testing: tuple[ClaimedPlace, ...] = ()
     continued: Continued | None = None
     kept: tuple[KeptResult, ...] = ()
@@ -298,8 +300,8 @@ class Gallery(Protocol):
 class Rollouts(Protocol):
     """Runs groups of rollouts and says how a query is best split into groups."""
 
-    def group_size(self, n: int) -> int:
-        """How many of `n` rollouts should travel in one group."""
+    def group_size(self, group: GroupRequest) -> int:
+        """How many of the rollouts of a request that start now should travel in one group."""
         ...
 
     def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:

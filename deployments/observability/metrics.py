@@ -14,6 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from deployments.observability.broker_metrics import BrokerMetrics
 from deployments.observability.rollout_metrics import RolloutMetrics
+from deployments.observability.room_metrics import RoomMetrics
 from deployments.runstore import RunMeta
 from tts.domain.answer import Answer
 from tts.domain.events import (
@@ -82,6 +83,8 @@ class Metrics:
         self._erased = Counter("geotts_erasures_total", "Requests erased on demand.", registry=r)
         self.brokers = BrokerMetrics()
         r.register(self.brokers)
+        self.rooms = RoomMetrics()
+        r.register(self.rooms)
         self._in_flight = Gauge("geotts_in_flight", "Requests by what they do.", ("state",), registry=r)
         self._tasks = Gauge("geotts_tasks", "Tasks on the event loop of the gateway.", registry=r)
 

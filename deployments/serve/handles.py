@@ -22,7 +22,9 @@ from ray.serve.handle import DeploymentHandle
 
 from deployments.seam.ray import cancel
 from deployments.serve.envelope import unseal
+from deployments.serve.group_placing import GroupPlacing
 from deployments.serve.lost_replica import first_reply, streamed_items
+from deployments.serve.placement import session_of
 from tts.aio import closing
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
@@ -213,24 +215,44 @@ class RemoteRollouts:
         group_size: int | None,
         replicas: int,
         by_photo: bool = False,
+        whole: bool = False,
     ) -> None:
+        """Args:
+        handle: the Rollout deployment.
+        refs: photos on their way.
+        group_size: rollouts in a group at most, by configuration.
+        replicas: how many there may be.
+        by_photo: whether calls about one photo meet.
+        whole: whether rollouts of a request stay together while nothing is known of the room of their engines.
+        """
         self._handle = handle.options(stream=True)
         self._refs, self._group_size, self._replicas, self._by_photo = refs, group_size, replicas, by_photo
+        self._whole = whole
+        self._placing = GroupPlacing(most=group_size, by_photo=by_photo)
 
-    def group_size(self, n: int) -> int:
-        """The configured size, or an equal share of `n` for each replica, rounded up."""
-        return self._group_size or -(-n // self._replicas)
+    def group_size(self, group: GroupRequest) -> int:
+        """By the room of the engines where they tell it. Else the configured size, all, or an equal share for each
+        replica, rounded up.
+        """
+        n = len(group.tasks)
+        if (size := self._placing.size(group)) is not None:
+            return size
+        return self._group_size or (n if self._whole else -(-n // self._replicas))
 
     def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """Batches of the group; rollouts of a lost replica or engine go on from their checkpoints."""
         return persistently(group, self._once)
 
     async def _once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
-        handle = self._handle.options(session_id=group.photos[0].sha256) if self._by_photo else self._handle
-        stream = remote_batches(handle.run, replace(group, photos=()), self._refs.of(group.photos))
-        async with closing(stream) as batches:
-            async for batch in batches:
-                yield batch
+        with self._placing.place(group) as placed:
+            session = session_of(group.photos[0].sha256 if self._by_photo else "", placed.replica)
+            handle = self._handle.options(session_id=session) if session else self._handle
+            sent = replace(group, photos=(), kv_tokens=placed.tokens)
+            seen = self._placing.expected.follow(len(group.photos))
+            async with closing(remote_batches(handle.run, sent, self._refs.of(group.photos))) as batches:
+                async for batch in batches:
+                    seen.see(batch)
+                    yield batch
 
 
 class RemoteVerifier:

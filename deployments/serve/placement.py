@@ -1,7 +1,8 @@
-"""Photo-hash affinity, an option: queries about the same photo meet on the same replica, where its encoding is cached.
+"""Where groups of rollouts go: to the replica that was chosen for them, else to those of their photo, else anywhere.
 
-Rendezvous hashing over the session id, bounded: a photo lives on at most `spread` replicas, and when all of those are
-busy the others take it rather than let it wait. Requests without a session id go to random replicas.
+The session id of a call names both (`session_of`). A chosen replica has room for the group
+(`deployments.serve.group_placing`). A photo has replicas of its own, where its encoding is cached: rendezvous hashing,
+bounded to `spread` replicas. When those are busy the others take the call rather than let it wait.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import random
 from typing import Any
 
 from deployments.seam.ray import OwnReplicaRouter
+from deployments.serve.engine_rooms import keep_reports
 
 ROUTER: Any = "deployments.serve.placement.PhotoHashRouter"
 DEFAULT_SPREAD = 2
+_CHOSEN = "@"
 
 
 class PhotoHashRouter(OwnReplicaRouter):
-    """Serve's request router for the Rollout deployment when `placement` is `photo_hash`."""
+    """Serve's request router for the Rollout deployment where replicas tell their room or photos have a home."""
 
     _spread = DEFAULT_SPREAD
 
@@ -25,14 +28,29 @@ class PhotoHashRouter(OwnReplicaRouter):
         """Called by Serve. `spread`: how many replicas a photo has of its own."""
         self._spread = int(kwargs.get("spread", DEFAULT_SPREAD))
 
+    def update_replicas(self, replicas: list[Any]) -> None:
+        """Called by Serve when replicas come, go, or report."""
+        keep_reports({replica.replica_id.unique_id: replica.routing_stats or {} for replica in replicas})
+        super().update_replicas(replicas)
+
     async def choose_replicas(self, candidate_replicas: list[Any], pending_request: Any = None) -> list[list[Any]]:
-        """Ranks of replicas: the photo's own one by one, then all the others."""
+        """Ranks of replicas: the chosen one, the photo's own one by one, then all the others."""
         session = pending_request.metadata.session_id if pending_request is not None else ""
-        if not session:
-            return [random.sample(candidate_replicas, len(candidate_replicas))]
-        ordered = rendezvous(session, {replica.replica_id.unique_id: replica for replica in candidate_replicas})
-        home, others = ordered[: self._spread], ordered[self._spread :]
-        return [*([replica] for replica in home), *([others] if others else [])]
+        photo, _, chosen = session.partition(_CHOSEN)
+        named = {replica.replica_id.unique_id: replica for replica in candidate_replicas}
+        ranks = [[named.pop(chosen)]] if chosen in named else []
+        if photo:
+            ordered = rendezvous(photo, named)
+            ranks += [[replica] for replica in ordered[: self._spread]]
+            others = ordered[self._spread :]
+        else:
+            others = random.sample(list(named.values()), len(named))
+        return [*ranks, *([others] if others else [])]
+
+
+def session_of(photo: str, chosen: str) -> str:
+    """The session id of a call: the SHA-256 of a photo and the name of a replica, either may be empty."""
+    return f"{photo}{_CHOSEN}{chosen}" if chosen else photo
 
 
 def rendezvous(key: str, replicas: dict[str, Any]) -> list[Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from ray.serve.handle import DeploymentHandle
 
 from deployments.endpoints.watch import EndpointWatch
+from deployments.serve.engine_rooms import report_of
 from deployments.serve.envelope import Envelope, seal
 from deployments.serve.handles import (
     JoinedTools,
@@ -25,6 +26,7 @@ from deployments.serve.handles import (
 )
 from deployments.serve.operator_settings import apply_settings
 from deployments.serve.replica import prepare_replica
+from deployments.serve.replica_load import ReplicaLoad
 from deployments.serve.scaling import load_of
 from deployments.wiring.brokers import LocalBrokers
 from deployments.wiring.parts import (
@@ -103,7 +105,7 @@ class Rollout:
         toolbox = JoinedTools(local, tools, self._refs)
         self._rollouts = make_rollouts(self._model, toolbox, args)
         self._tools = tools
-        self._running = 0
+        self._load = ReplicaLoad()
 
     async def reconfigure(self, settings: dict[str, Any]) -> None:
         """Called by Serve: what an operator sets while this runs."""
@@ -114,17 +116,19 @@ class Rollout:
         return STATES.obey(orders)
 
     async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[RolloutItem]]:
-        """Run a group beside the engine. All its rollouts count as in flight until the stream ends."""
+        """Run a group beside the engine. All its rollouts count as in flight until the stream ends.
+
+        A group whose request has its prompt in the cache of another replica only has a leader of its own here.
+        """
         self._endpoints.start()
         photos = await self._refs.fetch(photo_refs)
-        self._running += len(group.tasks)
-        try:
-            batches = self._rollouts.run(replace(group, photos=photos))
+        warm = group.warm and self._load.has_read(group.context.id)
+        with self._load.running(group) as running:
+            batches = self._rollouts.run(replace(group, photos=photos, warm=warm))
             async with closing(seal(batches, group.context.id)) as envelopes:
                 async for envelope in envelopes:
+                    running.see(envelope.items)
                     yield envelope
-        finally:
-            self._running -= len(group.tasks)
 
     async def ready(self) -> bool:
         """Answers when a request would be served, the broker included."""
@@ -136,17 +140,18 @@ class Rollout:
         photos = await self._refs.fetch(photo_refs)
         deltas = self._model.generate(replace(request, photos=photos))
         batched = coalesce(deltas, window_s=self._coalesce_s, urgent=lambda delta: delta.is_aside)
-        self._running += 1
+        self._load.generations += 1
         try:
             async with closing(seal(batched, request.context.id)) as envelopes:
                 async for envelope in envelopes:
                     yield envelope
         finally:
-            self._running -= 1
+            self._load.generations -= 1
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and rollouts in flight on it, or generations where its engine counts more of them."""
-        return replica_name(), max(self._running, self._model.running if isinstance(self._model, EngineLoad) else 0)
+        generations = self._model.running if isinstance(self._model, EngineLoad) else 0
+        return replica_name(), max(self._load.rollouts, generations)
 
     async def check_health(self) -> None:
         """Called by Serve. Raises FatalError when the engine is gone, and the replica is replaced."""
@@ -155,7 +160,16 @@ class Rollout:
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
         """Called by Serve: what `deployments.serve.scaling` decides by."""
-        return load_of(self._model, self._running)
+        return load_of(self._model, self._load.rollouts)
+
+    async def record_routing_stats(self) -> dict[str, int]:
+        """Called by Serve: the room of the engine. Several engines in one replica have no common one."""
+        if self._args.engines:
+            return {}
+        load = self._load
+        return report_of(
+            self._model, self._args.engine, rollouts=load.open_rollouts, promised_tokens=load.promised_tokens
+        )
 
 
 class Tools:

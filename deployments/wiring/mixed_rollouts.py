@@ -37,9 +37,9 @@ class MixedRollouts:
         self._members = {member.share.name: member for member in members}
         self._shares = {member.share.name: member.share.share for member in members}
 
-    def group_size(self, n: int) -> int:
-        """`n`: all rollouts of a query go in one group, which is divided here."""
-        return n
+    def group_size(self, group: GroupRequest) -> int:
+        """All: the rollouts of a query go in one group, which is divided here."""
+        return len(group.tasks)
 
     async def aclose(self) -> None:
         """Close the connections of all models."""

@@ -35,9 +35,9 @@ class LocalRollouts:
         self._model, self._toolbox, self._args = model, toolbox, args
         self._gallery = make_gallery(args)
 
-    def group_size(self, n: int) -> int:
-        """`n`: all rollouts go in one group."""
-        return n
+    def group_size(self, group: GroupRequest) -> int:
+        """All rollouts go in one group."""
+        return len(group.tasks)
 
     async def aclose(self) -> None:
         """Close the engine's connections."""

@@ -66,7 +66,9 @@ class AppArgs(Value):
     deployments: DeploymentsConfig = DeploymentsConfig()
     telemetry: TelemetryConfig = TelemetryConfig()
     group_size: Annotated[int, Field(ge=1, le=32)] | None = Field(
-        default=None, description="rollouts in one Serve call; ceil(N / replicas) for clues, all of them else"
+        default=None,
+        description="rollouts in one Serve call at most; by default by the room of the engines (ADR 0048), and "
+        "ceil(N / replicas) for clues",
     )
     placement: Literal["load", "photo_hash"] = Field(
         default="load", description="photo_hash: queries about one photo meet on one replica, while it has room"

@@ -57,11 +57,19 @@ class ScriptedEngine(_Engine):
     tokens_per_turn: Annotated[int, Field(ge=0)] = 16
     turn_s: Annotated[float, Field(ge=0)] = 0.0
     tool: str | None = Field(default="poi_keyword_search", description="called once a turn before the last")
+    prefix_cache: bool = Field(
+        default=False, description="the first rollout of a group goes ahead, as for an engine that keeps prefixes"
+    )
     kv_tokens: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="tokens of all its generations together that it holds; above that it preempts"
     )
     sees_pictures: bool = Field(default=False, description="plan for it as for a model that is shown the photo")
     journal: str | None = Field(default=None, description="file that gets a line of JSON for every turn it begins")
+
+    @property
+    def prefix_wait_s(self) -> float | None:
+        """30 s with `prefix_cache`, else None."""
+        return _KNOWN_CACHE_WAIT_S if self.prefix_cache else None
 
     @property
     def abilities(self) -> Abilities:

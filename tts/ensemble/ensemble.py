@@ -197,7 +197,8 @@ class Ensemble:
             RolloutTask(rollout_id=i, seed=self._seed_for(i), resume_from=saved.get(i), source=sources.get(i, ""))
             for i in numbers
         ]
-        parts = split(len(tasks), self._rollouts.group_size(len(tasks)))
+        whole = replace(group, tasks=tuple(tasks))
+        parts = split(len(tasks), self._rollouts.group_size(whole))
         groups = [replace(group, tasks=tuple(tasks[i] for i in ids)) for ids in parts]
         self._add(merged, self._description.hold(groups, self._sink.descriptions, _now()))
 

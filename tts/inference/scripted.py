@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import time
 from collections.abc import AsyncIterator
@@ -117,7 +118,7 @@ class ScriptedModel:
     def _record(self, session_id: str, turn: int) -> None:
         """A line in the journal. Processes on one machine may share it: each line is one write at the end."""
         if self._config.journal is not None:
-            line = {"at": time.monotonic(), "session": session_id, "turn": turn}
+            line = {"at": time.monotonic(), "session": session_id, "turn": turn, "process": os.getpid()}
             with Path(self._config.journal).open("a") as journal:
                 journal.write(json.dumps(line) + "\n")
 

@@ -41,8 +41,8 @@ async def test_tools_that_crash_are_a_failure_that_names_them(data_store):
 class NoReplica:
     """Rollouts of which every group is lost before it began, as when no replica takes one."""
 
-    def group_size(self, n):
-        return n
+    def group_size(self, group):
+        return len(group.tasks)
 
     async def run(self, group):
         await asyncio.sleep(0.01)

@@ -47,7 +47,7 @@ class FakeRollouts:
         self.running = 0
         self.groups = []
 
-    def group_size(self, n):
+    def group_size(self, group):
         return self.size
 
     async def run(self, group):

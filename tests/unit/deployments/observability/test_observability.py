@@ -21,6 +21,7 @@ from tts.domain.tooling import ToolFailure, ToolResult
 from tts.domain.usage import Usage
 from tts.errors import ConfigError, ToolErrorKind
 from tts.logs import JsonFormatter
+from tts.rollout.group_size import Room
 
 DASHBOARD = Path(__file__).parents[4] / "ray_configs" / "grafana.json"
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2"}}
@@ -93,6 +94,14 @@ def test_what_the_engine_put_back_is_counted_beside_the_other_tokens():
     used = spent(260, 35).model_copy(update={"preempted_tokens": 180})
     seen = told_of([*CUT_OFF, RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=used)])
     assert seen['geotts_tokens_total{kind="preempted"}'] == 180
+
+
+def test_the_room_of_engines_is_shown_by_replica():
+    metrics = Metrics()
+    metrics.rooms.rooms = lambda: {"a": Room(tokens=4096, slots=7), "b": Room(slots=3)}
+    seen = samples(metrics.exposition().decode())
+    assert seen['geotts_engine_free_kv_tokens{replica="a"}'] == 4096
+    assert [seen[f'geotts_engine_free_slots{{replica="{name}"}}'] for name in "ab"] == [7, 3]
 
 
 def test_a_rollout_set_back_to_an_earlier_turn_takes_nothing_back():

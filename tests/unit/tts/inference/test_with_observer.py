@@ -77,7 +77,7 @@ class Replicas:
     def __init__(self, observer, lost=0):
         self.observer, self.lost, self.groups = observer, lost, 0
 
-    def group_size(self, n):
+    def group_size(self, group):
         return 1
 
     def run(self, group):

@@ -1,0 +1,131 @@
+"""Which replica a group of rollouts goes to, so that its engine has room for it.
+
+The figures of the replicas are seconds old. What this process has sent them since is subtracted. Other gateways do the
+same without knowing of each other: of two replicas with room, drawn by chance, the roomier one is taken, so that not
+all of them choose the same.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from deployments.serve.engine_rooms import PERIOD_S, known_rooms
+from deployments.serve.placement import DEFAULT_SPREAD, rendezvous
+from tts.errors import FatalError, ReplicaLost
+from tts.ports import GroupRequest
+from tts.rollout.expected_size import ExpectedSize
+from tts.rollout.group_size import RolloutSize, Room, group_size
+
+_UNTOLD_S = 1.5 * PERIOD_S  # after so long a replica's own report has a group in it
+_LOST_S = 15.0  # Serve has replaced a dead replica by then, or its health check has found that a silent one works
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sent:
+    replica: str
+    request_id: str
+    tokens: int
+    rollouts: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """`replica` is empty where any will do. `tokens` is what the group is expected to hold there in the end."""
+
+    replica: str
+    tokens: int
+
+
+class GroupPlacing:
+    """Cuts requests into groups and places them. One for each process that sends groups."""
+
+    def __init__(
+        self,
+        *,
+        most: int | None,
+        by_photo: bool,
+        rooms: Callable[[], Mapping[str, Room]] = known_rooms,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Args:
+        most: rollouts in a group at most, by configuration.
+        by_photo: whether groups about one photo go to its own replicas while these have room.
+        rooms: what replicas can take, by name.
+        clock: seconds that never go back.
+        """
+        self._most, self._by_photo, self._rooms, self._clock = most, by_photo, rooms, clock
+        self._sent: set[_Sent] = set()
+        self._lost: dict[str, float] = {}
+        self.expected = ExpectedSize()
+
+    def size(self, group: GroupRequest) -> int | None:
+        """How many of its rollouts share a replica; None where no replica has told its room."""
+        if not (rooms := self._left()):
+            return None
+        return group_size(len(group.tasks), rooms.values(), self._size(group), self._most)
+
+    @contextmanager
+    def place(self, group: GroupRequest) -> Iterator[Placed]:
+        """While the group runs, what it takes counts as taken until its replica tells so itself. A replica that is lost
+        in the block gets no group for a while: one that hangs still has the room that it told last.
+        """
+        size, n = self._size(group), len(group.tasks)
+        sent = _Sent(self._choose(group, size), group.context.id, size.tokens(n), n, self._clock())
+        self._sent.add(sent)
+        try:
+            yield Placed(sent.replica, sent.tokens)
+        except (ReplicaLost, FatalError):
+            self._lost[sent.replica] = self._clock()
+            raise
+        finally:
+            self._sent.discard(sent)
+
+    def _size(self, group: GroupRequest) -> RolloutSize:
+        return self.expected.of(len(group.photos), group.limits)
+
+    def _left(self) -> dict[str, Room]:
+        """The rooms without what was sent there and is not told yet."""
+        now = self._clock()
+        self._lost = {name: at for name, at in self._lost.items() if at > now - _LOST_S}
+        rooms = {name: room for name, room in self._rooms().items() if name not in self._lost}
+        since = now - _UNTOLD_S
+        for sent in self._sent:
+            if sent.at > since and (room := rooms.get(sent.replica)) is not None:
+                rooms[sent.replica] = replace(
+                    room,
+                    tokens=None if room.tokens is None else room.tokens - sent.tokens,
+                    slots=None if room.slots is None else max(0, room.slots - sent.rollouts),
+                )
+        return rooms
+
+    def _choose(self, group: GroupRequest, size: RolloutSize) -> str:
+        """A replica with room: where the request has its prompt already, else where the photo has its home.
+
+        Groups that have to read the prompt first go where none of the request is. Without room anywhere, the roomiest.
+        """
+        rooms = self._left()
+        here = {sent.replica for sent in self._sent if sent.request_id == group.context.id}
+        fitting = [name for name, room in rooms.items() if room.holds(size, len(group.tasks)) >= len(group.tasks)]
+        if group.warm and (known := [name for name in fitting if name in here]):
+            return known[0]
+        apart = [name for name in fitting if name not in here]
+        if self._by_photo:
+            homes = rendezvous(group.photos[0].sha256, {name: name for name in rooms})[:DEFAULT_SPREAD]
+            if near := [name for name in homes if name in apart]:
+                return str(near[0])
+        if apart:
+            return max(random.sample(apart, min(2, len(apart))), key=lambda name: _room_of(rooms[name]))
+        others = [name for name in rooms if name not in here] or list(rooms)
+        return max(others, key=lambda name: _room_of(rooms[name]), default="")
+
+
+def _room_of(room: Room) -> tuple[float, float]:
+    return (
+        float("inf") if room.tokens is None else room.tokens,
+        float("inf") if room.slots is None else room.slots,
+    )
