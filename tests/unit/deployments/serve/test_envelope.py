@@ -41,7 +41,7 @@ async def test_it_is_told_before_there_is_a_batch_so_that_a_cancelled_request_kn
 
     async with aclosing(seal(silent_engine(), ID)) as envelopes, asyncio.timeout(5):
         first = await anext(envelopes)
-    assert (list(first.items), len(first.sent)) == ([], 1)
+    assert (list(first.items), len(first.egress)) == ([], 1)
     assert closed.is_set()
 
 
@@ -55,7 +55,7 @@ async def test_every_record_comes_once_and_every_batch_in_its_order():
 
     envelopes = [pickle.loads(pickle.dumps(envelope)) async for envelope in seal(engine(), ID)]
     assert [item for envelope in envelopes for item in envelope.items] == [0, 1, 2, 3, 4]
-    assert sum(len(envelope.sent) for envelope in envelopes) == 6
+    assert sum(len(envelope.egress) for envelope in envelopes) == 6
 
 
 async def test_a_failure_comes_after_what_left_before_it():
@@ -67,7 +67,7 @@ async def test_a_failure_comes_after_what_left_before_it():
     told = []
     with pytest.raises(ModelError, match="refused"):
         async for envelope in seal(refusing_engine(), ID):
-            told += envelope.sent
+            told += envelope.egress
     assert len(told) == 1
 
 
