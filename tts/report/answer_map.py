@@ -1,7 +1,7 @@
 """The answer on a map: its pin, the 50 % and 90 % circles or regions, and what else was considered.
 
-A 90 % circle that is wider than a continent is not drawn, nor are the regions of such an answer: they would cover the
-map, and are described in words.
+A 90 % circle that is wider than a continent is not drawn, nor is the 90 % region of such an answer: they would cover
+the map, and are described in words. What holds the place with 50 % is drawn.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def answer_view(verdict: Verdict, point: LatLon, radius: Radius) -> View:
 def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | None:
     """220×220 pixels that show which part of the world the answer's map is; None when that map shows it itself."""
     point, radius = verdict.point, verdict.radius_km
-    if point is None or radius is None or (zoom := _zoom(_drawn_km(radius), point)) < 4.5:
+    if point is None or radius is None or (zoom := _zoom(_reach_km(verdict, point, radius), point)) < 4.5:
         return None
     view = View(point, max(_FARTHEST, min(zoom - 4.0, 4.0)), _OVERVIEW_PX, _OVERVIEW_PX)
     return cartographer.draw(view, "map", pins=(Pin(point),))
@@ -51,9 +51,11 @@ def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | 
 
 def _areas(verdict: Verdict, point: LatLon, radius: Radius) -> tuple[Ring | Patch, ...]:
     """The regions, or the circles where they are all there is; the wider one first."""
-    if not radius.remark and verdict.region_50 is not None and verdict.region_90 is not None:
-        return Patch(_rings(verdict.region_90), firm=False), Patch(_rings(verdict.region_50))
-    return *(() if radius.remark else (Ring(point, radius.p90, firm=False),)), Ring(point, radius.p50)
+    inner: Ring | Patch = Ring(point, radius.p50)
+    outer: Ring | Patch = Ring(point, radius.p90, firm=False)
+    if verdict.region_50 is not None and verdict.region_90 is not None:
+        inner, outer = Patch(_rings(verdict.region_50)), Patch(_rings(verdict.region_90), firm=False)
+    return (inner,) if radius.remark else (outer, inner)
 
 
 def _rings(region: Region) -> tuple[tuple[LatLon, ...], ...]:
@@ -62,9 +64,10 @@ def _rings(region: Region) -> tuple[tuple[LatLon, ...], ...]:
 
 def _reach_km(verdict: Verdict, point: LatLon, radius: Radius) -> float:
     """How far from the point the drawn areas reach."""
-    if radius.remark or verdict.region_90 is None:
+    outer = verdict.region_50 if radius.remark else verdict.region_90
+    if outer is None:
         return _drawn_km(radius)
-    return max(distance_km(point, vertex) for ring in _rings(verdict.region_90) for vertex in ring)
+    return max(distance_km(point, vertex) for ring in _rings(outer) for vertex in ring)
 
 
 def _others(verdict: Verdict) -> tuple[Pin, ...]:

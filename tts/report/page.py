@@ -71,8 +71,11 @@ def _pictures(run: Run, cartographer: Cartographer, photo: Photo | None) -> Chil
 
 
 def _circles(answer: Answer) -> str:
-    """What the circles or areas on the map are; a circle that is wider than a continent is not drawn."""
+    """What the circles or areas on the map are; where the 90 % circle is wider than a continent, the 50 % ones."""
     if answer.radius_km is not None and (remark := answer.radius_km.remark):
+        if answer.region_50 is not None:
+            areas = "the estimated place is in one of them" if answer.radius_remark else f"{_PROBABLY} one of them"
+            return f"areas: {areas}; {remark}"
         return f"circle: {'the estimated radius' if answer.radius_remark else _PROBABLY}; {remark}"
     if answer.region_90 is not None:
         return "areas: the estimated place is in one of them" if answer.radius_remark else _AREAS

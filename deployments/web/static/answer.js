@@ -49,14 +49,15 @@ const CONTINENT_KM = 2500; // a 90 % radius that is wider tells nobody where to 
 const OPEN = "it may also be on another continent";
 
 /** Whether the 90 % radius is wider than a continent. */
-const isOpen = (radius) => radius.p90 > CONTINENT_KM;
+export const isOpen = (radius) => radius.p90 > CONTINENT_KM;
 
 /** Whether there is anything to show on a map. */
 export const isOnMap = (answer) => !answer.abstained || answer.candidates.length > 0 || Boolean(answer.check);
 
-/** What the circles or areas on the map are; a circle wider than a continent is not drawn. */
+/** What the circles or areas on the map are; where the 90 % circle is wider than a continent, the 50 % ones are drawn. */
 function circles(answer) {
   const estimated = isTransferred(answer);
+  if (isOpen(answer.radius_km) && answer.region_50) return `star: the answer · areas: ${estimated ? "the estimate, one of them" : `${PROBABLY} one of them`}; ${OPEN}`;
   if (isOpen(answer.radius_km)) return `star: the answer · circle: ${estimated ? "the estimated radius" : PROBABLY}; ${OPEN}`;
   if (answer.region_90) return `star: the answer · areas with ${estimated ? "an edge: the estimate, one of them" : `a firm edge: ${PROBABLY} one of them · with a dashed edge: very probably`}`;
   return `star: the answer · ${estimated ? "circles: the estimated radius" : `firm circle: ${PROBABLY} · dashed circle: very probably`}`;

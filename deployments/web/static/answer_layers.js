@@ -1,10 +1,8 @@
 // What is drawn of an answer: its regions as the service computes them, where the evidence lies, and what was claimed.
 
-import { isOnMap } from "./answer.js";
+import { isOnMap, isOpen } from "./answer.js";
 import { byId } from "./dom.js";
 import { linkOf } from "./links.js";
-
-const CONTINENT_KM = 2500;
 
 /** Draw it, unless `isShown()` is no longer true when everything is there. */
 export async function showOnMap(answer, live, { client, map, isShown }) {
@@ -17,8 +15,9 @@ export async function showOnMap(answer, live, { client, map, isShown }) {
   const places = items.flatMap((item) => live.placesOf(item).map(({ point }) => ({ point, words: `Evidence: ${item.claim}`.slice(0, 200),
     link: linkOf.call(live.laneOf(item), item.call_id) })));
   const once = [...new Map(places.map((place) => [`${place.link} ${place.point.lat} ${place.point.lon}`, place])).values()];
-  const drawn = answer.abstained || answer.radius_km.p90 > CONTINENT_KM ? [] : JSON.parse(await client.geojson(live.pictures.request)).features;
-  const regions = drawn.filter((feature) => feature.geometry && /^(region|radius)_(50|90)$/.test(feature.properties.role));
+  const drawn = answer.abstained ? [] : JSON.parse(await client.geojson(live.pictures.request)).features;
+  const role = answer.abstained || isOpen(answer.radius_km) ? /^(region|radius)_50$/ : /^(region|radius)_(50|90)$/;
+  const regions = drawn.filter((feature) => feature.geometry && role.test(feature.properties.role));
   const finer = regions.filter((feature) => feature.properties.role.startsWith("region"));
   if (isShown()) await map.answer(answer, finer.length ? finer : regions, once);
 }

@@ -44,7 +44,7 @@ def test_terminal_and_report_say_in_words_that_the_answer_is_wide(data_store, ba
     body = report.read_text().split("<main>", 1)[1]
     assert "<h1>Perhaps Portugal</h1>" in body
     assert OPEN in body
-    assert f"circle: it is probably inside; {OPEN}" in body
+    assert f"areas: it is probably inside one of them; {OPEN}" in body
     assert "dashed circle" not in body
 
 

@@ -150,6 +150,22 @@ def test_the_answer_map_shows_regions_instead_of_circles(cartographer, lat, lon)
     assert circled.shape == drawn.shape
 
 
+def test_a_region_wider_than_a_continent_is_not_drawn_but_the_smaller_one_is(cartographer):
+    plain = an_answer(lat=52.48, lon=-1.9, radius_km=Radius(p50=5, p90=9000), candidates=())
+    peaks = [Peak(plain.point, 0.6), Peak(LatLon(lat=33.52, lon=-86.8), 0.4)]
+    regions = regions_of(peaks, 9000.0, RegionRule(origin="made", scale_50=0.1, scale_90=0.5, cases=40))
+    answer = plain.model_copy(update={"region_50": regions.region_50, "region_90": regions.region_90})
+    view = answer_view(answer, answer.point, answer.radius_km)
+    drawn = np.asarray(answer_map(cartographer, answer)).astype(int)
+    changed = np.abs(np.asarray(cartographer.draw(view, pins=(Pin(answer.point),))).astype(int) - drawn).sum(axis=2)
+    x, y = (round(value) for value in view.pixel(peaks[1].point))
+    assert changed[y + 3, x + 3] > 10
+    assert changed[240, 470] == 0  # in the 90 % region, in no disc of the 50 % region
+    assert "areas: it is probably inside one of them; it may also be" in str(
+        report_page(Run(answer=answer), cartographer, None)
+    )
+
+
 @given(st.text(), st.text())
 def test_any_text_survives_as_text(text, attribute):
     document = parsed(page("t", "", el("p", text, title=attribute)))
