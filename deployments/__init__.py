@@ -1,1 +1,1 @@
-"""The service: its HTTP face, its gateway, its Ray Serve deployments and its command line."""
+"""The service: its HTTP interface, its gateway, its Ray Serve deployments and its command line."""

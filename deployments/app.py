@@ -4,8 +4,8 @@ geotts serve                                   from the command line
 serve run ray_configs/local.yaml               from Ray's own command line
 serve.run(build(AppArgs()))                    from Python
 
-Annotations here are not postponed: Ray reads that of `build` as it stands, and where it is a string it hands over the
-plain dictionary of the YAML.
+This module does not use postponed annotations: Ray reads the annotation of `build`. If it were a string, Ray would pass
+the plain dictionary of the YAML.
 """
 
 from collections.abc import Mapping

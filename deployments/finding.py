@@ -1,4 +1,4 @@
-"""What the doctor says: one thing that was looked at."""
+"""A finding of the doctor: the result of one check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ State = Literal["ok", "missing", "problem", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `cost` says what is lost without it, `mend` what to do about it."""
+    """The result of one check. `cost` says what does not work without the part, `mend` says what to do."""
 
     what: str
     state: State

@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def _wrong_fields(error: ValidationError) -> Iterator[str]:
-    """One line a field. What was given is left out: it may be long, or secret."""
+    """One line for each wrong field. The value is left out, because it may be long or secret."""
     for wrong in error.errors(include_url=False, include_input=False):
         name = ".".join(str(part) for part in wrong["loc"])
         message = field_error_text(wrong, LocateOptions)

@@ -89,7 +89,7 @@ def command(
     as_json: bool,
     no_install: bool,
 ) -> int:
-    """Try a new engine: say what is wrong with it and what to set, and fit its calibration.
+    """Test a new engine: report its faults and the settings that correct them, and fit its calibration.
 
     Locates the shipped samples and your labelled photos (--photos), n rollouts each, in about half an hour. The same
     command goes on where it stopped, and asks again about photos without an answer. A calibration that was fitted to
@@ -125,7 +125,7 @@ def command(
 
 
 def _print_cost(args: AppArgs, photos: int) -> None:
-    """What it may cost at most, where the configuration bounds a request."""
+    """Print the maximum cost of the run, if the configuration limits the cost of a request."""
     most = args.limits.max_cost_usd
     if most is not None and not price_is_known(args):
         STDERR.print(NO_PRICE, soft_wrap=True)

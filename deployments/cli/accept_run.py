@@ -1,4 +1,4 @@
-"""The photos of `geotts accept`, located one by one into a run file that the next start goes on from."""
+"""Locates the photos of `geotts accept` one by one, and writes a run file from which the next start continues."""
 
 from __future__ import annotations
 

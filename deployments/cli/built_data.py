@@ -1,4 +1,4 @@
-"""The embedded data, built once where it is not there yet."""
+"""Builds the embedded data if they do not exist yet."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tts.eval.stop_fitting import fit_stop
 @click.option("--origin", help="What the runs are, in one line; it is kept in the file.")
 @config_option
 def command(args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None) -> None:
-    """Fit what the stop policy `loss` goes by to recorded RUNS: run files or folders of published logs.
+    """Fit the table of the stop policy `loss` to recorded RUNS: run files or folders of published logs.
 
     Each is a family. Of several families, the largest loss of any counts. Name the file in the configuration:
     `routing.stop_calibration`. Record the runs with `--stop none`: rollouts that were stopped

@@ -52,7 +52,7 @@ def command(
     photos: tuple[str, ...], claims: tuple[str, ...], args: AppArgs, form: str | None, local: bool, url: str | None,
     api_key: str | None, **fields: Any,
 ) -> int:  # fmt: skip
-    """Were these photos taken where somebody says?
+    """Check whether PHOTOS were taken at the place of --claim.
 
     The verdict is supported, contradicted or not decidable. The exit code is 0 when every photo was checked, whatever
     came out; 1 when some failed, 2 when a claim names no place.

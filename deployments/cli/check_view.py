@@ -1,4 +1,4 @@
-"""How `geotts check` shows its result: the verdict first, then what speaks for and against, then the answer."""
+"""Prints the result of `geotts check`: the verdict, the evidence for and against the claim, then the answer."""
 
 from __future__ import annotations
 

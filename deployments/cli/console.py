@@ -1,4 +1,4 @@
-"""What all commands share: where to print, how to report progress, how to fail, which options name a configuration."""
+"""Shared by all commands: the console, progress, errors, and the options that name a configuration."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _profile_tree(context: click.Context) -> dict[str, Any] | None:
 
 
 def _check_endpoints(stated: str) -> None:
-    """What was written is not repeated: an address may hold a password."""
+    """The error message does not repeat the address, because it may hold a password."""
     if stated and not all(url.strip().startswith(("http://", "https://")) for url in stated.split(",")):
         raise click.BadParameter(
             "an endpoint is a URL that starts with http:// or https://, such as http://127.0.0.1:8001/v1",

@@ -1,4 +1,4 @@
-"""What `geotts locate --continue ID` adds to an earlier request of a service."""
+"""The input of `geotts locate --continue ID`: an earlier request of a service, and what is added to it."""
 
 from __future__ import annotations
 

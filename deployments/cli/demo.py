@@ -64,7 +64,7 @@ def _say(step: str, what: str) -> None:
 
 
 def _print_missing(args: AppArgs) -> None:
-    """What is missing, what it costs; the demo goes on without it."""
+    """Print what is missing and what does not work without it; the demo continues."""
     findings = [finding for finding in examine(args) if finding.state == "missing" and "data" not in finding.mend]
     for finding in findings:
         STDERR.print(styled((f"  ! {finding.what}", "yellow"), f": {finding.detail} not found"), soft_wrap=True)

@@ -33,7 +33,7 @@ def command() -> None:
 @command.command("list")
 @_of_a_service
 def show(url: str, api_key: str | None) -> None:
-    """What each endpoint is for, where it is, and how it is."""
+    """Show the role, the address and the state of each endpoint."""
     _print(_ask("GET", url, api_key))
 
 
@@ -41,7 +41,8 @@ def show(url: str, api_key: str | None) -> None:
 @click.argument("endpoint")
 @_of_a_service
 def drain(endpoint: str, url: str, api_key: str | None) -> None:
-    """No new conversation goes to ENDPOINT (its address, up to and including /v1); those on it go on to their end."""
+    """Send no new conversation to ENDPOINT (its address, up to and including /v1). Running conversations continue to
+    their end."""
     _print(_ask("POST", url, api_key, {"url": endpoint, "draining": True}))
 
 

@@ -1,4 +1,4 @@
-"""What `geotts locate` takes: photos from files, folders, globs and stdin, and areas in words."""
+"""The inputs of `geotts locate`: photos from files, folders, globs and stdin, and areas in words."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ async def locate_inputs(
 
 
 async def _reported(reports: HtmlReports, item: Input | Together, photos: Photos, run: Run) -> bool:
-    """Whether the report could be written, with the first photo; either way it is told."""
+    """Whether the report with the first photo was written. The result is printed in both cases."""
     raw = photos if isinstance(photos, bytes) else photos[0]
     try:
         path = await asyncio.to_thread(reports.write, item, raw, run)
@@ -257,7 +257,7 @@ async def _reported(reports: HtmlReports, item: Input | Together, photos: Photos
 
 
 async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[Photos, Run]:
-    """Follow one photo's request on the screen; one that fails is told, and its `failure` says why."""
+    """Follow the request of one photo on the screen. If it fails, print the reason, which is also in its `failure`."""
     view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
     raw: Photos = b""
     run = Run()

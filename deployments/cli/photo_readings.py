@@ -1,4 +1,4 @@
-"""What perception reads in labelled photos, so that a calibration is fitted to verdicts as a request has them."""
+"""Reads the text of labelled photos, so that a calibration is fitted to the same verdicts as in a request."""
 
 from __future__ import annotations
 

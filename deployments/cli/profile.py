@@ -1,4 +1,4 @@
-"""`geotts profile`: the profiles there are, and the authors' own texts for those served as released."""
+"""`geotts profile`: lists the profiles, and imports the authors' texts for profiles that are served as released."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def _give_up(stop: threading.Event, *_: object) -> None:
 
 
 def _refuse_what_cannot_start(args: AppArgs) -> None:
-    """What Ray would find out after minutes, and tell as a stack."""
+    """Refuse a configuration that Ray would refuse only after minutes, with a stack trace."""
     host, port = args.gateway.host, args.gateway.port
     give_up = time.monotonic() + _PORT_PATIENCE_S
     while (reason := why_not_bound(host, port)) and time.monotonic() < give_up:

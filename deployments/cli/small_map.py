@@ -1,4 +1,4 @@
-"""A map in characters: where people live around a point, drawn in braille dots, with the point marked."""
+"""Draws a map of braille characters: where people live around a point, and the point itself."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def command() -> None:
 @command.command("show")
 @click.argument("tape", type=_FILE)
 def show(tape: Path) -> None:
-    """What a tape holds, as JSON."""
+    """Print what a tape holds, as JSON."""
     rows = read_tape(tape).rows
     found = {
         "rows": len(rows),
@@ -88,7 +88,7 @@ def export(tape: Path, folder: Path, layout: str, photos: Mapping[str, str]) -> 
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @_photos_option
 def check(folder: Path, photos: Mapping[str, str]) -> None:
-    """What a REVERSE search cache holds: its tables, its SQLite files, or the layout by hashes.
+    """Print what a REVERSE search cache holds: its tables, its SQLite files, or the layout by hashes.
 
     Use tables and hashes with tools.settings.tape.path. With --photos, `named` counts the photos of the tables that
     your table names.

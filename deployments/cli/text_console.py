@@ -1,5 +1,5 @@
-"""A console on which strings are text: nothing in a file's name or a model's words is markup, a link or an order to the
-terminal.
+"""A console that prints strings as plain text: no file name and no text of a model becomes markup, a link or a command
+to the terminal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How `geotts locate` shows what happens: a live view on a terminal, plain lines elsewhere.
+"""The output of `geotts locate`: a live view on a terminal, plain lines otherwise.
 
-Both are fed the same events. Nothing a model or a tool wrote is interpreted as markup, and control characters are
-dropped, so a sign in a photo cannot repaint the terminal.
+Both get the same events. No text of a model or a tool is interpreted as markup, and control characters are dropped, so
+the text in a photo cannot change the terminal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a command says once on stderr, while it goes on."""
+"""Warnings that a command prints once on stderr; the command continues."""
 
 from __future__ import annotations
 

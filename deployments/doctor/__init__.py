@@ -1,1 +1,1 @@
-"""What `geotts doctor` looks at: the installation, a profile and the endpoint that serves it."""
+"""The checks of `geotts doctor`: the installation, a profile, and the endpoint that serves it."""

@@ -1,4 +1,4 @@
-"""Whether an endpoint reads the first turn of a profile from its first word on: told by the server, or tried out."""
+"""Checks whether an endpoint reads the whole first turn of a profile, by the server's report or by a canary."""
 
 from __future__ import annotations
 

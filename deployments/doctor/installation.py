@@ -1,4 +1,5 @@
-"""What is installed, what is missing, and what that costs. Pure look-ups: nothing is changed, started or downloaded."""
+"""Checks what is installed, what is missing, and what does not work without it. Nothing is changed, started or
+downloaded."""
 
 from __future__ import annotations
 

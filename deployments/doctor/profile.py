@@ -1,4 +1,4 @@
-"""Explains a profile: what the model is, how it is spoken to, which of its tools are there, how to serve it."""
+"""Explains a profile: its model, its dialect, which of its tools are configured, and how to serve it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tts.profiles import Profile
 
 
 class _Use(NamedTuple):
-    """What an endpoint is used for: what its silence costs, and which settings name it."""
+    """The role of an endpoint: what does not work without it, and which settings name it."""
 
     cost: str
     address: str
@@ -108,7 +108,7 @@ def _on_this_machine(url: str) -> bool:
 
 
 def no_endpoint_finding(name: str) -> Finding:
-    """For a profile whose model somebody else serves, while no endpoint is named."""
+    """The finding for a profile whose model runs on an endpoint, if no endpoint is named."""
     detail = f"none is named, and the profile {name} needs one"
     return Finding("endpoint", "problem", detail, "the service does not start", "say --endpoint URL")
 

@@ -1,6 +1,7 @@
-"""Whether the chat template of an endpoint keeps the system text and the tools: it is rendered there and looked at.
+"""Checks whether the chat template of an endpoint keeps the system text and the tools: the endpoint renders a
+conversation.
 
-What the engine then does about it is said, too (`tts/inference/openai/endpoint/template_probe.py`).
+The finding also says what the engine does about it (`tts/inference/openai/endpoint/template_probe.py`).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Whether the endpoints of models answer, which models they list, and on what terms they are asked."""
+"""Checks the endpoints of models: whether they answer, which models they list, whether key and price are known."""

@@ -1,4 +1,4 @@
-"""The models that an endpoint lists, asked before much is begun on it."""
+"""Asks an endpoint for its models before long work starts on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On what terms an endpoint is asked: whether there is a key to send, and whether the price of its model is known."""
+"""Checks whether there is a key for an endpoint, and whether the price of its model is known."""
 
 from __future__ import annotations
 

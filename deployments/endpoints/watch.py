@@ -1,8 +1,8 @@
-"""Knows whether the endpoints of the configured engines answer: each is asked every five seconds, in the background.
+"""Watches whether the endpoints of the configured engines answer: it asks each every five seconds, in the background.
 
-Readiness and the log tell it before a request has to find out, and the pools of several endpoints in this process send
-no new conversation to one that is dead (`tts.inference.openai.endpoint.states`). What is asked for is the list of
-models, which costs an endpoint nothing; the reply is not read, only that there is one.
+`/readyz` and the log report a dead endpoint, and the pools of several endpoints in this process send
+no new conversation to it (`tts.inference.openai.endpoint.states`). The question is the list of
+models, which costs an endpoint nothing. The reply is not parsed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def endpoints_of(args: AppArgs) -> dict[str, OpenAIEngine]:
 
 
 class EndpointWatch:
-    """`start` it where the event loop runs for long; without that every look asks for itself."""
+    """Call `start` if the event loop runs for long. Without it, every check asks the endpoints itself."""
 
     def __init__(
         self,

@@ -1,4 +1,5 @@
-"""What is let in: so many requests at once, so many photos decoded at once. What is over is told when to come back."""
+"""Admission: limits the requests in flight and the photos that are decoded at once. A refused request gets
+`Retry-After`."""
 
 from __future__ import annotations
 

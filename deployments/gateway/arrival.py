@@ -1,4 +1,4 @@
-"""A request on its way in. It has its id before its body is read, so what goes out to get its photos goes under it."""
+"""A request that is arriving. It has its id before its body is read, so that the egress for its photos has this id."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class PhotoSource(Protocol):
     """Gets a photo from a URL. Raises FetchError."""
 
     async def __call__(self, url: str, *, request_id: str, record: Callable[[Outgoing], None]) -> bytes:
-        """`record` is told of each request as it goes out, of redirects too."""
+        """`record` is called with each request that is sent, redirects included."""
         ...
 
 
 @dataclass(slots=True)
 class Arrival:
-    """`request_id` becomes that of an earlier request when this one turns out to repeat it. Once it is `launched`, what
-    was sent is told with all else that it sends.
+    """`request_id` becomes that of an earlier request when this one turns out to repeat it. Once it is `launched`, its
+    egress so far is reported with the egress of the run.
     """
 
     caller: Caller = field(default_factory=Caller)
@@ -49,5 +49,5 @@ class Arrival:
         self.fetched.append(request.without_query())
 
     def egress(self) -> tuple[Outgoing, ...]:
-        """What went out, under the request it belongs to."""
+        """The egress so far, with the id of the request."""
         return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self.fetched)

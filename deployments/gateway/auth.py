@@ -1,7 +1,7 @@
-"""Who asks. A key is a long random token; only its SHA-256 is ever stored, so a stolen file opens nothing.
+"""Authentication of callers. A key is a long random token. Only its SHA-256 is stored, so a stolen key file is useless.
 
-With access off the service listens on loopback only, and still refuses what a web page in a browser on the same machine
-could send it: another site's `Origin`, and names that were made to resolve to loopback (DNS rebinding).
+With access off, the service listens on loopback only. It still refuses requests of web pages in a browser on the same
+machine: another site's `Origin`, and names that were made to resolve to loopback (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class Caller(Value):
 
     @property
     def requests_per_day(self) -> int | None:
-        """How many requests the money of a day pays for; None without such a limit."""
+        """The number of requests that the daily money limit allows; None without such a limit."""
         if self.max_cost_per_day_usd is None or self.max_cost_usd is None:
             return None
         return int(self.max_cost_per_day_usd / self.max_cost_usd + 1e-9)
 
 
 class Keyring:
-    """The keys of an installation. Reading it is the start of the service: what is wrong with it is told then."""
+    """The keys of an installation. They are read when the service starts, so an error in the file stops the start."""
 
     def __init__(self, config: GatewayConfig) -> None:
         self._config = config

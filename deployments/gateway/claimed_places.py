@@ -1,4 +1,4 @@
-"""The places that a request names, looked up before its work starts: a name of no place is refused at once."""
+"""Looks up the places that a request names before its work starts. A name without a place is refused at once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a new request takes over from an earlier one that its caller continues (ADR 0031).
+"""Makes a new request from an earlier one that its caller continues (ADR 0031).
 
-The earlier log stays as it is. The new request has a copy of its photos, its options with what the caller adds, what
+The earlier log is not changed. The new request has a copy of its photos, its options with what the caller adds, what
 was found, and results of its tools: so the earlier one may be erased at any time afterwards.
 """
 
@@ -131,7 +131,7 @@ async def logged_events(store: RunStore, request_id: str) -> list[Event]:
 
 
 async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: bool) -> tuple[KeptResult, ...]:
-    """What tools told the earlier request, with the pictures that are still there. After a change of the area
+    """The tool results of the earlier request, with the pictures that still exist. After a change of the area
     (`moved`), only what depends on the photos alone."""
     photos = {photo.sha256 for photo in run.accepted.photos} if run.accepted is not None else set()
     kept: dict[bytes, KeptResult] = {}
@@ -208,7 +208,7 @@ def _options(
 
 
 def _rejected(asked: ContinueOptions, run: Run, reader: ClueReader, added: int) -> Iterable[ClaimedPlace]:
-    """What `not_there` stands for; the earlier answer too where the caller adds nothing at all."""
+    """The places that `not_there` names; also the earlier answer if the caller adds nothing at all."""
     nothing_added = asked.not_there is None and not asked.fact and asked.within is None and not added
     if asked.not_there is True or nothing_added:
         if run.answer is None:
@@ -237,7 +237,7 @@ def _joined(hint: str | None, fact: str) -> str:
 
 
 def _notes(run: Run) -> tuple[str, ...]:
-    """What spoke for and against the earlier answer."""
+    """The evidence for and against the earlier answer."""
     if run.answer is None:
         return ()
     findings = [text.text for text in run.answer.contradictions]

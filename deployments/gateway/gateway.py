@@ -1,7 +1,7 @@
-"""The gateway: takes requests in, hands their event logs to readers, and cancels what nobody waits for.
+"""The gateway: it takes requests, sends their event logs to readers, and cancels a request that has no reader.
 
 The work itself is the `Runner`'s; the log is in the run store, so readers may follow it here or in any other gateway
-that shares the store. A reader that goes away cancels its request unless the caller asked for a grace time.
+that shares the store. If a reader disconnects, its request is cancelled, unless the caller asked for a grace time.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Gateway:
         self._readers = Readers(self._runner, self.store)
 
     def start_duties(self) -> None:
-        """What a gateway does also while nobody asks it: above all, take over requests of gateways that were lost."""
+        """Start the background tasks of a gateway, such as the takeover of requests of lost gateways."""
         self._runner.start_duties()
         self.webhooks.start_duties()
 
@@ -118,7 +118,8 @@ class Gateway:
 
     @asynccontextmanager
     async def arriving(self, caller: Caller) -> AsyncIterator[Arrival]:
-        """Around reading and starting a request: what goes out to get its photos is told, whatever becomes of it."""
+        """A context manager around reading and starting a request. The egress for its photos is reported in every
+        case."""
         with self.admission.entered(caller):
             arrival = Arrival(caller, fetch_slot=partial(self.admission.fetching, caller))
             try:
@@ -296,7 +297,8 @@ class Gateway:
         return found
 
     def attended(self, request_id: str, grace_s: float, *, joins: bool = False) -> AbstractContextManager[None]:
-        """While a reader is inside, the work goes on; when the last leaves early, it is cancelled after `grace_s`.
+        """While a reader is in this context, the work continues. If the last reader leaves early, it is cancelled after
+        `grace_s`.
 
         `joins`: a reader of a request that another began; it keeps the work alive, but the work may not be its own to
         end.

@@ -1,4 +1,4 @@
-"""Work that a gateway does again and again for requests of other gateways."""
+"""Repeats work at intervals, such as the check for requests of lost gateways."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Who reads a request: its work goes on for them and ends with the last of them.
+"""The readers of a request: its work continues while it has readers, and is cancelled with the last of them.
 
-The reader that began a request owns it: when it leaves, the work is cancelled (after its grace time, if it has one),
+The reader that started a request owns it: if it leaves, the work is cancelled (after its grace time, if it has one),
 unless a reader that joined it, here or at another gateway, is still there.
 """
 

@@ -1,8 +1,8 @@
-"""The requests this gateway works on: one task each, from the first event to the closed log.
+"""Runs the requests of this gateway: one task for each, from the first event to the closed log.
 
-Whatever happens to a request, its log ends with `done` and is closed: here when it answers, fails or is cancelled,
-and by whichever gateway looks next when this one dies: that one goes on with the work where it can (`Takeover`,
-ADR 0045), and ends the log otherwise.
+Every log ends with `done` and is closed: by this gateway when the request is answered, fails or is cancelled; by
+another gateway if this one is lost. The other gateway continues the work if it can (`Takeover`, ADR 0045), and
+otherwise ends the log.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Job:
 
 
 class Runner:
-    """Works on requests, and says to the store that it still does."""
+    """Runs requests, and renews their leases in the store."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class Runner:
         return job.run
 
     def is_broken(self, request_id: str) -> bool:
-        """Whether a request ended here, and the run store could not be told."""
+        """Whether a request ended here, but its end could not be written to the run store."""
         return request_id in self._broken
 
     def cancel(self, request_id: str) -> None:
@@ -306,7 +306,7 @@ class Runner:
             return ATTENDED_S  # readers cannot say now that they are there
 
     async def _watch(self, meta: RunMeta) -> None:
-        """Stop the work once nobody has read for its grace time."""
+        """Stop the work if there has been no reader for its grace time."""
         await self._store.attend(meta.request_id, meta.grace_s + ATTENDED_S)
         left_s = meta.grace_s
         while left_s > 0:

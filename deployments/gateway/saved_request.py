@@ -1,7 +1,7 @@
-"""What a gateway keeps of a request so that another one can go on with it (ADR 0045), and how that one reads it.
+"""Saves what another gateway needs to continue a request (ADR 0045), and loads it there.
 
-Kept while the request is open, in a run store that gateways share: the request itself, and the last two checkpoints
-of each rollout. The photos, the pictures of tools and the events are there already.
+It is kept while the request is open, in a run store that gateways share: the request itself, and the last two
+checkpoints of each rollout. The photos, the pictures of tools and the events are there already.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ async def save_checkpoint(store: RunStore, request_id: str, checkpoint: Checkpoi
 
 
 async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
-    """What is needed to go on; None when it was not kept, or when nobody can be waiting for the answer.
+    """The saved state; None if it was not saved, or if no client can be waiting for the answer.
 
     Somebody can be waiting who asked without reading, who has a grace time to come back, or an idempotency key.
     """
@@ -134,7 +134,7 @@ async def _photos(store: RunStore, request_id: str, events: Iterable[Event]) -> 
 async def _files(
     store: RunStore, request_id: str, checkpoints: Iterable[Checkpoint], photos: set[str]
 ) -> dict[str, bytes]:
-    """The pictures of tools that the conversations show. One that is gone is left out, as for a lost replica."""
+    """The pictures of tools in the conversations. A missing picture is left out, as after the loss of a replica."""
     shown = {image.sha256 for saved in checkpoints for message in saved.messages for image in message.images}
     files = {}
     for sha256 in sorted(shown - photos):

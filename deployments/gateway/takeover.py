@@ -1,4 +1,4 @@
-"""Requests whose gateway was lost: found, taken over, and then gone on with or ended (ADR 0045)."""
+"""Finds requests whose gateway was lost, takes them over, and continues or ends them (ADR 0045)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Adopter(Protocol):
         ...
 
     def is_broken(self, request_id: str) -> bool:
-        """Whether it ended the request and could not tell the run store."""
+        """Whether it ended the request but could not write the end to the run store."""
         ...
 
     def go_on(self, earlier: TakenOver, meta: RunMeta) -> None:

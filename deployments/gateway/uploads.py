@@ -1,4 +1,5 @@
-"""Upload tickets: a photo waits for a few minutes under an id, so that a model can name it and never carries it."""
+"""Upload tickets: a photo is kept for a few minutes under an id, so that a model names the id and never gets the
+bytes."""
 
 from __future__ import annotations
 

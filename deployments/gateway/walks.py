@@ -1,4 +1,4 @@
-"""Whether what a request says of a walk fits its photos."""
+"""Checks whether the options of a walk fit the photos of a request."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A message says that a request has ended and how, and nothing about the photo or 
 with its key. It goes through the safe client to hosts that the operator allows, and follows no redirect.
 
 The run store keeps a reminder for each message that was not delivered. It is put off while a gateway works on it, so
-that another gateway, or the same one after a restart, delivers what is left when a gateway ends.
+that another gateway, or the same one after a restart, delivers the remaining messages if a gateway ends.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class WebhookRefused(RequestError):
 
 
 class WebhookSender:
-    """An observer of requests that delivers also what earlier gateways of its run store left."""
+    """An observer of requests. It also delivers messages that earlier gateways of its run store did not deliver."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class WebhookSender:
             self._duty = spawn(duty, name="webhooks that are left", context=Context())
 
     def accepted(self, meta: RunMeta) -> None:
-        """Have the run store remember that its end is to be reported, whatever becomes of this gateway."""
+        """Store a reminder in the run store, so that the end is reported even if this gateway is lost."""
         if meta.webhook:
             self._send(meta.request_id, partial(self._remind, meta.request_id, self._patience_s()))
             self.start_duties()
@@ -116,7 +116,7 @@ class WebhookSender:
         """The end was seen in the log already."""
 
     def erased(self, meta: RunMeta) -> None:
-        """Of an erased request nothing more is said."""
+        """Send no message for an erased request."""
         if (task := self._sending.get(meta.request_id)) is not None:
             task.cancel()
 

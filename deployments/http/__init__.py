@@ -1,1 +1,1 @@
-"""The HTTP face: routes, what they read and write, problems, and the OpenAPI schema."""
+"""The HTTP interface: routes, requests and replies, problems, and the OpenAPI schema."""

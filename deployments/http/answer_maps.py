@@ -1,4 +1,4 @@
-"""The map of an answer, drawn when somebody looks at it: a request that nobody looks at costs no picture."""
+"""Draws the map of an answer when a client asks for it, so that other requests cost no drawing."""
 
 from __future__ import annotations
 

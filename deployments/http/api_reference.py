@@ -1,4 +1,4 @@
-"""`docs/api.md` from the OpenAPI schema, so that the reference cannot say anything else than the service."""
+"""`docs/api.md` from the OpenAPI schema, so that the reference always agrees with the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP face of the gateway: a FastAPI application over a `Gateway`."""
+"""The HTTP interface of the gateway: a FastAPI application over a `Gateway`."""
 
 from __future__ import annotations
 

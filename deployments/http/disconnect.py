@@ -1,4 +1,4 @@
-"""Work that ends when nobody waits for it any more."""
+"""Cancels work when its client has disconnected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which is cancelled when the client goes away first.
+    """The result of `work`. The work is cancelled if the client disconnects first.
 
     The body of the request must have been read: what comes after it can only be the disconnect.
 

@@ -1,4 +1,4 @@
-"""Tiles of the page's map: drawn when somebody looks there, and the last ones are kept."""
+"""Draws the tiles of the page's map on request, and keeps the latest ones."""
 
 from __future__ import annotations
 

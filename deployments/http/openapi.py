@@ -1,4 +1,5 @@
-"""What FastAPI cannot see by itself: bodies that the handlers read and bound themselves, streams, examples, problems.
+"""Adds to the OpenAPI schema what FastAPI cannot derive: bodies that handlers read themselves, streams, examples,
+problems.
 
 Every `$ref` resolves, every example validates: the tests check both.
 """

@@ -1,4 +1,4 @@
-"""Maps and reports of answers, drawn for those who look: the `Pictures` of the MCP server."""
+"""Draws maps and reports of answers on request: the `Pictures` of the MCP server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Errors as RFC 9457 problem+json. Details are written for the caller; nothing else of an exception gets out."""
+"""Errors as RFC 9457 problem+json. The detail is written for the caller; a reply contains nothing else of an
+exception."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def problem_for(error: GeoTTSError, *, instance: str | None = None) -> Response:
 
 
 async def unexpected(request: Request, error: Exception) -> Response:
-    """What nobody foresaw: the server's log has it, the caller gets none of it."""
+    """An unexpected error: the server's log has it, the caller gets no detail."""
     return problem("internal", 500, "something went wrong here; the log has the details", instance=request.url.path)
 
 

@@ -1,4 +1,4 @@
-"""Replies made from an event log: a stream, or the fold of it. One log, every form."""
+"""Makes replies from an event log: a stream of events, or the fold of all events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the routes share: the gateway, who may use it, and how much of it is well."""
+"""Shared by the routes: the gateway, its access rules, and the health of its parts."""
 
 from __future__ import annotations
 

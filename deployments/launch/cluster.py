@@ -167,7 +167,7 @@ def served_tools(args: AppArgs) -> Iterator[Any]:
 
 
 def _what_failed() -> str:
-    """What the deployments that did not come up ended with: the last line of each stack names the error."""
+    """The errors of the deployments that did not start: the last line of each stack trace."""
     application = serve.status().applications.get(APP_NAME)
     deployments = application.deployments if application is not None else {}
     stacks = {

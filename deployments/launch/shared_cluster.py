@@ -1,4 +1,4 @@
-"""The application on a Ray cluster that others own: where it answers, and how it leaves without cutting a request."""
+"""Runs the application on an existing Ray cluster: finds its address, and removes it without cutting a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events as progress: one sentence for each milestone of a request."""
+"""Turns events into progress notifications: one sentence for each milestone of a request."""
 
 from __future__ import annotations
 

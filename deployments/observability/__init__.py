@@ -1,1 +1,1 @@
-"""What is measured and written down about requests: metrics and the audit log."""
+"""Metrics and the audit log of requests."""

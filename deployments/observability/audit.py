@@ -1,8 +1,8 @@
-"""The audit log: who asked, what may have left this machine for it, what was erased. JSON lines, appended and never
-read.
+"""The audit log: the caller of a request, its egress, and erasures. JSON lines; the service appends to it and never
+reads it.
 
 It holds names of keys, hashes of photos, tools and hosts, never pictures, hints, positions or what tools found: it
-can be kept longer than the requests it tells of. An erased request leaves one line here that says so.
+can be kept longer than the requests. The erasure of a request adds a line.
 """
 
 from __future__ import annotations

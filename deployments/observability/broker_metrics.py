@@ -1,6 +1,6 @@
-"""What Prometheus sees of the brokers: the latest snapshot of every Tools replica, labelled with its name.
+"""Metrics of the brokers for Prometheus: the latest snapshot of every Tools replica, labelled with its name.
 
-Each gateway tells of all brokers. A query over several gateways takes `max by (tool, replica)` before it sums.
+Each gateway reports all brokers. A query over several gateways takes `max by (tool, replica)` before it sums.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Prometheus sees of a gateway. Everything about requests comes from their events, so it cannot disagree with
+"""Metrics of a gateway for Prometheus. All figures about requests are computed from their events, so they agree with
 them.
 
 Names are part of the interface: the dashboard in `ray_configs/grafana.json` is checked against them.
@@ -103,7 +103,7 @@ class Metrics:
         return
 
     def saw(self, meta: RunMeta, event: Event) -> None:
-        """Count what the event tells; deltas of text tell nothing."""
+        """Count an event; pieces of text are not counted."""
         if isinstance(event, Text):  # most of them are
             return
         if isinstance(event, ToolResulted):

@@ -1,4 +1,4 @@
-"""Who watches requests go by: metrics, the audit log. They see what the event log sees, and can change nothing."""
+"""Observers of requests: metrics and the audit log. They get every event of the log and cannot change a request."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class Observers:
         self._observers = tuple(observers)
 
     def accepted(self, meta: RunMeta) -> None:
-        """Tell each in order. One that raises refuses the request, and those after it are not told."""
+        """Call each observer in order. If one raises, the request is refused, and the observers after it are not
+        called."""
         for observer in self._observers:
             observer.accepted(meta)
 

@@ -1,5 +1,5 @@
-"""What rollouts cost and how they end, for Prometheus; with the answer, or the end without one, what other
-models of the request used.
+"""Metrics of rollouts for Prometheus: their usage and how they end. With the answer (or the end without one), also the
+usage of the other models of the request.
 
 Tokens are counted turn by turn, so that a rollout which is cut off has cost what it cost. A rollout without an end of
 its own ends with its request, for the request's reason.

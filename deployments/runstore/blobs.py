@@ -1,7 +1,7 @@
-"""Where the bytes of photos, crops and maps lie when they are not in the run store: a folder, or any fsspec URL.
+"""The blob store: the bytes of photos, crops and maps outside the run store, in a folder or at an fsspec URL.
 
 A blob is named by the minute in which its request began, the request, and the SHA-256 of its bytes. So a request is
-erased with one folder, nothing counts references, and a sweep finds what is past its time by names alone.
+erased with one folder, there is no reference counting, and a sweep finds expired blobs by their names.
 """
 
 from __future__ import annotations

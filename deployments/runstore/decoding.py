@@ -1,7 +1,7 @@
-"""What is read from a store that gateways of other releases write to, or that somebody has damaged.
+"""Decodes values of a store to which gateways of other releases write, or which is damaged.
 
-While a service is upgraded its gateways share one store: what a newer one adds is passed over, what cannot be read is a
-refusal with its reason, not an accident.
+While a service is upgraded its gateways share one store: additions of a newer release are ignored; a value that cannot
+be read raises StoreUnavailable with the reason.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How a log is followed, whatever holds it: read a page, hand it out, wait for a ring, read on.
+"""Follows a log of any store: read a page, yield it, wait for a signal, read on.
 
-A ring may be lost (another process rang while the wire was down), so a follower also looks by itself every `poll_s`.
+A signal may be lost while the connection is down, so a follower also reads the log every `poll_s`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class Page:
 
 
 class Bells:
-    """One bell a request; ringing wakes everyone who waits for it. Nothing is kept for requests nobody waits for."""
+    """Signals of new log entries, one event for each request. `ring` wakes all waiting readers. Requests without
+    readers have no event."""
 
     def __init__(self) -> None:
         self._bells: dict[str, asyncio.Event] = {}

@@ -1,7 +1,7 @@
-"""How the log of a request is kept when it has ended and nobody follows it any more: as one compressed value.
+"""Compresses the log of a request into one value when the request has ended and has no readers.
 
-Pieces of text that follow each other become one event with the `seq` of the last. Where each piece ended is kept beside
-it, so a reader that has some of the pieces gets the rest of the text and nothing twice.
+Pieces of text that follow each other become one event with the `seq` of the last. The end of each piece is kept, so
+that a reader that has some of the pieces gets the rest of the text and nothing twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the state of requests lives between the moment it is made and the moment it is erased.
+"""The port of the run store, which keeps the state of requests until it is erased.
 
 One port for everything gateways share: event logs, files, cases, cancel flags, idempotency keys, leases, rate counters.
 The log is the only buffer between a request and its readers: every reader keeps a position in it, so a stalled reader
@@ -40,7 +40,7 @@ class LogEntry:
 
 
 class RunMeta(Value):
-    """What must be known about a request besides its events. `tenant` is the name of the key that started it, `fetched`
+    """The data of a request besides its events. `tenant` is the name of the key that started it, `fetched`
     what went out to get its photos, `attended` whether it ends with its readers, `options` its options as JSON,
     `webhook` where its end is reported, `continues` the earlier request that it continues. What a newer release adds is
     passed over.

@@ -1,9 +1,9 @@
 """The run store in Redis: for several gateways, on one node or many.
 
 A log is a stream whose entry ids are the events' own `seq`. The script that appends drops entries that are not above
-the last, and those of a log that is closed, erased, or taken over by another gateway. Appends ring a bell on one
-channel that every gateway listens to with one connection; readers that missed it look by themselves. Clocks are
-Redis's own. Everything has an expiry, also while a request runs, so that nothing outlives its retention even when
+the last, and those of a log that is closed, erased, or taken over by another gateway. Appends publish a signal
+on one channel, to which every gateway listens with one connection; readers that missed it poll. All times are by the
+clock of Redis. Everything has an expiry, also while a request runs, so that nothing outlives its retention even if
 every gateway is killed.
 """
 

@@ -1,7 +1,6 @@
-"""What a store for exactly one gateway may keep in this process: bells, leases, attendance, cancels and rate counters.
+"""The in-process state of a store for exactly one gateway: signals, leases, readers, cancellations and rate counters.
 
-They mean nothing after a restart: a log that is still open then has no lease any more, which is how it is found to be
-orphaned.
+This state is lost at a restart. A log that is still open then has no lease, so it is recognised as orphaned.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The run store in one SQLite file: for one gateway, and what is finished survives its restarts.
+"""The run store in one SQLite file, for one gateway. Finished requests survive its restarts.
 
 One connection in one thread; an append is one transaction in the write-ahead log. The file is locked for as long as a
 gateway has it open: a second one is refused. Deleted rows are overwritten (`secure_delete`), and after an erasure the

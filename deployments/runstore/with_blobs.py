@@ -1,7 +1,7 @@
 """A run store that keeps the bytes of files in a blob store, and a reference to them in itself (ADR 0038).
 
-Invariants: what the run store does not know any more is not given out, whatever the blob store still has. Erasing a
-request removes its bytes first: when they cannot be removed, the request is still known and can be erased again.
+Invariants: a file is returned only if the run store still knows it. Erasing a request removes its bytes first; if this
+fails, the request still exists and can be erased again.
 """
 
 from __future__ import annotations

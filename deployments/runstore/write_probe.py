@@ -1,4 +1,4 @@
-"""Whether the run store can be written, tried at most once in a while however often somebody asks."""
+"""Tests whether the run store can be written, at most once in a given time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether Ray and uvicorn are the versions that this package was written for, and have the names that it uses."""
+"""Checks that Ray and uvicorn have the versions for which this package was written, and the names that it uses."""
 
 from __future__ import annotations
 

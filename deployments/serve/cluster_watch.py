@@ -1,7 +1,7 @@
 """Watches the Ray cluster that this process is part of: whether its control process (GCS) and this raylet live.
 
-Asked by opening a connection to each and closing it again. Calls of Ray would wait a minute for a dead control process
-and then abort this process with a stack.
+The check opens a connection to each and closes it. Calls of Ray would wait a minute for a dead control process, and
+then abort this process with a stack trace.
 """
 
 from __future__ import annotations

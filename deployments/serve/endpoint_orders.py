@@ -1,7 +1,7 @@
-"""Brings orders of operators to every replica that sends conversations to endpoints.
+"""Distributes the orders of operators (drain, undrain) to every replica that sends conversations to endpoints.
 
-A gateway spreads them when they are given, and again with every look at the endpoints: a replica that is started later
-learns them within seconds, from any that knows them.
+A gateway distributes an order at once, and again with every check of the endpoints. A replica that is started later
+gets it within seconds, from any gateway that has it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What every stream between processes carries: a batch, and what left the sending process for the request meanwhile.
+"""The unit of streams between processes: a batch of items, and the egress of the sending process since the last one.
 
-The engines, verifiers and rollouts themselves say nothing of it: their transports record it (`tts.net.egress`).
+The transports of engines, verifiers and rollouts record the egress (`tts.net.egress`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Envelope(Generic[T]):
-    """`items` are none where it only tells what left, or that the sender still works."""
+    """`items` is empty if the envelope only reports egress, or is a heartbeat."""
 
     items: Sequence[T]
     egress: tuple[Outgoing, ...] = ()
@@ -67,7 +67,7 @@ async def seal(batches: AsyncIterator[Sequence[T]], request_id: str) -> AsyncIte
 
 
 async def unseal(envelopes: AsyncIterator[Envelope[T]]) -> AsyncIterator[Sequence[T]]:
-    """The batches; what left the other process counts as left by this one, which hands it on in turn."""
+    """The batches. The egress of the other process is recorded in this process, which passes it on."""
     async with closing(envelopes) as stream_of_envelopes:
         async for envelope in stream_of_envelopes:
             for egress in envelope.egress:

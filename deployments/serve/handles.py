@@ -1,8 +1,8 @@
 """Serve handles as ports. Every remote call in the project goes through the functions here.
 
 A Serve response stream has no `aclose()`, and leaving its loop does not stop the other side; so `remote_stream` cancels
-in `finally`, always, and `remote_call` cancels when it is cancelled itself. Errors are mapped once: ours come back
-as they were raised, a full queue is `Overloaded`, a dead replica is `ReplicaLost`.
+in `finally`, always, and `remote_call` cancels when it is cancelled itself. Errors are mapped once: errors of GeoTTS
+are raised unchanged, a full queue is `Overloaded`, a dead replica is `ReplicaLost`.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ class RemoteToolbox:
 
 
 class JoinedTools:
-    """Cheap tools here and the others in the broker, joined when the broker has first said what it has."""
+    """Fast tools of this process and the other tools of the broker, combined when the broker first lists its tools."""
 
     def __init__(self, local: Toolbox, broker: DeploymentHandle[Any], refs: PhotoRefs) -> None:
         self._local, self._broker, self._refs = local, broker, refs

@@ -1,8 +1,8 @@
-"""Replicas that say nothing: their machine was cut off, or their process was stopped. Nothing tells us so.
+"""Detects lost replicas that send nothing: their machine was cut off, or their process was stopped.
 
-A connection to them stays open, and Ray and Serve notice after half a minute at the earliest. So every stream between
-processes has a beat (`deployments.serve.envelope`), and a stream without one for `SILENT_S` is a lost replica. A call
-without a stream is made once more after `SILENT_S`, and the reply that comes first counts.
+Their connections stay open, and Ray and Serve notice the loss after half a minute at the earliest. Therefore every
+stream between processes has a heartbeat (`deployments.serve.envelope`). A stream without one for `SILENT_S` means a
+lost replica. A call without a stream is made again after `SILENT_S`, and the first reply counts.
 """
 
 from __future__ import annotations

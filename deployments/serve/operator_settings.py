@@ -1,7 +1,7 @@
-"""What an operator changes on a running service without a restart: Serve's `user_config` of a deployment.
+"""Settings that an operator can change on a running service without a restart: Serve's `user_config` of a deployment.
 
-`serve deploy` with a file in which nothing else has changed hands it to the replicas that run. A mistake in it is
-logged and never costs a replica: conversations are under way there.
+If nothing else in the file has changed, `serve deploy` passes it to the running replicas. An error in it is logged and
+does not stop a replica, which may have running conversations.
 """
 
 from __future__ import annotations

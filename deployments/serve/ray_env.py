@@ -1,4 +1,5 @@
-"""How Ray is set up for GeoTTS. Must run before `ray` is imported: Serve reads these variables at import time.
+"""Sets the environment of Ray for GeoTTS. It must run before `ray` is imported: Serve reads these variables at import
+time.
 
 Throughput-optimized mode is worth a factor of 3 to 10 (ADR 0002). On one node the gateway replica listens on the port
 itself (direct ingress), so there is no proxy in between: the range of ingress ports is exactly that one port, and a

@@ -120,8 +120,8 @@ def stop_ray() -> None:
 
 
 def abandon_ray() -> None:
-    """Kill what is left of a private node whose cluster died, and forget Ray without a word to it: it would wait for
-    the dead for a minute and then abort this process. The process must end with `os._exit` after this."""
+    """Kill the remaining processes of a private node whose cluster failed, without calling Ray: a call would wait for
+    the lost cluster for a minute and then abort this process. The process must end with `os._exit` after this."""
     for node in own_nodes():
         kill_node(node)
     forget_shutdown()

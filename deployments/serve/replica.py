@@ -1,4 +1,4 @@
-"""What every replica does first: telemetry, rarer collections, and listening where the node listens."""
+"""The start of every replica: telemetry, fewer garbage collections, and the listening address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the Rollout deployment grows: on generations in flight and on the use of the KV cache, not on Serve calls.
+"""Scales the Rollout deployment by generations in flight and by the use of the KV cache, not by Serve calls.
 
 A call carries a whole group of rollouts, so counting calls says little. Replicas report what they run; Serve applies
 the bounds and delays of the configuration around the number given here.

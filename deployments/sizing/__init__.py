@@ -1,1 +1,1 @@
-"""Which model fits on which GPUs, how often, and with how many requests side by side."""
+"""Computes how many replicas of a model fit on the GPUs, and how many parallel requests each can hold."""

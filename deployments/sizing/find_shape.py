@@ -1,4 +1,4 @@
-"""How large the model is that shall be served: from its files, from what is known of it, or from its name."""
+"""Finds the size of a model: from its files, from the table of published models, or from its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a model and GPUs to replicas, tensor parallelism and requests side by side.
+"""Plans replicas, tensor parallelism and parallel requests for a model on given GPUs.
 
 The arithmetic: a replica has `tensor_parallel` GPUs, of whose memory vLLM takes 90 %. Weights are spread over them,
 each GPU keeps a few gigabytes for activations and CUDA graphs, the rest holds keys and values: so many tokens, and so

@@ -1,4 +1,4 @@
-"""The size of a model whose files are on this machine: in a folder, or where the Hugging Face hub keeps downloads."""
+"""Reads the size of a model from files on this machine: in a folder, or in the cache of the Hugging Face hub."""
 
 from __future__ import annotations
 

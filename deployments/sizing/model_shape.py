@@ -1,4 +1,4 @@
-"""What of a model decides how much GPU memory it takes: weights, and keys and values a token."""
+"""The values that decide how much GPU memory a model needs: its weights, and its KV cache for each token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The size of a model of which only the name is known: `Qwen2.5-VL-72B-AWQ` has 72 billion parameters of 4 bits."""
+"""Estimates the size of a model from its name alone: `Qwen2.5-VL-72B-AWQ` has 72 billion parameters of 4 bits."""
 
 from __future__ import annotations
 

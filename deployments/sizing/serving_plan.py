@@ -1,4 +1,4 @@
-"""What `geotts serve` is about to serve, in lines for people, and the configuration that does it."""
+"""The plan of `geotts serve --plan` as lines of text, and the configuration for it."""
 
 from __future__ import annotations
 

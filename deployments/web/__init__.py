@@ -1,1 +1,1 @@
-"""The page at `/`: static files of the package, and the headers they go out with."""
+"""The page at `/`: static files of the package, and their response headers."""

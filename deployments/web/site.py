@@ -1,4 +1,4 @@
-"""The files of the page, read once, under a policy that lets them load nothing but themselves.
+"""Serves the files of the page, with a content security policy that allows no other origin.
 
 No inline script or style, no other origin, no form target, no frame around it; and Trusted Types: a string can never
 become markup, so what a tool or a model says stays text even where the page had a mistake.

@@ -1,4 +1,4 @@
-"""All brokers of an installation as one: what the gateway asks of them besides tool calls.
+"""All brokers of an installation as one object, for the questions of the gateway (counts, egress, erasure).
 
 Every Tools replica has counts, an outgoing record and perhaps a cache and a tape of its own, so each question goes to
 all of them. In process there is one. Nothing here knows Ray: `deployments.serve.remote_brokers` does.
@@ -19,7 +19,8 @@ from tts.toolkit.tape.toolbox import RecordingToolbox
 
 
 class NotErased(GeoTTSError):
-    """What tools kept of a photo could not be erased everywhere. The request is still there: ask again."""
+    """The stored tool results of a photo could not be erased everywhere. The request still exists, so erase it
+    again."""
 
     code = "not-erased"
     status = 503

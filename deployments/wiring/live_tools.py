@@ -1,4 +1,4 @@
-"""Tools that are not what they seem: keys that nothing uses, and a gazetteer in the place of live tools."""
+"""Findings about tools: keys that no provider uses, and the gazetteer in place of live tools."""
 
 from __future__ import annotations
 

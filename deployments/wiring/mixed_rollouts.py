@@ -1,6 +1,6 @@
 """Several models that share the rollouts of a request, as one `Rollouts` port (ADR 0043).
 
-Rollouts are dealt out by number: each goes to the model that is farthest behind its share, so that the first n of them
+Each rollout, in the order of numbers, goes to the model that is farthest below its share, so that the first n of them
 are always divided as evenly as n allows, in whatever groups they come. A model that does not answer loses its rollouts
 to the others: they start again there, and `rollout_resumed` says why.
 """
@@ -90,7 +90,7 @@ class _Deal:
         return replace(self._group, tasks=tuple(tasks), context=context)
 
     def see(self, name: str, batch: Sequence[RolloutItem]) -> tuple[list[RolloutItem], list[tuple[str, RolloutTask]]]:
-        """What to pass on of a batch of a model, and the rollouts that go to others."""
+        """The items of a batch to pass on, and the rollouts that another model takes over."""
         forwarded: list[RolloutItem] = []
         moved: list[tuple[str, RolloutTask]] = []
         for item in batch:

@@ -93,7 +93,7 @@ def make_world(data_dir: str | None) -> World:
 
 
 def make_agent_model(args: AppArgs) -> ModelClient:
-    """What rollouts think with: the engine, with an observer beside it when one is configured."""
+    """The engine of the rollouts, combined with an observer if one is configured."""
     model = make_model(args)
     return model if args.observer is None else ModelWithObserver(model, make_model(args, args.observer))
 
@@ -140,7 +140,7 @@ def make_local_toolbox(perception: Perception, args: AppArgs) -> LocalToolbox:
 
 
 def make_locator(args: AppArgs, perception: Perception) -> Locator:
-    """What rates photos by looking at them; `asking_locator` adds what the model itself says."""
+    """The locator, which rates photos; `asking_locator` also asks the model."""
     routing = args.routing
     method = args.routing_method
     if method == "fixed":

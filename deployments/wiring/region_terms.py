@@ -1,4 +1,4 @@
-"""What a person has to know before parts of a photo may leave: to whom they go, and what is hidden in them first."""
+"""What a user must know before parts of a photo are sent: the receivers, and what is blurred before."""
 
 from __future__ import annotations
 

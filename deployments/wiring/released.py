@@ -1,4 +1,4 @@
-"""Whether the configured model is served as released, and what its tools then need to know."""
+"""Decides whether the configured model is served as released, and prepares its tools for that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of a bundle computed again: the recorded trajectories go to the same verifier, without network."""
+"""Computes the answer of a bundle again: the recorded trajectories go to the same verifier, without network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The broker as it is deployed: configuration in, one toolbox out, with its cache, providers and outgoing record."""
+"""Makes the toolbox of a configuration: the broker with its cache, its providers and its outgoing record."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Photos on their way in: fetched by URL, and decoded in a process of their own."""
+"""Incoming photos: fetching by URL, and decoding in a separate process."""

@@ -1,4 +1,4 @@
-"""Photos by URL. Everything that makes fetching for strangers safe is `SafeClient`'s; here are only the limits."""
+"""Fetches photos by URL. `SafeClient` makes fetching safe; this module has only the limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small photos decoded in a process of their own, while the gateway's loop works for the requests before them."""
+"""Decodes small photos in a separate process while the event loop of the gateway works on earlier requests."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class _ProcessDied(Exception):
 
 
 class PhotoProcess:
-    """Started when it is first missed, and again when it was lost. One that dies over a photo takes it along alone: the
-    photo is tried in a second process, for the first may have been ended by somebody while it was idle.
+    """It is started at the first use, and again after a loss. If it dies while it decodes a photo, only this photo
+    fails, after a second try: the first process may have been killed while it was idle.
     """
 
     def __init__(self, limits: PhotoLimits) -> None:

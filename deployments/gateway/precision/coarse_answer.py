@@ -1,7 +1,7 @@
-"""An answer that tells nothing finer than a unit: made field by field, so that a new field tells nothing by itself.
+"""Makes an answer that contains nothing finer than a unit. It is made field by field, so a new field is left out.
 
-The point is the centre of its unit. Radii are at least those of the unit, and rounded up, so that they do not tell how
-far from the centre the finer point was. What is said in words, and the evidence, may name a street: it is left out.
+The point is the centre of its unit. Radii are at least those of the unit, and rounded up, so that they do not reveal
+how far from the centre the finer point was. Texts and evidence may name a street, so they are left out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Events as they may leave the gateway: the course of a request without what was said, looked up or believed.
+"""Makes coarse events: the course of a request without texts, lookups and hypotheses.
 
-Kinds that are not listed here do not leave. An event keeps its number, so that numbers increase with gaps.
+Kinds that are not listed here are not written. An event keeps its number, so that numbers increase with gaps.
 """
 
 from __future__ import annotations

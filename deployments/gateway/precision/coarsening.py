@@ -1,8 +1,8 @@
-"""`gateway.max_precision`: what leaves the gateway, and which questions would find out more than it says.
+"""`gateway.max_precision`: what the gateway publishes, and which requests are refused because they would reveal more.
 
 Everything that callers get is read from the event log. Events are made coarse before they are written there, and files
-that tools made are not kept. An area of the caller's own could be moved until its edge finds the place: only units are
-asked about.
+that tools made are not kept. With small areas of their own, callers could find the place, so areas and claims must be
+units.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The unit that a point lies in: its centre, its reach and its names, down to the finest that may be told."""
+"""The unit that a point lies in: its centre, its radius and its names, down to the finest level that is allowed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What stands around every route: the access log, CORS, `HEAD`, and headers that are not for Ray."""
+"""Middleware around every route: the access log, CORS, `HEAD`, and headers that must not reach Ray."""

@@ -1,4 +1,5 @@
-"""Around every request: an id, a line in the log, a number in the metrics. Pure ASGI, so that streams stream."""
+"""Gives every request an id, a line in the log and a count in the metrics. Pure ASGI, so that streams are not
+buffered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of other sites: what a browser asks before it calls (a preflight), and what it may read of a reply."""
+"""CORS: preflight requests of browsers, and which replies pages of other sites may read."""
 
 from __future__ import annotations
 

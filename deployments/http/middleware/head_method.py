@@ -1,6 +1,6 @@
-"""`HEAD` is what `GET` would say, without its body (RFC 9110 section 9.3.2).
+"""Answers `HEAD` as `GET` without the body (RFC 9110 section 9.3.2).
 
-An event stream has no end and no length: there `HEAD` stays refused, so that it opens no log.
+For an event stream, which has no length, `HEAD` is refused, so that it opens no log.
 """
 
 from __future__ import annotations

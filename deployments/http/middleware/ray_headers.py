@@ -1,4 +1,4 @@
-"""Headers by which a client could steer Ray Serve itself are dropped before Serve sees them.
+"""Drops headers with which a client could control Ray Serve itself.
 
 Serve honours `x-request-timeout-seconds` (also upwards), `x-request-disconnect-disabled` (which would keep abandoned
 work running) and model ids; none of them is part of our interface. On the way back Serve puts an `X-Request-Id` of its

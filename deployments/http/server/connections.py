@@ -1,8 +1,8 @@
-"""Which connections the HTTP server keeps: so many in all, so many of one address.
+"""Limits the connections of the HTTP server, in total and for each address.
 
 A connection is fresh until its first whole request, busy while requests of it are worked on, and idle between two. When
-there are too many, the oldest fresh one makes room, then the one that has been idle longest; those at work stay. Who
-opens connections and sends nothing therefore crowds out himself: a caller's own is fresh for a moment only.
+there are too many, the oldest fresh one makes room, then the one that has been idle longest; those at work stay. A
+client that opens connections and sends nothing therefore loses its own connections first.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Connections:
         return any(ip in network for network in self._trusted)
 
     def forwarded_for(self, peer: str, header: str) -> str:
-        """Who stands behind a trusted proxy, as `X-Forwarded-For` names him: the last that is no trusted proxy itself.
+        """The client behind a trusted proxy, by `X-Forwarded-For`: the last that is no trusted proxy itself.
         Empty when it names none, or the peer is not trusted.
         """
         if not self.is_trusted(peer):

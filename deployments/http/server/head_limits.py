@@ -1,7 +1,7 @@
-"""The HTTP server under Serve with limits on what comes before a request is one, and with plain HTTP manners.
+"""The HTTP server under Serve, with limits for the head of a request.
 
-uvicorn's own protocol reads request lines and header fields without an end to size, number or time. `LimitedHttp`
-refuses what `gateway.connections` does not allow, before anybody is asked for a key. It also answers clients that have
+uvicorn's own protocol reads request lines and header fields without limits of size, number and time. `LimitedHttp`
+enforces the limits of `gateway.connections` before the key is checked. It also answers clients that have
 closed their sending side only, and sends HTTP/1.0 clients no chunks.
 
 Serve starts uvicorn with `http="auto"`; `install` sets what that stands for.
@@ -158,7 +158,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._refuse(self._status)
 
     def eof_received(self) -> bool | None:  # type: ignore[override]
-        """The client sends no more; whether it still reads, only sending something can tell."""
+        """The client sends no more. Only sending something can show whether it still reads."""
         cycle = self.cycle
         if self._in_head or cycle is None or cycle.response_complete or cycle.more_body:
             return None
