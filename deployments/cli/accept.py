@@ -92,10 +92,10 @@ def command(
     """Test a new engine: report its faults and the settings that correct them, and fit its calibration.
 
     Locates the shipped samples and your labelled photos (--photos), n rollouts each, in about half an hour. The same
-    command goes on where it stopped, and asks again about photos without an answer. A calibration that was fitted to
+    command continues where it stopped, and locates photos without an answer again. A calibration that was fitted to
     your photos is installed for this engine, dialect and tools: from then on its answers show percentages.
 
-    The exit code is 0 when nothing wrong was found, 3 when something was, 1 when the engine could not be run at all,
+    The exit code is 0 when no fault was found, 3 when there are faults, 1 when the engine could not run at all,
     2 for wrong use, 130 when interrupted.
     """
     if html is not None and not html.parent.is_dir():

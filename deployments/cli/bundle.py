@@ -46,7 +46,9 @@ def command() -> None:
     "--sign-with", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="An ed25519 private key in PEM."
 )
 @click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True, help="The service.")
-@click.option("--api-key", envvar="GEOTTS_API_KEY", help="Its key; better set GEOTTS_API_KEY.")
+@click.option(
+    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
+)
 def fetch(request_id: str, output: Path, sign_with: Path | None, url: str, api_key: str | None) -> None:
     """Fetch the bundle of REQUEST_ID from a service, check it, sign it if there is a key, and write it."""
     data = _fetched(request_id, url, api_key)

@@ -26,17 +26,29 @@ from tts.geodata.areas import WAYS
     "claims",
     multiple=True,
     required=True,
-    help=f"Where somebody says it is: the name of a town, region or country, or {WAYS}. Repeat it to compare places.",
+    help=f"The claimed place: the name of a town, region or country, or {WAYS}. Repeat the option to compare places.",
 )
-@click.option("-n", "--n-parallel", type=click.IntRange(1, MAX_PARALLEL), help="Rollouts that are not told the claim.")
+@click.option(
+    "-n",
+    "--n-parallel",
+    type=click.IntRange(1, MAX_PARALLEL),
+    help="Number of blind rollouts, which do not get the claim.",
+)
 @click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
-@click.option("--json", "form", flag_value="json", help="One JSON object a photo on stdout.")
-@click.option("--geojson", "form", flag_value="geojson", help="One GeoJSON FeatureCollection a photo on stdout.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON object for each photo on stdout.")
+@click.option(
+    "--geojson", "form", flag_value="geojson", help="Print one GeoJSON FeatureCollection for each photo on stdout."
+)
 @click.option("--local", is_flag=True, help="Run in this process (the default without --url).")
 @click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
-@click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
 @click.option(
-    "--deadline", "deadline_s", type=click.FloatRange(0.1, 3600), help="Seconds; then the best answer so far is given."
+    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
+)
+@click.option(
+    "--deadline",
+    "deadline_s",
+    type=click.FloatRange(0.1, 3600),
+    help="Time limit in seconds; then you get the best answer so far.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed; the same seed repeats an answer.")
 @click.option(
@@ -44,7 +56,7 @@ from tts.geodata.areas import WAYS
     type=click.Choice(["none", "summary", "full"]),
     default="summary",
     show_default=True,
-    help="How much of the trajectories --json carries.",
+    help="How much of the trajectories --json contains.",
 )
 @config_option
 @profile_options
@@ -54,8 +66,8 @@ def command(
 ) -> int:  # fmt: skip
     """Check whether PHOTOS were taken at the place of --claim.
 
-    The verdict is supported, contradicted or not decidable. The exit code is 0 when every photo was checked, whatever
-    came out; 1 when some failed, 2 when a claim names no place.
+    The verdict is supported, contradicted or not decidable. The exit code is 0 when every photo was checked, with any
+    verdict; 1 when some failed, 2 when a claim names no place.
     """
     if len(claims) > MAX_CLAIMED:
         raise click.BadParameter(f"at most {MAX_CLAIMED} places can be compared", param_hint="--claim")

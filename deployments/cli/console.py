@@ -67,7 +67,7 @@ def config_option(command: F) -> F:
         "args",
         type=_ConfigFile(),
         callback=resolve,
-        help="YAML file, or the name of a shipped one (geotts config path); the built-in defaults otherwise.",
+        help="YAML file, or the name of a shipped one (geotts config path). Default: the built-in values.",
     )(command)
     return click.option(
         "--set",
@@ -82,7 +82,7 @@ def config_option(command: F) -> F:
 
 
 _PROFILE_OPTIONS = (
-    ("providers", "NAMES", "Who serves the tools, in order of preference, e.g. google,amap,serper."),
+    ("providers", "NAMES", "Providers of the tools, in order of preference, e.g. google,amap,serper."),
     (
         "endpoint",
         "URL",

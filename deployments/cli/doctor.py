@@ -23,7 +23,7 @@ _MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow
 @config_option
 @partial(profile_options, to_run=False)
 def command(args: AppArgs, as_json: bool) -> int:
-    """Say what is installed, what is missing, what that costs, and how to mend it.
+    """Report what is installed, what is missing, what does not work without it, and what to do.
 
     The exit code is 1 when something is broken; things that are merely switched off do not count.
     """

@@ -15,7 +15,7 @@ _WAYS = [
         "--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True,
         help="The service; GEOTTS_URL does the same.",
     ),
-    click.option("--api-key", envvar="GEOTTS_API_KEY", help="An operator's key; better set GEOTTS_API_KEY."),
+    click.option("--api-key", envvar="GEOTTS_API_KEY", help="The key of an operator; GEOTTS_API_KEY does the same."),
 ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def drain(endpoint: str, url: str, api_key: str | None) -> None:
 @click.argument("endpoint")
 @_of_a_service
 def undrain(endpoint: str, url: str, api_key: str | None) -> None:
-    """ENDPOINT gets new conversations again."""
+    """Send new conversations to ENDPOINT again."""
     _print(_ask("POST", url, api_key, {"url": endpoint, "draining": False}))
 
 

@@ -133,7 +133,7 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
 @click.option("--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help=f"Default: standard output. mapbench reads {PARTS_FILE}.")
 def parts(logs: tuple[Path, ...], within_km: float, hits: int | None, parser: str, out: Path | None) -> None:
-    """Tell easy photos from hard ones by zero-shot LOGS of several models, joined by `index`.
+    """Divide photos into easy and hard ones by zero-shot LOGS of several models, joined by `index`.
 
     A photo is easy when enough logs come within the distance of its true position. Written beside the table of
     mapbench, the parts become its tags `easy` and `hard`.

@@ -105,7 +105,7 @@ def run(
 ) -> None:
     """Locate the photos of DATASET under PATH and record every trajectory, one JSON line a photo.
 
-    Stop it any way you like, kill -9 included: the same command goes on where it stopped, repeating and losing nothing.
+    You can stop it in any way, also with kill -9. The same command then continues; no photo is lost or repeated.
     The exit code is 1 when requests failed, which is not counted as not knowing.
     """
     options = LocateOptions(

@@ -29,8 +29,10 @@ _NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
     type=click.Path(path_type=Path),
     help="A file; or an existing folder, for one file a photo. Standard output otherwise.",
 )
-@click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", help="The service that knows a request.")
-@click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
+@click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", help="The service that has the request.")
+@click.option(
+    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
+)
 def command(sources: tuple[str, ...], form: str, output: Path | None, url: str, api_key: str | None) -> None:
     """Write answers in the format of another program.
 

@@ -78,8 +78,10 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     help="Rollouts in parallel (default: 4, or what the profile says).",
 )
 @click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
-@click.option("--json", "form", flag_value="json", help="One JSON object a photo on stdout.")
-@click.option("--geojson", "form", flag_value="geojson", help="One GeoJSON FeatureCollection a photo on stdout.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON object for each photo on stdout.")
+@click.option(
+    "--geojson", "form", flag_value="geojson", help="Print one GeoJSON FeatureCollection for each photo on stdout."
+)
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -87,8 +89,10 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 )
 @click.option("--local", is_flag=True, help="Run in this process (the default without --url).")
 @click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
-@click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key for --url; better set GEOTTS_API_KEY.")
-@click.option("--within", type=AreaType(), help=f"Where it must lie: {WAYS}")
+@click.option(
+    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
+)
+@click.option("--within", type=AreaType(), help=f"Area in which the place must lie: {WAYS}")
 @click.option(
     "--within-km",
     type=click.FloatRange(0, 20000, min_open=True),
@@ -104,12 +108,15 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     "--continue",
     "continues",
     metavar="ID",
-    help="Go on with this earlier request of the service: its answer is ruled out, or what you add is taken into "
+    help="Continue this earlier request of the service: its answer is ruled out, or what you add is taken into "
     "account. PHOTO is then a further photo of the place.",
 )
-@click.option("--fact", help="With --continue: what you know by now, in words.")
+@click.option("--fact", help="With --continue: a fact that you have learned, in words.")
 @click.option(
-    "--deadline", "deadline_s", type=click.FloatRange(0.1, 3600), help="Seconds; then the best answer so far is given."
+    "--deadline",
+    "deadline_s",
+    type=click.FloatRange(0.1, 3600),
+    help="Time limit in seconds; then you get the best answer so far.",
 )
 @click.option(
     "--radius",
@@ -120,7 +127,10 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     help="Precision wanted, in km.",
 )
 @click.option(
-    "--max-cost", "max_cost_usd", type=click.FloatRange(0, 1000, min_open=True), help="US dollars the models may cost."
+    "--max-cost",
+    "max_cost_usd",
+    type=click.FloatRange(0, 1000, min_open=True),
+    help="Limit for the cost of the models, in US dollars.",
 )
 @click.option(
     "--stop",
@@ -150,7 +160,7 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     type=click.Choice(["none", "summary", "full"]),
     default="summary",
     show_default=True,
-    help="How much of the trajectories --json carries.",
+    help="How much of the trajectories --json contains.",
 )
 @config_option
 @profile_options
@@ -159,9 +169,9 @@ def command(
     html: Path | None, report_exif: bool, not_there: tuple[str, ...], continues: str | None, fact: str | None,
     **fields: Any,
 ) -> int:  # fmt: skip
-    """Where were these photos taken?
+    """Find out where PHOTOs were taken.
 
-    PHOTO is a file, a folder, a glob, or - for stdin. The exit code is 0 when every photo got an answer (an honest "I
+    PHOTO is a file, a folder, a glob, or - for stdin. The exit code is 0 when every photo got an answer ("I
     do not know" is one), 1 when some failed, 130 when interrupted.
     """
     remote = None if local else url

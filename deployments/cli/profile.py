@@ -20,12 +20,12 @@ from tts.profiles import load_profile, profile_names
 
 @click.group()
 def command() -> None:
-    """The profiles there are, and the authors' own texts for those served as released."""
+    """List the profiles, and import the authors' texts for profiles that are served as released."""
 
 
 @command.command("list")
 def list_profiles() -> None:
-    """Every profile, one a line."""
+    """List the profiles, one on each line."""
     for name in profile_names():
         click.echo(f"{name}\t{load_profile(name).summary}")
 

@@ -28,7 +28,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="The schemas, as a model sees them.")
 @config_option
 def list_tools(args: AppArgs, as_json: bool) -> None:
-    """Every tool with its arguments."""
+    """List every tool with its arguments."""
     schemas = local_tools(without_gateway(args)).toolbox.schemas()
     if as_json:
         click.echo(orjson.dumps([schema.jsonable() for schema in schemas], option=orjson.OPT_INDENT_2))

@@ -1,1 +1,1 @@
-"""From clusters or a model's choice to the verdict: names, radii, level, and the evidence that is shown."""
+"""Makes the verdict from clusters or a model's choice: names, radii, level, and the evidence that is shown."""

@@ -1,4 +1,4 @@
-"""An entry of a ledger as evidence in the answer."""
+"""Turns an entry of a ledger into evidence of the answer."""
 
 from __future__ import annotations
 

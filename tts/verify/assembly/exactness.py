@@ -1,4 +1,4 @@
-"""How exact an answer is: both radii, the level and the confidence, made in one place so that they never disagree.
+"""Computes both radii, the level and the confidence of an answer together, so that they never contradict each other.
 
 The invariants, which `disagreements` checks on a finished verdict:
 
@@ -7,7 +7,7 @@ The invariants, which `disagreements` checks on a finished verdict:
   points of a circle are equally likely;
 * the level is the finest one whose limit the 50 % radius keeps, and no name is finer than the level;
 * the confidence is below 50 % for a target inside the 50 % radius, between 50 % and 90 % from there to the 90 % radius,
-  and 90 % or more from there on, also when it is told in whole percent.
+  and 90 % or more from there on, also when it is printed in whole percent.
 
 Where the 50 % radius is not the calibration's own, distances are stretched by as much, and the confidence with them:
 all three are of one distribution.
@@ -93,7 +93,7 @@ def level_of(p50_km: float) -> Level:
 
 
 def disagreements(verdict: Verdict) -> list[str]:
-    """What in a verdict does not fit together; empty for every verdict that is made here."""
+    """The contradictions within a verdict; empty for every verdict that is made here."""
     found = list(_of_one(verdict, verdict.target_radius_km))
     for number, candidate in enumerate(verdict.candidates):
         found += [f"candidate {number}: {problem}" for problem in _of_radii(candidate.radius_km)]

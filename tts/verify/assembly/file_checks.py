@@ -1,6 +1,6 @@
-"""What files claim about themselves, against the answer and against each other: position, time, zone and camera.
+"""Compares the claims of files (position, time, zone, camera) with the answer and with each other.
 
-The claims are read beside the answer and after it: nothing here can move it.
+The claims are read after the answer is known, so they cannot change it.
 """
 
 from __future__ import annotations

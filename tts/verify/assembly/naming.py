@@ -1,4 +1,4 @@
-"""Names for a point, at the level that its radius supports: nobody is told a street when only a region is known."""
+"""Names for a point, at the level that its radius supports: an answer names no street if only the region is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From clusters and ledgers to a verdict a person can check."""
+"""Makes a verdict from clusters and ledgers, with evidence that a person can check."""
 
 from __future__ import annotations
 

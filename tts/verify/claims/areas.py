@@ -1,4 +1,4 @@
-"""Which points lie in a claimed place, and how likely it is before anything of the photo is known."""
+"""Decides which points lie in a claimed place, and gives its prior probability."""
 
 from __future__ import annotations
 

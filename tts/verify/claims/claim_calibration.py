@@ -1,10 +1,10 @@
-"""From the mass of a belief in a claimed area to the probability that the claim is true.
+"""Computes the probability that a claim is true from the mass of a belief in the claimed area.
 
-A belief is not wrong equally often at both ends: a logistic function of its log-odds was fitted to claims about drawn
-scenes (`geotts bench check --write`, seeds apart from those that are measured). It ships for the embedded engine and
-its own tools. For other engines the mass under their own fitted radii (`geotts accept`) stands as it is. How much
-likelier the photo made a place (the Bayes factor) is no feature: it is huge for any small place with some mass, also
-where most of the belief lies elsewhere.
+A belief is not equally reliable for likely and for unlikely areas. Therefore a logistic function of its log-odds was
+fitted to claims about drawn scenes (`geotts bench check --write`, seeds apart from those that are measured). It ships
+for the embedded engine and its own tools. For other engines the mass under their own fitted radii (`geotts accept`)
+stands as it is. How much likelier the photo made a place (the Bayes factor) is no feature: it is huge for any small
+place with some mass, also where most of the belief lies elsewhere.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From the weighed claim and its evidence to the result of a check.
+"""Makes the result of a check from the weighed claim and its evidence.
 
-`supported` needs a high probability, and that the photo made the place likelier than it was before anybody looked at
-it. `contradicted` needs a low one, and either a photo that speaks against the place or one that is sure of another. All
-else is not decidable, and says why.
+`supported` needs a high probability that is above the prior probability of the place. `contradicted` needs a low
+probability, and a photo that contradicts the place or clearly shows another one. Everything else is not decidable, and
+the result gives the reason.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Evidence for and against a claimed place, as a person can follow it: rollout, tool call, quote.
+"""Evidence for and against a claimed place that a person can check: rollout, tool call, quote.
 
-The ledger is built as if a rollout had answered with the claimed place, and again with the best place outside it. What
-supports the one and not the other tells them apart. A lookup in the words of the claim that nobody read in the photo
-repeats the claim and supports nothing.
+The ledger is built as if a rollout had answered with the claimed place, and again with the best place outside it.
+Evidence that supports only one of them distinguishes the places. A lookup of words that are in the claim and not in the
+photo repeats the claim and is no evidence.
 """
 
 from __future__ import annotations

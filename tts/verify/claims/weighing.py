@@ -1,8 +1,8 @@
-"""How probable a claimed place is, by what the photo shows and by rollouts that were not told of the claim.
+"""Computes how probable a claimed place is, from the text in the photo and from blind rollouts.
 
 Two distributions answer: that of the blind rollouts' votes under the calibration of the engine, and that of the
-lettering that was read (`tts.verify.evidence.reading_belief`). The claim enters neither. What they leave in the claimed
-area is its mass; a calibration that was fitted to drawn scenes turns it into a probability
+lettering that was read (`tts.verify.evidence.reading_belief`). The claim enters neither. Their mass in the claimed
+area is used; a calibration that was fitted to drawn scenes turns it into a probability
 (`tts.verify.claims.claim_calibration`).
 """
 

@@ -1,4 +1,4 @@
-"""Which calibration a configuration answers with, and whether it was fitted to its engine."""
+"""Chooses the calibration for a configuration, and states whether it was fitted to its engine."""
 
 from __future__ import annotations
 

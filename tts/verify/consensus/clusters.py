@@ -1,4 +1,4 @@
-"""Where the votes meet: clusters at several scales, and a robust centre.
+"""Clusters the votes at several scales, and finds a robust centre.
 
 Every candidate point collects from every vote a heavy-tailed share (Cauchy) at four scales: street, town, region,
 country. A wrong vote far away then costs nothing, two votes 300 km apart still speak for the same region, and the

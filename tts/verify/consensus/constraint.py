@@ -1,7 +1,7 @@
-"""The caller's area against the photo: votes inside it, and what is found when the photo speaks against it.
+"""Compares the caller's area with the photo: votes inside it, and the result if the photo contradicts the area.
 
-A constraint is never evidence for itself. Where what was read speaks against the area, or where a firm vote outside
-outweighs everything inside, nothing inside is answered: the verdict names the best place outside.
+A constraint is never evidence for itself. If the text of the photo contradicts the area, or if a vote with firm
+evidence outside outweighs all votes inside, the verdict gives no point inside; it names the best place outside.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far the rollouts of one request are copies of each other: an estimate of ρ from what they rest on.
+"""Estimates ρ, the dependence of the rollouts of one request, from the statements on which they rest.
 
 ρ is the probability that two rollouts share their draw. Independent rollouts that reach one town rest on different
 statements; copies rest on the same one. Only rollouts that rest on something can be compared.

@@ -1,8 +1,8 @@
-"""How much a stated point looks like one that models name when they only guess.
+"""Estimates whether a stated point is a guess.
 
-Answers of several sources cannot be told apart by who gives them, but what they name tells something: who does not know
-names a place where many people live, stands exactly on the centre of the town, or gives a town and a point that do not
-belong together. Each costs a vote a little of its weight.
+A model that guesses often names a place where many people live, gives exactly the centre of a town, or gives a town and
+a point that do not fit together. Each of these reduces the weight of a vote a little. The source of an answer is not
+used.
 
 The weights (`tts/data/weights/votes.yaml`) were chosen by hand after a random search over 6600 settings, with IMAGEO-2
 (889 photos, four models) and MAPBench (2500 photos, three models) both in view, so that no threshold of either falls

@@ -1,7 +1,7 @@
-"""Calibrations that were fitted on this machine, kept for one engine, dialect and set of tools each.
+"""Calibrations that were fitted on this machine, each for one engine, dialect and set of tools.
 
-They lie in the user's data folder and survive upgrades. Each holds for what its name says: other weights, another
-dialect or other providers of tools make other errors.
+They are in the user's data folder and survive upgrades. Each is valid for the engine, dialect and tools in its name,
+because other weights, dialects or providers make other errors.
 """
 
 from __future__ import annotations

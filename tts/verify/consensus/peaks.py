@@ -1,4 +1,4 @@
-"""The places that a belief is about: the answer first, then what else is likely and lies apart from it.
+"""Finds the peaks of a belief: the answer first, then other likely places at a distance from it.
 
 Rollouts that state what they read have a belief over towns, and its peaks are the fullest discs in it. Of other
 rollouts it is known what they answered: their clusters are the peaks.

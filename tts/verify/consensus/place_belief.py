@@ -1,4 +1,5 @@
-"""Where a photo may have been taken, as a distribution over points: the votes of rollouts, what was read, or both.
+"""The belief about the place of a photo, as a distribution over points: from votes, from the text that was read, or
+both.
 
 The votes give their clusters, and the calibration says how far off such answers are: the distribution around the first
 cluster is that of its errors. Errors that are as large as the way to another cluster are, for the most part, errors in

@@ -1,4 +1,4 @@
-"""What all rollouts read, weighed together: one belief where each rollout had a part of the evidence.
+"""Combines the lines that all rollouts read into one belief, because each rollout may have only a part of the evidence.
 
 Rollouts that state the lines they go by (`Hypothesis.read`) each followed some of them, enlarged one or another, or had
 one read as another language. Their answers are votes; their lines are evidence, and evidence adds up where votes only

@@ -1,8 +1,8 @@
-"""What speaks for the places that the caller ruled out.
+"""Finds evidence for places that the caller ruled out.
 
-They get no vote and no answer. A rejection is the caller's word, as an area is, and it is not evidence. Where the photo
-or the tools point to such a place more firmly than to all others, the answer says so first; the best place that is left
-is still given, because whoever rejects an answer asks for the next one.
+They get no vote and no answer. A rejection is a constraint of the caller, like an area, and it is no evidence. If the
+photo or the tools support such a place more than all others, the answer says this first. It still gives the best of the
+other places, because a caller who rejects an answer asks for the next one.
 """
 
 from __future__ import annotations

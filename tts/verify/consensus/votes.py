@@ -1,4 +1,4 @@
-"""From ledgers to votes: how much each rollout's point should count, and over which area it speaks.
+"""Makes votes from ledgers: the weight of each rollout's point, and the area for which it counts.
 
 A vote is weighed by its evidence (log-odds, added up) and shared with the rollouts that rest on the same tool
 statements. Nothing about a rollout's order, number, confidence or style enters.

@@ -1,1 +1,1 @@
-"""What supports a claim and what speaks against it: the evidence ledger and its checks."""
+"""The evidence for and against claims: the evidence ledger and its checks."""

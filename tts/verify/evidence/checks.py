@@ -1,4 +1,4 @@
-"""The claims of a rollout held against the world: borders, seas, telephone prefixes, names, citations."""
+"""Checks the claims of a rollout against geographic facts: borders, seas, telephone prefixes, names, citations."""
 
 from __future__ import annotations
 

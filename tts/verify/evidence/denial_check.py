@@ -1,7 +1,7 @@
-"""What became of a hint that says where the photo was not taken.
+"""Checks a hint that says where the photo was not taken.
 
-Like any hint it is held against the answer and what was read, and is evidence for neither. It is contradicted where a
-hint that names the place would agree, and agrees where that would be contradicted.
+Like any hint, it is compared with the answer and with the text of the photo, and it is never evidence. The result is
+the opposite of the result of a hint that names this place.
 """
 
 from __future__ import annotations

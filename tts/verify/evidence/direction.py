@@ -1,7 +1,7 @@
-"""Whether a line that was read speaks for the point of a rollout or against it, by what the line says about countries.
+"""Decides whether a line of text supports or contradicts the point of a rollout, by the countries that it indicates.
 
-That a line stands in the photo makes a claim about it true; it does not make it a reason for the answer. Arabic wording
-is a true statement and speaks against China.
+A claim that quotes a line of the photo is true, but it need not support the answer: an Arabic text is a true
+observation, and it contradicts China.
 """
 
 from __future__ import annotations

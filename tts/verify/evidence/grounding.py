@@ -1,4 +1,4 @@
-"""How firmly a rollout's point rests on something outside itself."""
+"""Grounding: how much a rollout's point rests on tool results, or on text that was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the caller's hint: a claim like any other, held against what was read and looked up.
+"""Checks the caller's hint against the text of the photo and the results of lookups.
 
 Where lettering was read, the belief from it decides, weighed without the hint. Else a firm verdict does. A rollout has
 heard the hint, so that one which rests on nothing outside itself confirms nothing. Only an answer in the place that is

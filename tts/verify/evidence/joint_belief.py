@@ -1,4 +1,4 @@
-"""Beliefs about several places at once, of which each pair lies within some distance of each other.
+"""Joint beliefs about several places, of which each pair lies within a given distance.
 
 Each photo has a belief of its own, from its own lettering. Together, every combination of places counts in proportion
 to what each photo says of its place, as far as no pair is farther apart than it can be. The combinations are sampled:

@@ -1,4 +1,4 @@
-"""The evidence ledger of one rollout: its claims, and what became of each.
+"""The evidence ledger of one rollout: its claims, and the finding for each.
 
 Built by `tts.verify.evidence.ledger_builder`; weighed by `tts.verify.consensus.votes`; shown in the answer.
 """

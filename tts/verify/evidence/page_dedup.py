@@ -1,4 +1,5 @@
-"""Which search hits are one page: the same address however it is written, or the same words at another address."""
+"""Recognises search hits that are one page: the same address in another spelling, or the same text at another
+address."""
 
 from __future__ import annotations
 

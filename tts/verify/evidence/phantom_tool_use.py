@@ -1,7 +1,7 @@
-"""Claims to have looked where no look was taken.
+"""Finds statements of a rollout about tool calls that it did not make.
 
-A rollout that says "the satellite view confirms it" without such a call has made that up, and what it made up weighs
-against it. Only statements in the past or present tense count; intentions and conditions do not.
+A rollout that says "the satellite view confirms it" without such a call has invented this, and the invention
+counts against it. Only statements in the past or present tense count; intentions and conditions do not.
 """
 
 from __future__ import annotations

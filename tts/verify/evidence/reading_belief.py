@@ -1,7 +1,7 @@
-"""What the photo itself says: a belief from the lettering that was read, without the caller's area and hint.
+"""The belief from the text in a photo, without the caller's area and hint.
 
-It is what a constraint, a hint and the other photos of a request are held against. Lines count as in the pooled vote;
-lookups count only where their query was read in the photo, so that a caller's word is never found again as evidence.
+Constraints, hints and the other photos of a request are compared with it. Lines count as in the pooled vote. A lookup
+counts only if its query was read in the photo, so that words of the caller never become evidence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Photos that are given as one place and cannot be: each is weighed by itself, and the beliefs are compared.
+"""Detects photos that are sent as one place but show different places: it compares the belief of each photo.
 
 Two photos are of different places when their lettering fits no country together, or when both name towns far apart.
 """

@@ -1,4 +1,4 @@
-"""What tools stated in a rollout, and what was read off the photo: the only things that can support a claim."""
+"""The possible sources of evidence: statements of tools in a rollout, and text that was read in the photo."""
 
 from __future__ import annotations
 

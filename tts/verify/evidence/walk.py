@@ -1,7 +1,7 @@
-"""Photos of several places within reach of each other: what each says, and what the others add to it.
+"""Walks: photos of several places within reach of each other. Computes the belief of each photo, given the others.
 
-The evidence stays apart: a photo's lettering speaks for its own place. What the others say enters as a constraint: its
-place lies within reach of theirs. Two photos contradict each other when what they say hardly fits within reach.
+The evidence is kept apart: the text of a photo counts for its own place. The other photos are a constraint: the place
+lies within reach of theirs. Two photos contradict each other if their beliefs hardly fit within reach.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The words in which contradictions are told: what the photo says, and what the caller said."""
+"""The texts of contradictions between the photo and the caller."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The verifier's own questions: what they are about, what is asked, and what the answers change (ADR 0042)."""
+"""The verifier's own questions: their candidates, their tool calls, and their effect on the votes (ADR 0042)."""

@@ -1,4 +1,4 @@
-"""The places that the verifier may ask about: final answers, and places that a rollout passed by.
+"""The candidates of the verifier's questions: final answers, and places that a rollout passed by.
 
 Three kinds are passed by: what a rollout believed in an earlier turn, a place that a tool stated and that bears a line
 of the photo, and the town of a page that bears one. The last two count only where the leading answer is not known to

@@ -1,10 +1,10 @@
-"""The course of the verifier's questions: which comes next, and what all answers together say about the candidates.
+"""Chooses the next question of the verifier, and combines all answers for each candidate.
 
-Nothing here calls a tool: whoever drives it takes the calls from `next_calls` and gives the results to `take`. The same
+This module calls no tool: its caller gets the calls from `next_calls` and passes the results to `take`. The same
 trajectories and results give the same calls, so that a recorded inquiry can be repeated (`geotts bundle replay`).
 
-A line comes first that some candidates are known to bear and others not. A line that nobody asked for is asked openly
-once, of nobody: what is found there may become a candidate, and gains nothing by it.
+A line comes first if it is known at some candidates and not at others. A line for which no rollout searched is searched
+once without naming a candidate: a place that is found may become a candidate, but gets no gain from this.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One question about a line of the photo: of each candidate in the same words, or openly of nobody.
+"""One question about a line of the photo: for each candidate in the same words, or open, without a candidate.
 
 A search of the web names the line and the town of the candidate, a search for places names the line and is restricted
 to the candidate's country. The tool, the line and the form are the same for all candidates of a round.

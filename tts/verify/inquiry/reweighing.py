@@ -1,4 +1,4 @@
-"""Votes and ledgers after an inquiry: weights by what was found, and an entry for each place that was asked about."""
+"""Changes votes and ledgers after an inquiry: new weights, and an entry for each place that was asked about."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""What rounds of questions say about candidates, as log-likelihood ratios in nats.
+"""The gains of candidates from rounds of questions, as log-likelihood ratios in nats.
 
 In a round the same question is asked of each candidate. A tool finds a line where the photo was taken with probability
-`found_there`, and anywhere else with `found_elsewhere`. A candidate gains what its own outcome says more than the mean
-of the round: the gains of a round add up to 0, a round in which all outcomes are equal changes nothing, and so being
-asked never helps. A round with a call that failed or told nothing is void for all.
+`found_there`, and anywhere else with `found_elsewhere`. The gain of a candidate is the log-likelihood
+of its own outcome minus the mean of the round. The gains of a round add up to 0, and a round with equal outcomes
+changes nothing, so a candidate never gains by being asked about. A round with a call that failed or returned nothing is
+void for all.
 """
 
 from __future__ import annotations

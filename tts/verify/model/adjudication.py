@@ -1,4 +1,4 @@
-"""From a model's opinion to what may be done with it: the ledger has the last word."""
+"""Adjudication: applies a model's opinion as far as the ledgers allow it."""
 
 from __future__ import annotations
 

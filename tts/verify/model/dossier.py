@@ -1,8 +1,8 @@
-"""What a verifier model is shown: each branch condensed to its claim and the evidence for and against it.
+"""The input of a verifier model: each branch, condensed to its claim and the evidence for and against it.
 
-Branches are shuffled and named by letters, without scores, confidences, votes or style: nothing but what a tool
-returned or the photo shows may tip the scales. Text of tools and models stands in quotes; lines that give orders to
-their reader are left out. Evidence is dealt out branch by branch, firmest first, until the token budget is spent.
+Branches are shuffled and named by letters, without scores, confidences, votes or style: only results of
+tools and the photo may influence the choice. Text of tools and models is quoted; lines with instructions to their
+reader are left out. Evidence is added branch by branch, firmest first, until the token budget is spent.
 """
 
 from __future__ import annotations

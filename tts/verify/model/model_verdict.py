@@ -1,4 +1,5 @@
-"""The verdict when a verifier model has chosen: its branch and reasons, our radius, names and evidence."""
+"""The verdict after the choice of a verifier model: its branch and reasons, with calibrated radii, names and
+evidence."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a verifier model has to say, as one JSON object: reasons that cite evidence, then a choice.
+"""The opinion of a verifier model, as one JSON object: reasons that cite evidence, then a choice.
 
-`read_opinion` accepts no choice that is not a branch, and no reasons that cite nothing or something unknown. What it
-refuses is told to the model once.
+`read_opinion` accepts no choice that is not a branch, and no reasons that cite nothing or something unknown. If it
+refuses an opinion, the model gets the reason, once.
 """
 
 from __future__ import annotations

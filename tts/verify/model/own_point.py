@@ -1,7 +1,7 @@
-"""What the ledgers say of a point that the verifier model put together itself.
+"""Ledgers for a point that the verifier model has made itself, and that no rollout has.
 
-A ledger checks the point of its rollout: how far what was found lies from it, which country it is in. Where the answer
-is another point, these statements would be about a place that nobody is given. They are made anew for the answer.
+A ledger checks the point of its rollout: how far what was found lies from it, which country it is in. If the answer
+is another point, these statements are about the wrong place. This module makes them again for the answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a thinking model thought, apart from what it then says.
+"""Separates the reasoning of a thinking model from its reply.
 
 Servers split the reasoning off, or leave it in the text up to `</think>`; the engines put it back between its tags. It
 is never read as the opinion, and a thinking model is never bound by a grammar, which would cut its thought off.

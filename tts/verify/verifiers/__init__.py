@@ -1,1 +1,1 @@
-"""What answers the `Verifier` port: by consensus, by a model, and verifiers that stand in front of another."""
+"""The implementations of the `Verifier` port: by consensus, by a model, and wrappers around another verifier."""

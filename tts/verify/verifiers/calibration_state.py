@@ -1,4 +1,4 @@
-"""Says of every verdict what its radius and confidence rest on."""
+"""Adds to every verdict the state of the calibration of its radii and confidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verifier with the check of a claim behind it.
+"""A verifier that adds the check of a claim to the verdict of another.
 
 The answer is that of the blind rollouts alone: a check never changes it. Rollouts that test the claim
 (`VerifyRequest.testing`) give evidence, and count for nothing else.

@@ -1,4 +1,4 @@
-"""The answer of last resort: when the verifier is down, slow or silent, the caller still gets the best there is."""
+"""The fallback answer: if the verifier fails or does not answer in time, the caller gets an unchecked answer."""
 
 from __future__ import annotations
 

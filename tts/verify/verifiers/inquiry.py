@@ -1,8 +1,8 @@
-"""The verifier that asks: it spends tool calls on what separates the leading places, then the consensus decides.
+"""The verifier with an inquiry: it makes tool calls that distinguish the leading places, then the consensus decides.
 
-Without calls to spend everything is as the consensus has it. Each call is an event with the verifier as its asker, goes
-through the same broker as those of rollouts, and counts in the usage of the request. A call that was recorded before,
-in an earlier look at the same request or in a bundle, is not made again.
+Without a budget of calls, the verdict is that of the consensus. Each call is an event with the verifier as its asker,
+goes through the same broker as those of rollouts, and counts in the usage of the request. A call that was recorded
+before, in an earlier look at the same request or in a bundle, is not made again.
 """
 
 from __future__ import annotations

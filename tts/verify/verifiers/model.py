@@ -3,8 +3,8 @@
 The model sees the photo and a dossier (`tts.verify.model.dossier`) and gives an opinion (`tts.verify.model.opinion`).
 More branches than one dossier should hold are judged in rounds, as in a tournament. The opinion moves the answer only
 as far as the evidence allows: a branch that the ledger contradicts, or that rests on nothing while another rests on
-something, is not chosen. Whatever happens (the model is down, slow, too dear, writes garbage, refuses), the consensus
-verdict is given before the deadline.
+something, is not chosen. If the model fails, is too slow or too expensive, refuses, or writes an unusable opinion, the
+consensus verdict is given before the deadline.
 """
 
 from __future__ import annotations
