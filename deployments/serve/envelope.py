@@ -6,12 +6,14 @@ The transports of engines, verifiers and rollouts record the egress (`tts.net.eg
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from tts.aio import Send, beside, closing, stream
+from deployments.serve.lost_replica import raise_if_counted_as_lost
+from tts.aio import Send, closing, first_to_end, stream
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
 from tts.net.egress import EGRESS
@@ -32,38 +34,53 @@ class Envelope(Generic[T]):
 async def seal(batches: AsyncIterator[Sequence[T]], request_id: str) -> AsyncIterator[Envelope[T]]:
     """Batches in envelopes. What leaves is told at once, in an envelope of its own where no batch is ready: it is known
     also when the request is cancelled in the next moment. Closing this closes the batches.
+
+    Raises:
+        ReplicaLost: this process stood still for so long that its reader has given it up.
     """
 
     async def produce(send: Send[Envelope[T]]) -> None:
-        async def tell() -> None:
-            if egress := EGRESS.take(request_id):
-                await send(Envelope((), egress))
-
+        sealing = _Sealing(request_id, send)
         with EGRESS.watch(request_id) as news:
-
-            async def tell_all() -> None:
-                while True:
-                    try:
-                        async with asyncio.timeout(BEAT_S):
-                            await news.wait()
-                    except TimeoutError:
-                        await send(Envelope(()))  # the beat
-                        continue
-                    news.clear()
-                    await tell()
-
             try:
-                async with beside(tell_all()), closing(batches) as items:
-                    async for batch in items:
-                        await send(Envelope(batch, EGRESS.take(request_id)))
+                await first_to_end(sealing.forward(batches), sealing.beat(news))
             except GeoTTSError:
-                await tell()
+                await sealing.report_egress()
                 raise
-            await tell()
+            await sealing.report_egress()
 
     async with aclosing(stream(produce, maxsize=1)) as envelopes:  # batches merge while the reader is slow
         async for envelope in envelopes:
             yield envelope
+
+
+@dataclass(frozen=True, slots=True)
+class _Sealing(Generic[T]):
+    request_id: str
+    send: Send[Envelope[T]]
+
+    async def forward(self, batches: AsyncIterator[Sequence[T]]) -> None:
+        async with closing(batches) as items:
+            async for batch in items:
+                await self.send(Envelope(batch, EGRESS.take(self.request_id)))
+
+    async def beat(self, news: asyncio.Event) -> None:
+        """Report what leaves as soon as there is any, and every `BEAT_S` without any that this process works."""
+        while True:
+            waiting_since = time.monotonic()
+            try:
+                async with asyncio.timeout(BEAT_S):
+                    await news.wait()
+            except TimeoutError:
+                raise_if_counted_as_lost(time.monotonic() - waiting_since)
+                await self.send(Envelope(()))
+                continue
+            news.clear()
+            await self.report_egress()
+
+    async def report_egress(self) -> None:
+        if egress := EGRESS.take(self.request_id):
+            await self.send(Envelope((), egress))
 
 
 async def unseal(envelopes: AsyncIterator[Envelope[T]]) -> AsyncIterator[Sequence[T]]:

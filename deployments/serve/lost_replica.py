@@ -39,6 +39,16 @@ async def streamed_items(response: Any, silent_s: float = SILENT_S) -> AsyncIter
         raise _silent(silent_s) from None
 
 
+def raise_if_counted_as_lost(waited_s: float) -> None:
+    """For a stream whose beat comes after `waited_s`: its reader has given it up, and another replica does the work.
+
+    Raises:
+        ReplicaLost: this process stood still for `SILENT_S`, as one does that was stopped or had no processor.
+    """
+    if waited_s > SILENT_S:
+        raise ReplicaLost(f"this replica stood still for {waited_s:.0f} s, and its work was given to another")
+
+
 async def _first(response: Any, items: AsyncIterator[Any], silent_s: float) -> Any:
     first = spawn(_next(items), name="first item")
     try:

@@ -6,6 +6,7 @@ import re
 import re._constants as op
 import re._parser as parser
 from collections.abc import Iterator
+from typing import Any
 
 _REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 _MANY = 20  # from so many on, a bounded repeat counts as one without a bound
@@ -41,7 +42,7 @@ def _leads(items: parser.SubPattern, before: str) -> Iterator[tuple[str, str]]:
         before += _text(kind, value, 0)
 
 
-def _bodies(kind: int, value: object) -> list[parser.SubPattern]:
+def _bodies(kind: int, value: Any) -> list[parser.SubPattern]:
     if kind in _REPEATS:
         return [value[2]]
     if kind is op.SUBPATTERN:
@@ -57,7 +58,7 @@ def _sample(items: parser.SubPattern, choice: int) -> str:
     return "".join(_text(kind, value, choice) for kind, value in items)
 
 
-def _text(kind: int, value: object, choice: int) -> str:
+def _text(kind: int, value: Any, choice: int) -> str:
     """One text that this item matches, or nothing where it may match nothing."""
     if kind is op.LITERAL:
         return chr(value)
@@ -74,7 +75,7 @@ def _text(kind: int, value: object, choice: int) -> str:
     return _sample(bodies[choice % len(bodies)], choice) if bodies else ""
 
 
-def _members(items: list) -> str:
+def _members(items: list[Any]) -> str:
     named = "".join(
         chr(value) if kind is op.LITERAL else chr(value[0]) if kind is op.RANGE else _CATEGORIES[value]
         for kind, value in items

@@ -6,7 +6,7 @@ from tts.aio.deadline import Deadline
 from tts.aio.growing_merge import GrowingMerge
 from tts.aio.limits import Limiter, Turnstile
 from tts.aio.streams import Channel, Send, batches, closing, coalesce, merge, run_all, stream
-from tts.aio.tasks import beside, cancel_and_wait, heeding_cancels, spawn, to_its_end
+from tts.aio.tasks import beside, cancel_and_wait, first_to_end, heeding_cancels, spawn, to_its_end
 
 __all__ = [
     "Channel",
@@ -20,6 +20,7 @@ __all__ = [
     "cancel_and_wait",
     "closing",
     "coalesce",
+    "first_to_end",
     "heeding_cancels",
     "merge",
     "run_all",

@@ -41,6 +41,18 @@ async def beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[Callable[[], Awa
         await cancel_and_wait(task)
 
 
+async def first_to_end(*works: Coroutine[Any, Any, None]) -> None:
+    """Run all until one ends; cancel the others. What the one raises is passed on."""
+    tasks = [spawn(work, name="first to end") for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            await cancel_and_wait(task)
+
+
 async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
     """Cancel `task` and wait for it; its own outcome is dropped, ours (a cancellation) is not."""
     task.cancel()

@@ -2,13 +2,15 @@
 
 import asyncio
 import pickle
+import time
 from contextlib import aclosing
 
 import pytest
 
+from deployments.serve import envelope, lost_replica
 from deployments.serve.envelope import Envelope, seal, unseal
 from tts.domain.outgoing import Outgoing
-from tts.errors import ModelError
+from tts.errors import ModelError, ReplicaLost
 from tts.net.egress import EGRESS
 
 ID = "loc_envelope"
@@ -81,3 +83,28 @@ async def test_the_process_that_asked_hands_it_on_and_sees_batches_only():
 
     assert [batch async for batch in unseal(from_elsewhere())] == [["a batch"]]
     assert EGRESS.take(ID) == (sent,)
+
+
+async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(monkeypatch):
+    monkeypatch.setattr(lost_replica, "SILENT_S", 0.2)
+    monkeypatch.setattr(envelope, "BEAT_S", 0.05)
+    turns, closed = [], asyncio.Event()
+
+    async def engine():
+        try:
+            while True:
+                turns.append(len(turns))
+                yield [turns[-1]]
+                await asyncio.sleep(0.3)  # a turn; the beat is due before it
+        finally:
+            closed.set()
+
+    async with aclosing(seal(engine(), ID)) as envelopes, asyncio.timeout(5):
+        await anext(envelopes)
+        await asyncio.sleep(0.06)
+        time.sleep(0.4)  # noqa: ASYNC251 - as SIGSTOP does, it stops the whole process
+        with pytest.raises(ReplicaLost, match="stood still"):
+            async for _ in envelopes:
+                pass
+    assert closed.is_set()
+    assert len(turns) <= 2  # the turn that was due in the same moment may have begun
