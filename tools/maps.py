@@ -20,7 +20,7 @@ Style = Literal["map", "satellite"]
 
 @dataclass(frozen=True, slots=True)
 class MapPicture:
-    """An encoded picture, what it shows, and how honest it is: `note` states its true resolution and its sources."""
+    """An encoded picture and what it shows. `note` states its true resolution and its sources."""
 
     data: bytes
     media_type: str

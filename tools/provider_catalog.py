@@ -1,7 +1,7 @@
 """The set of broker tools that a configuration asks for, and the clients that their providers use.
 
-Each ability (places, maps, web) is served by the first configured provider that has it. `amap` serves mainland China
-and the next one the rest. A key that is missing is said at start, by the name of its variable.
+Each ability (places, maps, web) is served by the first configured provider that has it. `amap` serves mainland China,
+and the next provider serves all other places. If a key is missing, the start fails and names its variable.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _HTTPS, _HTTP = 443, 80
 
 @dataclass(frozen=True, slots=True)
 class Offline:
-    """The providers that need nothing: they fill what no configured provider has."""
+    """The providers without key and network. They serve the abilities that no configured provider has."""
 
     places: PlacesProvider
     countries: CountryProvider
@@ -104,7 +104,7 @@ def build_catalog(
     transport: httpx.AsyncBaseTransport | None = None,
     public_url: str | None = None,
 ) -> Catalog:
-    """Tools for the configured providers, and those of a released `system` beside them. `texts` are its schemas.
+    """Tools for the configured providers, and the tools of a released `system`. `texts` are its schemas.
     `transport` stands in for the network, `public_url` is where search services reach the gateway.
 
     Raises:
@@ -228,7 +228,8 @@ class _Maker:
         *,
         any_reply: bool,
     ) -> Sources:
-        """Of released tools: the service that their name says where it is configured, else a stand-in of its form."""
+        """The services of released tools: the service in the tool's name if it is configured, else another one in the
+        same form."""
         have = self.config.providers
         pages = web[0] if web else None
         amap_source: AmapSource = AmapStandIn(places)

@@ -56,7 +56,7 @@ class PhotoWebProvider(Protocol):
 
 
 class ImageSearchProvider(Protocol):
-    """Where pictures like a region of the photo are found. The photo is named by its hash."""
+    """Finds pictures that look like a region of the photo. The photo is named by its hash."""
 
     @property
     def name(self) -> str:
@@ -127,7 +127,7 @@ async def found_pages(provider: WebProvider, query: str, *, limit: int, context:
 
 
 def image_search_tool(provider: ImageSearchProvider) -> Tool:
-    """`image_search` that answers from what was recorded; `tools.regions` has the one over live services."""
+    """`image_search` with recorded results; `tools.regions` has the tool for live services."""
 
     async def search(arguments: ImageSearchArguments, box: Box, context: ToolContext) -> Sequence[WebFact]:
         photo = context.photo_hashes()[box.photo]
@@ -176,7 +176,8 @@ def _joined(
 
 
 def numbered(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:
-    """The best of each part, counted through. A failed part leaves its siblings; of all failed, the first speaks."""
+    """The best results of each part, with consecutive numbers. A failed part is left out; if all fail, the first error
+    is raised."""
     facts: list[WebFact] = []
     for part in parts:
         hits = [fact for fact in part.facts if isinstance(fact, WebFact)] if isinstance(part, Observation) else []
@@ -191,7 +192,7 @@ def numbered(parts: Sequence[Observation | ToolError], limit: int, context: Tool
 
 
 def tells_of_photo(hit: WebFact) -> bool:
-    """Whether a page is of a site of photos, or shows this very picture: with it a photo is looked up, not found."""
+    """Whether a page belongs to a photo site or shows this same picture, so that it reveals the place of the photo."""
     return hit.same_picture or is_photo_host(hit.url)
 
 

@@ -1,4 +1,4 @@
-"""Whether a bundle is what it was: every hash, every derived file, and the archive itself, to the byte."""
+"""Checks that a bundle is unchanged: every hash, every derived file, and the archive itself, byte by byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tts.errors import DataError
 
 
 def checked_entries(data: bytes) -> dict[str, bytes]:
-    """The files of a bundle, when all of it holds together.
+    """The files of a bundle, if all its checks pass.
 
     Raises:
         DataError: names the first thing that does not.

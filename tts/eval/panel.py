@@ -1,4 +1,4 @@
-"""Panels: several systems' answers to the same photos, as the rollouts of one request.
+"""Panels: the answers of several systems to one photo, in the form of the rollouts of one request.
 
 Published logs hold one answer a photo and system. Joined on `index` over the photos that all files have, and shuffled
 per photo with a fixed seed, they are what a verifier sees of N rollouts without tools: positions and names, no system,

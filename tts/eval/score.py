@@ -1,7 +1,7 @@
 """Scores the outputs of any system: a file of rows in, one `Score` out.
 
-Distances are WGS-84 geodesics. Positions of a file in GCJ-02 are converted first; the figures of the unconverted
-numbers stand beside, because published tables for Chinese photos rarely say which of the two they are.
+Distances are WGS-84 geodesics. Positions of a file in GCJ-02 are converted first. The figures without conversion are
+reported too, because published tables for Chinese photos rarely state the datum.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
 def place_of_answer(
     answer: StatedAnswer, parser: ParserName, geocoded: Mapping[str, LatLon] | None = None
 ) -> StatedPlace | None:
-    """Where an answer points to: parsed out of its text, or as its table states it; names with their position."""
+    """The position of an answer: parsed from its text, or from the columns of its table; a name is looked up."""
     if answer.text is None:
         return answer.place
     place = PARSERS[parser](answer.text)

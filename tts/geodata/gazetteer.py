@@ -154,7 +154,7 @@ class Gazetteer:
         return [Match(self._place(p), 1.0 if best[p][1] else 0.9, self._name(best[p][0]), best[p][1]) for p in chosen]
 
     def nearest_named(self, name: str, point: LatLon, *, within_km: float) -> tuple[Place, float] | None:
-        """Of the important places that are called so, no countries, the nearest and its geodesic distance in km."""
+        """The nearest important place with this name (countries excluded), and its geodesic distance in km."""
         latitudes, namesakes = self._namesakes(name)
         reach = within_km / _DEGREE_KM  # of latitude: most namesakes lie on another one
         south, north = (
@@ -186,7 +186,7 @@ class Gazetteer:
         return [(self._place(int(number)), float(far)) for number, far in zip(numbers, km, strict=True)]
 
     def nearest_town(self, point: LatLon, *, max_km: float) -> Place | None:
-        """The city nearest to a point; quicker than `nearest` where only that is wanted."""
+        """The city nearest to a point; faster than `nearest`."""
         number = self._nearby.town(point, max_km=max_km)
         return None if number is None else self._place(number)
 
@@ -306,7 +306,7 @@ class Gazetteer:
         return [(name_id, 1.0 - distance / (len(wanted) + 1.0)) for name_id, distance in close.items()]
 
     def _sharing_trigrams(self, wanted: str, edits: int) -> Ints:
-        """The names that share most trigrams with a query, of about its length; the important ones where many do."""
+        """Names of similar length that share the most trigrams with a query; if there are many, the important ones."""
         low, high = self._length_range(len(wanted), edits)
         rows = []
         for gram in trigrams(wanted):

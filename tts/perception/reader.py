@@ -45,7 +45,7 @@ class _Line:
     alternatives: tuple[str, ...] = ()
 
     def read_by(self, found: ForeignLine, alternatives: tuple[str, ...]) -> _Line:
-        """The same line as a Tesseract reader has it."""
+        """The reading of the same line by Tesseract."""
         return replace(
             self,
             text=found.text,
@@ -129,7 +129,7 @@ class SignReader:
         return lines
 
     def _vietnamese_lines(self, lines: list[_Line]) -> list[_Line]:
-        """Put in the letters that PP-OCR left out, where some of its lines are Vietnamese."""
+        """Insert the letters that PP-OCR left out, if some of its lines are Vietnamese."""
         latin = {i: (line.crop, line.text) for i, line in enumerate(lines) if line.reader == "ppocr"}
         for i, found in self._vietnamese.read(latin).items():
             lines[i] = lines[i].read_by(found, (lines[i].text,))
