@@ -1,4 +1,5 @@
-"""All tools in one table. What is served, the names that requests may use, and the help of the command line follow it.
+"""All tools in one table. It decides which tools are served, which names requests may use, and what `geotts tools`
+lists.
 
 Adding a tool is one file and one entry here, or an entry point `geotts.tools` of another package.
 """

@@ -1,4 +1,4 @@
-"""From a verdict to the answer: adds what the request itself knows (counts, route, usage, timing, provenance)."""
+"""Makes the answer from a verdict: adds the data of the request (counts, route, usage, timing, provenance)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""Tools of MCP servers that the operator names: asked anew for each call, bounded, and never believed."""
+"""Tools of MCP servers that the operator names: a new connection for each call, limited results, and no facts for the
+verifier."""

@@ -1,4 +1,4 @@
-"""External tools as tools of the broker: prefixed names, bounded results, an entry in the record of what left."""
+"""Makes external tools into tools of the broker: prefixed names, limited results, an entry in the outgoing record."""
 
 from __future__ import annotations
 

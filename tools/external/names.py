@@ -1,4 +1,4 @@
-"""What external tools are called: the name of their server in the configuration, two underscores, their own name."""
+"""The names of external tools: the name of the server in the configuration, two underscores, the name of the tool."""
 
 from __future__ import annotations
 

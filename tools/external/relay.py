@@ -1,4 +1,4 @@
-"""Between this service and a program that speaks MCP: passes on at most so many bytes of what it says, then ends it.
+"""Between this service and a program that speaks MCP: it passes on a limited number of bytes, then ends the program.
 
 Run as a file, with the limit and the command. It imports nothing of the project, so that it starts at once.
 """

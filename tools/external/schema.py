@@ -1,4 +1,4 @@
-"""The argument schema of an external tool, in the part of JSON Schema that a model needs and that cannot do harm.
+"""Reduces the argument schema of an external tool to the part of JSON Schema that a model needs and that is safe.
 
 Patterns and references are left out: a pattern of a stranger can keep a regular expression busy for hours, and a
 reference can name another machine.

@@ -1,4 +1,4 @@
-"""Text as people read it, from what services return: no tags, no entities, no runs of white space."""
+"""Converts replies of services to plain text: no tags, no entities, no repeated white space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a provider without making it: its key, its limits, and what it can do."""
+"""The static description of a provider: its key, its limits and its abilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""REVERSE's SQLite files of evaluation as a provider: what was asked before, by its exact key, and nothing else."""
+"""REVERSE's SQLite files of evaluation as a provider: it answers recorded calls only, by their exact key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several providers as one: mainland China to the provider that covers it, the rest of the world to another.
+"""Combines providers: one serves mainland China, another serves all other places.
 
 A point decides by where it lies, a place id by whose it looks like, a name by the country asked for; a name without a
 country that is written in Chinese characters only is tried in China first. Web searches go to the next service when

@@ -1,4 +1,4 @@
-"""Recorded searches as a provider: texts by the words they share, pictures by the overlap of their boxes."""
+"""Recorded searches as a provider: texts are found by common words, pictures by the overlap of their boxes."""
 
 from __future__ import annotations
 

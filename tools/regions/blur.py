@@ -1,4 +1,4 @@
-"""Hides what a detector of the operator's finds (faces, number plates) in a picture that is about to leave.
+"""Blurs what the operator's detector finds (faces, number plates) in a picture before it is sent.
 
 The detector is an ONNX model with one input and one output, as Ultralytics' `export(format="onnx", nms=True)` and other
 end-to-end exports write it:

@@ -1,4 +1,4 @@
-"""Region search as it is configured: its providers, how pictures reach them, and what is hidden in them."""
+"""Makes region search from the configuration: its providers, how they get pictures, and what is blurred."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture that leaves: a region of a photo, encoded anew from its pixels, so that nothing else is in the file."""
+"""Makes the picture that is sent: a region of a photo, encoded from its pixels, so that the file has no other data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a store a picture of some name is put, fetched and deleted, and what authorises that."""
+"""The URLs in a store at which a picture is put, fetched and deleted, and their authorisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URLs that carry the right to do one thing with one object of an S3 bucket, for a few seconds.
+"""Presigned URLs: each allows one operation on one object of an S3 bucket, for a few seconds.
 
 AWS Signature Version 4 in the query, payload unsigned, one signed header (host):
 https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html. Stores that call themselves S3-compatible

@@ -1,4 +1,4 @@
-"""Region search on the live web: the only way by which a part of a photo leaves the machine.
+"""Region search at live services. Tools send parts of a photo to other machines only through this module.
 
 In this order: the request has consented, the region is cut and hidden parts are blurred, it is encoded anew, a provider
 is sent it. What fails on the way there ends the call before anything has left.

@@ -1,4 +1,4 @@
-"""Pictures that this service itself shows to a search service, for the time of one call.
+"""Pictures that the gateway serves to a search service while one call runs.
 
 They are in memory, in the process that makes the call; a gateway asks for them by name when somebody fetches one. A
 name has 256 bits of chance. There is no list, nothing is written down but that it happened, and what is over its time

@@ -1,4 +1,4 @@
-"""How a picture comes to have a URL for as long as one call to a search service lasts. Two ways: `shelf`, `store`."""
+"""Gives a picture a URL while one call to a search service runs. There are two ways: `shelf` and `store`."""
 
 from __future__ import annotations
 

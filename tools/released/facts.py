@@ -1,4 +1,4 @@
-"""What the replies of services say, as facts for the evidence checks. Only what the model reads becomes a fact."""
+"""Turns replies of services into facts for the evidence checks. Only text that the model reads becomes a fact."""
 
 from __future__ import annotations
 

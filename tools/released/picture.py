@@ -1,4 +1,4 @@
-"""A picture that a released tool made, as an attachment that nobody scales again."""
+"""A picture that a released tool made, as an attachment that is not scaled again."""
 
 from __future__ import annotations
 

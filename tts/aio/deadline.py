@@ -1,4 +1,4 @@
-"""The time that is left, counted down from a moment."""
+"""Deadlines: the remaining time until a moment."""
 
 from __future__ import annotations
 

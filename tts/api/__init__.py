@@ -1,1 +1,1 @@
-"""What the service does with the values that travel: replies, SSE frames, the shapes of OpenAI's API."""
+"""The HTTP form of the shared values: replies, SSE frames, the format of OpenAI's API."""

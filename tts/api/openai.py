@@ -1,4 +1,4 @@
-"""The shapes of OpenAI's chat completions, as far as locating a photo can fill them; pure.
+"""The requests and replies of OpenAI's chat completions, as far as they apply to locating a photo. No side effects.
 
 Images of the conversation are the photos of one place. What its messages say is an instruction to the service, which
 does one thing, and no claim about the photos: a hint is sent as `geotts.hint`. What is said after an answer of this

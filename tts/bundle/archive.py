@@ -1,4 +1,4 @@
-"""A canonical zip: the same contents give the same bytes, so a changed byte anywhere is a different archive.
+"""A canonical zip: the same contents give the same bytes, so any change gives a different archive.
 
 Entries are stored (not compressed), sorted by name, of the date 1980-01-01, with the mode 0644 and nothing else.
 """

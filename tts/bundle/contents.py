@@ -1,4 +1,4 @@
-"""What a bundle holds, and how everything in it follows from the event log.
+"""Makes the files of a bundle from the event log.
 
 `events.ndjson` is the log as it was sent. `manifest.json` has the SHA-256 of every file and the end of the hash chain
 over the events; its own SHA-256 is the root hash of the bundle. The tape and the answer are derived from the events.

@@ -1,4 +1,4 @@
-"""A signature over the root hash (ed25519, RFC 8032): with it a bundle cannot be made again by somebody else.
+"""A signature over the root hash (ed25519, RFC 8032): without the private key, nobody can sign another bundle.
 
 Needs the extra `evidence`.
 """

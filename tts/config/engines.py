@@ -1,4 +1,4 @@
-"""The engines a configuration can name. Each has its settings and nothing of the others."""
+"""The engines a configuration can name. Each has settings of its own."""
 
 from __future__ import annotations
 

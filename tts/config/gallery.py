@@ -1,4 +1,4 @@
-"""Photos of known position that an operator brings, and the network that says how alike two photos are."""
+"""Photos of known position that an operator supplies, and the network that compares two photos."""
 
 from __future__ import annotations
 

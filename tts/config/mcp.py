@@ -1,4 +1,4 @@
-"""MCP servers of others whose tools the agents may call."""
+"""External MCP servers whose tools the rollouts may call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialects: one file and one entry here for each, and those that other packages bring (`geotts.dialects`)."""
+"""The table of dialects: each has one file and one entry; other packages add dialects by `geotts.dialects`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading an answer out of what a model wrote. Tolerant of form, strict about content: nothing is guessed."""
+"""Parses an answer from the text of a model. It is tolerant of form and strict about content: nothing is guessed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rollouts are told of the request that theirs continues, and of places that the caller ruled out."""
+"""Prompt texts about the continued request, and about places that the caller ruled out."""
 
 from __future__ import annotations
 

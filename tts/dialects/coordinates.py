@@ -1,4 +1,4 @@
-"""Reading latitudes and longitudes as people and models write them: signed, with hemispheres, in degrees and minutes.
+"""Parses latitudes and longitudes as people and models write them: signed, with hemispheres, in degrees and minutes.
 
 One text has one reading or none. What contradicts itself (a sign against its hemisphere, minutes above 59, a latitude
 with an E) is no coordinate.

@@ -1,4 +1,4 @@
-"""Kinds of cues by the words models use for them, in what a turn says before it knows any tool result.
+"""Finds the kinds of cues in the text of a first turn, by the words that models use for them.
 
 English and Chinese: the languages in which the served models reason. A kind that is only said to be absent ("no text is
 visible") does not count. This reads what a model says, it does not judge whether it is right.

@@ -1,4 +1,4 @@
-"""Tells a model that says in prose that it does not know from one whose turns mean nothing.
+"""Distinguishes a model that says in prose that it does not know from a model whose turns cannot be used.
 
 Asked twice to write its answer in the form of its dialect, a model that still declines has answered: it is the finding
 of an abstention. Dialects and corrections are in English, and so is what is looked for.

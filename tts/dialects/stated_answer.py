@@ -1,4 +1,4 @@
-"""What a model states, as it states it: its point may be in the datum of the maps that it was trained with."""
+"""The answer of a model, unconverted: its point may be in the datum of the maps of its training."""
 
 from __future__ import annotations
 

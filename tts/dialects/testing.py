@@ -1,4 +1,4 @@
-"""What rollouts are told that test a claim: the places in question, and not which of them is claimed."""
+"""Prompt texts of testing rollouts: the places in question, without saying which one is claimed."""
 
 from __future__ import annotations
 

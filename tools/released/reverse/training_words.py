@@ -1,4 +1,4 @@
-"""How the tools of training read arguments, and what its loop says of those that break them."""
+"""How the tools of training read arguments, and the error texts of their loop."""
 
 from __future__ import annotations
 

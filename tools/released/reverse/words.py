@@ -1,4 +1,4 @@
-"""What the loop of the evaluation says of a call that breaks, and how it reads arguments."""
+"""The error texts of the evaluation's loop, and how it reads arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a profile that belongs to one loop of its authors: limits, and the texts a user has imported for it.
+"""The part of a profile for one loop of its authors: its limits, and the texts that a user has imported.
 
 A profile states them for the loop it names. Where the configuration chooses another one of the same model
 (`released_path`, `behaviour`), these are that loop's.

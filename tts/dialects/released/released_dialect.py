@@ -1,4 +1,4 @@
-"""What released loops have in common: tools that take arguments as written, and no help where a turn is unusable."""
+"""What released loops have in common: tools that take arguments as written, and no correction of an unusable turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool call as the model wrote it, whatever that was."""
+"""A tool call exactly as the model wrote it, valid or not."""
 
 from __future__ import annotations
 

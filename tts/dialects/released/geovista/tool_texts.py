@@ -1,4 +1,4 @@
-"""What GeoVista's evaluation says of a tool that failed: the error, and the last lines of the Python traceback.
+"""The text of GeoVista's evaluation for a failed tool: the error, and the last lines of the Python traceback.
 
 Each line is one of the loop's own (eval/inference_agent_tool_mode.py:215-330, eval/utils_agent_tool.py:212-330), with
 the paths of files cut and without line numbers.

@@ -1,4 +1,4 @@
-"""What a checkout says of itself: its commit and its licence."""
+"""Reads the commit and the licence of a checkout."""
 
 from __future__ import annotations
 

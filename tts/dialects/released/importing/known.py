@@ -1,4 +1,4 @@
-"""SHA-256 of the texts that the authors published, so that an import can say whether it found those very texts.
+"""SHA-256 of the texts that the authors published, so that an import can report whether it found the same texts.
 
 Made by `geotts profile import` from the commits named here (2026-11-23). Tools are hashed as compact JSON.
 """

@@ -1,4 +1,4 @@
-"""Texts that stand in Python source, without running it."""
+"""Reads texts from Python source without running it."""
 
 from __future__ import annotations
 

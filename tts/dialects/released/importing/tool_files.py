@@ -1,4 +1,4 @@
-"""Tool schemas that stand in a configuration of verl, as its loading code passes them on."""
+"""Reads tool schemas from a configuration of verl, in the form in which its loading code passes them on."""
 
 from __future__ import annotations
 

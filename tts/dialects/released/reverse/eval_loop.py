@@ -1,4 +1,4 @@
-"""The loop of REVERSE's evaluation: all calls of a message run in order, a thought without an action is reminded.
+"""The loop of REVERSE's evaluation: all calls of a message run in order, a thought without an action gets a reminder.
 
 Up to eleven messages of the model (turns are counted from 0 to 10, reminders too); calls of the last one are not run. A
 tool that is none of the three is passed over without a word. The answer is read in the last message only.

@@ -1,4 +1,4 @@
-"""Which results a message marks as useful, as the log of the evaluation has it: for each search of the turn before."""
+"""The results that a message marks as useful, for each search of the previous turn, as in the log of the evaluation."""
 
 from __future__ import annotations
 

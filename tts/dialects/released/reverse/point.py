@@ -1,4 +1,4 @@
-"""A pair of numbers as a position. The released readers do not check it; what is no position is no answer here."""
+"""A pair of numbers as a position. The released readers do not check it; here, an invalid position is no answer."""
 
 from __future__ import annotations
 

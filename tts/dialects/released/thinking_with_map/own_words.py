@@ -1,4 +1,4 @@
-"""The project's own wording of the task, for who has not imported the authors'."""
+"""The project's own prompt, for users who have not imported the authors' prompt."""
 
 from __future__ import annotations
 
