@@ -186,6 +186,31 @@ async def test_the_same_request_under_its_key_finds_the_work_that_went_on(data_s
         assert (status.status, status.answer is None) == ("done", False)
 
 
+async def test_where_answers_are_coarse_a_request_of_a_lost_gateway_is_declared_lost_and_may_be_sent_again(
+    data_store, redis_url
+):
+    """To go on, another gateway would need what rollouts found: with `max_precision` no store has it."""
+    first, second = two(redis_url, an_app(TURNS, lease_s=0.8, max_precision="city"))
+    async with first as (a, gateway), second as (b, other_gateway), Client(a) as mine, Client(b) as other:
+        job = await mine.submit(PHOTO, OPTIONS, key="coarse")
+        last_seen = await until_a_turn_is_finished(mine, job)
+        assert await other_gateway.store.saved(job) == {}
+        silence(gateway)
+        async with asyncio.timeout(15):
+            rest = [event async for event in other.events(job, after=last_seen)]
+        assert [event.type for event in rest[-2:]] == ["error", "done"]
+        assert (rest[-2].code, rest[-2].status) == ("gateway-lost", 503)
+        assert not {"answer", "rollout_resumed"} & {event.type for event in rest}
+        status = await other.status(job)
+        assert (status.status, status.problem.type) == ("failed", "urn:geotts:problem:gateway-lost")
+        await idle(gateway)  # the lost one stops when it finds out, and writes nothing more
+        assert [event async for event in other.events(job, after=last_seen)] == rest
+        again = await other.submit(PHOTO, OPTIONS, key="coarse")
+        assert again != job
+        answered = await other.status(again, wait_s=30)
+        assert (answered.status, answered.answer.level) == ("done", "city")
+
+
 async def test_without_redis_requests_are_refused_and_readiness_says_so(data_store):
     args = an_app()
     dead = RedisRunStore("redis://127.0.0.1:1/0", 60)

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shutil
 
 import httpx
 import pytest
@@ -11,12 +12,13 @@ from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller
 from deployments.http.app import create_app
 from deployments.runstore import Claim, MemoryRunStore, StoreUnavailable
+from deployments.runstore.sqlite import SQLiteRunStore
 from tts.api.sse import parse_sse
 from tts.config import ScriptedEngine
 from tts.domain.events import Failed, parse_event
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
-from tts.errors import NotFound
+from tts.errors import ConfigError, NotFound
 
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=4, turn_s=30.0)
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2"}}
@@ -261,6 +263,38 @@ async def test_a_request_of_a_lost_gateway_is_ended_by_whoever_looks(data_store)
     run = fold(events)
     assert isinstance(events[-2], Failed)
     assert (run.failure.code, run.failure.status, run.stop_reason) == ("gateway-lost", 503, "failed")
+
+
+async def test_a_second_gateway_is_refused_the_sqlite_store_of_the_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("deployments.runstore.sqlite._LOCK_PATIENCE_S", 0.2)
+    first, second = (SQLiteRunStore(tmp_path / "runs.sqlite", 3600) for _ in range(2))
+    await first.ping()
+    with pytest.raises(ConfigError, match="SQLite is for one gateway"):
+        await second.ping()
+    await first.aclose()
+    await second.ping()
+    await second.aclose()
+
+
+async def test_after_a_crash_with_sqlite_a_request_is_declared_lost_and_its_key_is_free(data_store, tmp_path):
+    """A gateway after a crash continues nothing, and says so."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    lost, _ = a_gateway(an_app(SLOW), SQLiteRunStore(before / "runs.sqlite", 3600))
+    options = LocateOptions(n_parallel=1)
+    request_id = (await lost.start([PHOTO], options, attended=False, key="again")).request_id
+    shutil.copytree(before, after)  # what a killed process leaves on the disk
+    await lost.aclose()
+    store = SQLiteRunStore(after / "runs.sqlite", 3600)
+    gateway, _ = a_gateway(an_app(), store)
+    async with asyncio.timeout(10):
+        events = [parse_event(e.payload) async for e in gateway.follow(request_id) if e is not None]
+    assert [event.type for event in events[-2:]] == ["error", "done"]
+    assert (events[-2].code, events[-2].status) == ("gateway-lost", 503)
+    again = await gateway.start([PHOTO], options, attended=False, key="again")
+    assert again.request_id != request_id
+    assert (await gateway.result(again.request_id)).stop_reason == "answered"
+    await gateway.aclose()
 
 
 async def test_nobody_reads_for_the_grace_time_and_the_work_stops(data_store, monkeypatch):
