@@ -1,4 +1,4 @@
-"""What pydantic found wrong with a field, in words for the person who wrote it."""
+"""Turns pydantic's error about a field into a text for the person who wrote the value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of a request, on one page. Start reading here.
+"""A request from its photos to its answer, in one file. Start reading here.
 
     accepted → route → N rollouts in groups, side by side, watched → verify → (escalate) → answer → what left → done
 

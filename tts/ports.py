@@ -1,4 +1,4 @@
-"""The seams of the system, as protocols. `tts.pipeline` knows nothing else.
+"""The ports of the system, as protocols. `tts.pipeline` uses nothing else.
 
 Every call carries a `RequestContext`. Every stream is an async iterator whose `aclose()` stops the work behind it: in
 the engine, in the tools, in other processes. Implementations of one port pass one contract suite (`tests/contract`).

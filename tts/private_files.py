@@ -1,4 +1,4 @@
-"""Files that other users of the machine must not read: requests, photos, what tools found, who asked."""
+"""Files that other users of the machine must not read: requests, photos, tool results, names of callers."""
 
 from __future__ import annotations
 

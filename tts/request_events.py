@@ -1,4 +1,4 @@
-"""What the log of a request begins with, and what it says where the request fails."""
+"""The first event of a request's log, and the events of its failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights that verdicts, grounding, the watch and beliefs go by: `tts/data/weights`, one file for each.
+"""The weights of verdicts, grounding, the watch and beliefs: `tts/data/weights`, one file for each.
 
 Every weight says where it is from: `fitted` on a data set by a command, or `hand-set` for a reason, with the date.
 """

@@ -22,32 +22,32 @@ class Page:
     final: bool
 
 
-class Bells:
-    """Signals of new log entries, one event for each request. `ring` wakes all waiting readers. Requests without
+class LogSignals:
+    """Signals of new log entries, one event for each request. `notify` wakes all waiting readers. Requests without
     readers have no event."""
 
     def __init__(self) -> None:
-        self._bells: dict[str, asyncio.Event] = {}
+        self._signals: dict[str, asyncio.Event] = {}
 
-    def hear(self, request_id: str) -> asyncio.Event:
-        """Take it before looking, wait for it after: what is rung in between is not missed."""
-        return self._bells.setdefault(request_id, asyncio.Event())
+    def waiter(self, request_id: str) -> asyncio.Event:
+        """The event to wait for. Get it before reading the log, so that no signal in between is missed."""
+        return self._signals.setdefault(request_id, asyncio.Event())
 
-    def ring(self, request_id: str) -> None:
+    def notify(self, request_id: str) -> None:
         """Wake everyone who waits for this request."""
-        bell = self._bells.pop(request_id, None)
-        if bell is not None:
-            bell.set()
+        signal = self._signals.pop(request_id, None)
+        if signal is not None:
+            signal.set()
 
-    def ring_all(self) -> None:
+    def notify_all(self) -> None:
         """Wake everyone, whatever request they wait for."""
-        for request_id in tuple(self._bells):
-            self.ring(request_id)
+        for request_id in tuple(self._signals):
+            self.notify(request_id)
 
 
 async def follow(
     page: Callable[[int], Awaitable[Page]],
-    bells: Bells,
+    signals: LogSignals,
     request_id: str,
     *,
     after: int,
@@ -59,7 +59,7 @@ async def follow(
     now = asyncio.get_running_loop().time
     quiet_until = now() + idle_s if idle_s is not None else None
     while True:
-        bell = bells.hear(request_id)
+        signal = signals.waiter(request_id)
         found = await page(position)
         for entry in found.entries:
             yield entry
@@ -69,14 +69,14 @@ async def follow(
         if len(found.entries) >= PAGE:
             continue
         if found.final:
-            bells.ring(request_id)
+            signals.notify(request_id)
             return
         patience = None if quiet_until is None else max(0.0, quiet_until - now())
         if poll_s is not None:
             patience = poll_s if patience is None else min(patience, poll_s)
         try:
             async with asyncio.timeout(patience):
-                await bell.wait()
+                await signal.wait()
         except TimeoutError:
             if quiet_until is not None and now() >= quiet_until:
                 yield None

@@ -59,7 +59,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
                 log.entries.append(LogEntry(entry.seq, entry.kind, _packed(entry.payload)))
                 log.seqs.append(entry.seq)
                 self._grow(log, len(entry.payload))
-        self._bells.ring(request_id)
+        self._signals.notify(request_id)
 
     async def attach(self, request_id: str, attachment: Attachment) -> None:
         """Keep a file, once for each hash; nothing for a request that is unknown or erased."""
@@ -112,7 +112,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         return True
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
-        """Entries from the list in memory; a reader is woken by a bell and never polls."""
+        """Entries from the list in memory; a signal wakes a reader, which never polls."""
 
         async def page(position: int) -> Page:
             log = self._logs.get(request_id)
@@ -121,7 +121,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
             start = bisect_right(log.seqs, position)
             return Page(log.entries[start : start + PAGE], final=log.closed)
 
-        return follow(page, self._bells, request_id, after=after, idle_s=idle_s)
+        return follow(page, self._signals, request_id, after=after, idle_s=idle_s)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
         """Take the key for `retention_s`, unless a claim of it is still valid."""
@@ -174,7 +174,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
 
     async def aclose(self) -> None:
         """Wake all readers; the logs stay until the process ends."""
-        self._bells.ring_all()
+        self._signals.notify_all()
 
     def _grow(self, log: _Log, size: int) -> None:
         log.size += size

@@ -295,7 +295,7 @@ class RedisRunStore(RedisCases):
                 raise LogLost
             return Page(unpacked(cast(bytes, value), after=position, most=PAGE), final=True)
 
-        return follow(page, self._channel.bells, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
+        return follow(page, self._channel.signals, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
         """`SET NX` with the retention as expiry; asks again when the holder's key expires meanwhile."""
@@ -349,7 +349,7 @@ class RedisRunStore(RedisCases):
 
     async def _ring(self, kind: bytes, request_id: str) -> None:
         with _reachable():
-            await self._channel.ring(kind, request_id)
+            await self._channel.notify(kind, request_id)
 
     async def _field(self, request_id: str, name: str) -> bytes | None:
         with _reachable():

@@ -11,25 +11,25 @@ from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from deployments.runstore.following import Bells
+from deployments.runstore.following import LogSignals
 from tts.aio import cancel_and_wait, heeding_cancels, spawn
 
 _log = logging.getLogger("geotts.runstore")
 
 
 class RedisChannel:
-    """`bells` ring for readers of this gateway; `asked` has the requests that somebody wants cancelled."""
+    """`signals` wake readers of this gateway; `asked` has the requests that a caller wants to cancel."""
 
     def __init__(self, redis: Redis, name: str, *, silence_s: float) -> None:
         self._redis, self.name, self._silence_s = redis, name, silence_s
-        self.bells = Bells()
+        self.signals = LogSignals()
         self.asked: asyncio.Queue[str] = asyncio.Queue()
         self._listener: asyncio.Task[None] | None = None
 
     def listen(self) -> None:
         """Start to listen, unless that is under way."""
         if self._listener is None or self._listener.done():
-            self._listener = spawn(self._follow(), name="run store bells")
+            self._listener = spawn(self._follow(), name="run store signals")
 
     async def _follow(self) -> None:
         """Rings and cancels from every gateway. A lost connection costs readers a second, nothing else.
@@ -43,7 +43,7 @@ class RedisChannel:
                     async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
                         with heeding_cancels():
                             await channel.subscribe(self.name)
-                        self.bells.ring_all()
+                        self.signals.notify_all()
                         await self._listen_to(channel)
             except RedisError as error:
                 _log.warning("the connection to Redis was lost: %s", type(error).__name__)
@@ -73,9 +73,9 @@ class RedisChannel:
         if data[:1] == b"c":
             self.asked.put_nowait(request_id)
         else:
-            self.bells.ring(request_id)
+            self.signals.notify(request_id)
 
-    async def ring(self, kind: bytes, request_id: str) -> None:
+    async def notify(self, kind: bytes, request_id: str) -> None:
         """Tell all gateways: `w` of news in a log, `c` that somebody wants a request cancelled. Raises RedisError."""
         await self._redis.publish(self.name, kind + request_id.encode())
 
@@ -83,4 +83,4 @@ class RedisChannel:
         """Stop listening and wake all readers."""
         if self._listener is not None:
             await cancel_and_wait(self._listener)
-        self.bells.ring_all()
+        self.signals.notify_all()

@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-from deployments.runstore.following import Bells
+from deployments.runstore.following import LogSignals
 from deployments.runstore.port import RunMeta
 
 
@@ -21,7 +21,7 @@ class SingleGateway(ABC):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._bells = Bells()
+        self._signals = LogSignals()
         self._leases: dict[str, tuple[str, float]] = {}
         self._attended: dict[str, float] = {}
         self._asked: asyncio.Queue[str] = asyncio.Queue()
@@ -44,7 +44,7 @@ class SingleGateway(ABC):
         self._leases.pop(request_id, None)
         self._attended.pop(request_id, None)
         self._wanted_stopped.discard(request_id)
-        self._bells.ring(request_id)
+        self._signals.notify(request_id)
 
     async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
         """Prolong the leases that are still there. One that is gone is not made again, and its request is returned."""

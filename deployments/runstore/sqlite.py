@@ -80,7 +80,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
             " AND NOT EXISTS (SELECT 1 FROM events WHERE request_id = ? AND seq >= ?)",
             rows,
         )
-        self._bells.ring(request_id)
+        self._signals.notify(request_id)
 
     async def attach(self, request_id: str, attachment: Attachment) -> None:
         """Keep a file, once for each hash; nothing for a request that is unknown or erased."""
@@ -127,16 +127,16 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         if meta is None:
             return False
         await self._in_thread(lambda db: _erase(db, meta))
-        self._bells.ring(request_id)
+        self._signals.notify(request_id)
         return True
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
-        """Pages from the file; a reader is woken by a bell of this process and never polls."""
+        """Pages from the file; a signal of this process wakes a reader, which never polls."""
 
         async def page(position: int) -> Page:
             return await self._in_thread(lambda db: _page(db, request_id, position))
 
-        return follow(page, self._bells, request_id, after=after, idle_s=idle_s)
+        return follow(page, self._signals, request_id, after=after, idle_s=idle_s)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
         """One transaction; the claim outlives restarts, until its time by the wall clock."""
@@ -192,7 +192,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
 
     async def aclose(self) -> None:
         """Wake all readers, then close the database, give up the lock and end the thread."""
-        self._bells.ring_all()
+        self._signals.notify_all()
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close_files)
         self._thread.shutdown()
 

@@ -1,4 +1,4 @@
-"""Calibrations from recorded runs, and whether they hold on runs they were not made from.
+"""Makes calibrations from recorded runs, and tests them on other runs.
 
 A case is what a verifier saw of one photo, with the true place. Cases come from run files and from folders of published
 logs. One case in four is thinned to fewer rollouts, so that a calibration also knows how much less a lone rollout says.

@@ -1,4 +1,4 @@
-"""Ways of reading an answer out of what a model wrote, one for each published system and one for people.
+"""Parsers of answers in the text of a model: one for each published system, and one for answers of people.
 
 `paper` is the one the published tables were made with: the *first* brace-balanced object that is JSON and has lat, lon,
 city and country. Braces are counted without regard to strings, a missing quote or a trailing comma loses the answer,

@@ -1,4 +1,4 @@
-"""The user's table of photos: which file of theirs the recorded path of a photo names.
+"""The user's table that maps recorded paths of photos to files.
 
 Rows have `image_path`, the path in the recorded searches, and either `sha256`, the name of the photo in this system, or
 `file`, from which it is computed. CSV, JSON Lines, JSON and Parquet are read.

@@ -1,4 +1,4 @@
-"""What an export is made from: one photo's request, as a reply, a run file or an event log holds it."""
+"""The source of an export: the request of one photo, from a reply, a run file or an event log."""
 
 from __future__ import annotations
 

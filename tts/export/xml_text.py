@@ -1,4 +1,4 @@
-"""Text that may stand in XML 1.0: what models and photos say can hold any character."""
+"""Removes characters that XML 1.0 does not allow, because texts of models and photos can have any character."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""Which photos of known position look like a photo. What an operator brings; nothing ships (docs/dialects.md)."""
+"""Finds photos of known position that look like a photo. The operator supplies them; GeoTTS ships none
+(docs/dialects.md)."""

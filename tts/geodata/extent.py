@@ -1,4 +1,4 @@
-"""How far a town reaches, by the number of its people."""
+"""Estimates the radius of a town from its population."""
 
 from __future__ import annotations
 

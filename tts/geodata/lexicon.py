@@ -1,4 +1,5 @@
-"""How common a word is in 42 languages: what tells a language from two words, and a common word from a place name.
+"""How common a word is in 42 languages: used to recognise a language by a few words, and to distinguish common words
+from names of places.
 
 A sorted blob of words with their languages and frequencies, memory-mapped. Frequencies come from wordfreq's small lists
 (words down to about one in a million) and are given on the Zipf scale: 3 is once in a million words, 6 once in a

@@ -1,1 +1,1 @@
-"""What people look at: the answer's map and a self-contained HTML report."""
+"""The map of an answer, and a self-contained HTML report."""

@@ -1,4 +1,4 @@
-"""The answer on a map: its pin, the 50 % and 90 % circles or regions, and what else was considered.
+"""Draws an answer on a map: its pin, the 50 % and 90 % circles or regions, and the other candidates.
 
 A 90 % circle that is wider than a continent is not drawn, nor is the 90 % region of such an answer: they would cover
 the map, and are described in words. What holds the place with 50 % is drawn.

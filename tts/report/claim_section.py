@@ -1,4 +1,4 @@
-"""The part of a report that tells what became of a claim."""
+"""The section of a report about the check of a claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predicts at run time what only the truth can say: L_opt, and whether a photo needs depth (arXiv:2603.13628).
+"""Predicts L_opt and whether a photo needs depth; the exact values need the true place (arXiv:2603.13628).
 
 Two small logistic models over the parts of a rating (what is pictured, cues, the model's own probe), fitted by `fit` on
 recorded runs of the same photos without and with tools. The visual part enters as one feature among others; a predictor

@@ -1,4 +1,4 @@
-"""When an acceptance run begins no further photo: its time or money is spent, or the engine does not work at all."""
+"""Decides when an acceptance run starts no further photo: its time or money is spent, or the engine does not work."""
 
 from __future__ import annotations
 

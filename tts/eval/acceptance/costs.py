@@ -1,4 +1,4 @@
-"""What an answer takes: tokens, seconds, money, and how much of the prompts came from the prefix cache."""
+"""The cost of an answer: tokens, seconds, money, and how much of the prompts came from the prefix cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each thing went wrong, counted in recorded trajectories.
+"""Counts each kind of fault in recorded trajectories.
 
 Every fault has its own base: rollouts, turns, or calls. A turn that was cut off counts as cut and not as unreadable,
 because one cause has one remedy. A request that broke counts too, as far as its rollouts were recorded.

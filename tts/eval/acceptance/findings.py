@@ -1,4 +1,4 @@
-"""What is wrong, in plain words, and which setting to change.
+"""The findings of an acceptance: each fault in plain words, and the setting to change.
 
 A rate is a finding when its whole 95 % interval lies beyond what is tolerated, so that a few bad cases in few photos do
 not make one. What is tolerated is a choice: above it, users of a service would notice.

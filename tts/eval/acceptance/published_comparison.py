@@ -1,4 +1,4 @@
-"""The figures of a run beside what was published for the system that the profile serves."""
+"""Compares the figures of a run with the published figures of the system that the profile serves."""
 
 from __future__ import annotations
 

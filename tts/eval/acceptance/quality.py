@@ -1,4 +1,4 @@
-"""How good the answers are: pass@n, verifier@n, abstentions, and whether the radii hold what they promise."""
+"""The quality of the answers: pass@n, verifier@n, abstentions, and the cover of the radii."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A count out of a count, with the interval that says how much it is worth."""
+"""A rate: a count out of a total, with its interval."""
 
 from __future__ import annotations
 

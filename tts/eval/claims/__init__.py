@@ -1,1 +1,1 @@
-"""Claims about drawn scenes, and how well a check tells true ones from false ones."""
+"""Claims about drawn scenes, and how well a check distinguishes true claims from false ones."""

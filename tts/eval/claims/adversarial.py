@@ -1,4 +1,4 @@
-"""Every adversarial family of the consensus bench with a claim attached: the place that the attack stands for.
+"""Every adversarial family of the consensus bench with a claim: the place that the attack wants as the answer.
 
 A claim that joins an attack must not help it: the answer stays where it was, and the false place is not supported more
 often than the attack alone makes the verifier wrong.

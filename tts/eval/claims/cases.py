@@ -1,4 +1,4 @@
-"""Claims about a scene: the truth, what is nearly the truth, and what its signs cannot tell.
+"""Claims about a scene: true claims, nearly true claims, and claims that its signs cannot decide.
 
 Which of them a scene determines is read off its own words by public tables, not by the engine: one that names its town
 determines the town; one whose words stand in a single country determines the country. A town of the right country on a

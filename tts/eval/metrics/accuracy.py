@@ -1,4 +1,4 @@
-"""How far off: accuracy at thresholds, GeoScore, median and mean error.
+"""The errors of answers: accuracy at thresholds, GeoScore, median and mean error.
 
 An error is a WGS-84 geodesic in km; NaN stands for a sample without a usable answer. A hit lies *strictly* below the
 threshold. Where the truth itself is only known to a radius, a hit lies below the larger of threshold and radius.

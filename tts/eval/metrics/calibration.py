@@ -1,4 +1,4 @@
-"""Whether stated confidence and radii mean what they say.
+"""The calibration of stated confidence and radii.
 
 `confidence` is a stated probability in [0, 1], `right` whether the claim held. Abstentions carry no claim and are left
 out by the caller, who reports their share beside these figures.

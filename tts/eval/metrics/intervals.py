@@ -1,4 +1,4 @@
-"""How sure a figure is: bootstrap intervals, and paired tests for two systems on the same samples."""
+"""The uncertainty of figures: bootstrap intervals, and paired tests for two systems on the same samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain log-distance medoid: the answer that is nearest to all others, what any consensus has to beat."""
+"""The plain log-distance medoid: the answer that is nearest to all others; the baseline for every consensus."""
 
 from __future__ import annotations
 

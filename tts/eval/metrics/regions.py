@@ -1,4 +1,4 @@
-"""Whether the areas that answers give hold the true place, and how much smaller regions are than circles.
+"""The cover of the regions of answers, and how much smaller regions are than circles.
 
 Both are read off the polygons as callers get them: the point-in-polygon test is that of Shapely, the area that on the
 ellipsoid (PROJ). That of a circle is the one on the sphere.

@@ -1,4 +1,4 @@
-"""What several rollouts of one sample are worth: pass@K, best@N, verifier@N.
+"""Figures of several rollouts for one sample: pass@K, best@N, verifier@N.
 
 Rollout errors are an (n samples, N rollouts) array in km; NaN where a rollout gave no point.
 """

@@ -1,4 +1,4 @@
-"""What a reward needs beyond the output itself: positions of names, likeness of names, a second reading, labels.
+"""The inputs of a reward besides the output: positions of names, similarity of names, a second reading, labels.
 
 Models and services behind these are the user's; here they are tables, so that a reward can be taken twice and give the
 same number. A reward whose part is missing is null, never 0.

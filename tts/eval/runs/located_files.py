@@ -1,4 +1,4 @@
-"""Reads what an export is made from: replies, lines of `geotts locate --json`, event logs, run files, folders of them.
+"""Reads the sources of an export: replies, lines of `geotts locate --json`, event logs, run files, folders of them.
 
 What a line is, its own fields say: an event has `seq`, a record has `dataset`, anything else is a reply.
 """

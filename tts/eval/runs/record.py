@@ -1,4 +1,4 @@
-"""One line of a recorded run: what was asked about which photo, and everything that came of it.
+"""One line of a recorded run: the request, its photo, and the complete result.
 
 A request that broke (engine down, server gone) is a *failure* and has no answer; an abstention or a wrong point is an
 answer. The two are never added up. The folded run keeps every trajectory, so evaluation, calibration and replay need

@@ -1,4 +1,4 @@
-"""A run beside what was published for the same benchmark, at the thresholds of each publication."""
+"""Compares a run with the published figures of the same benchmark, at the thresholds of each publication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs samples side by side and journals each when it is done. Start it again and it goes on where it stopped."""
+"""Runs samples concurrently and writes each result to the journal. After a restart it continues where it stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where could this sign stand as well? What a scene's own words leave open, by public tables and no engine.
+"""Finds the other places where a sign could be, by public tables and without an engine.
 
 Each fact about a sign is the set of countries in which the same thing could be written: where a language is official
 or spoken by many (CLDR), where a number can be dialled, a postcode or a plate has this form, a price looks like this,

@@ -1,4 +1,4 @@
-"""From a seed to scenes: plan first, draw when the bytes are asked for."""
+"""Generates scenes from a seed: it plans them first, and draws each when its bytes are needed."""
 
 from __future__ import annotations
 

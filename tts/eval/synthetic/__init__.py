@@ -1,1 +1,1 @@
-"""Sets of trajectories with known truth, made from real places: what a verifier must see through. No model in it."""
+"""Synthetic trajectories with known true places, made from real towns without a model, to test verifiers."""

@@ -1,4 +1,4 @@
-"""A majority follows the big name on a sign to the wrong country; small print tells where it hangs.
+"""A family: a majority follows the large name on a sign to the wrong country; the small print shows the right place.
 
 Written by somebody who had not read `tts.verify`, which decided 85 % of these rightly until it learned about small
 print. Both sides cite tools. What the majority was told bears the name but not the telephone number, domain or street

@@ -1,4 +1,4 @@
-"""One wrong page under many addresses, which makes it look like many; sometimes it speaks with authority.
+"""A family: one wrong page has many addresses, so that it seems to be many pages; sometimes it claims authority.
 
 Written by somebody who had not read `tts.verify`, which decided 45 % of these rightly until it knew copies of a page.
 The page has nothing to do with the photo but a common name, or says in the language of an office that the photo has

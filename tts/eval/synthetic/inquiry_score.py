@@ -1,4 +1,4 @@
-"""Scenarios before the verifier that asks: the production code over the tools of the scenario."""
+"""Scores the verifier with an inquiry on scenarios: the production code with the tools of the scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Held out: everything a rollout needs is in its tool results, and its last turn spoils it, or mends it.
+"""Held out: everything a rollout needs is in its tool results, and its last turn makes the answer wrong, or right.
 
 Written by somebody who had not read `tts.verify`. In `whim` a majority leaves what its tool found for an impression; in
 `correction` a minority leaves its first hit for the sign that it had overlooked. In the other kinds everybody names the

@@ -1,4 +1,4 @@
-"""No rollout answers the right town, and the request knows of it, or could.
+"""A family: no rollout answers the right town, but the request has evidence for it, or could find some.
 
 A shop of a chain bears its name and one line of small print. In `middle turn` one rollout found the branch with that
 line and left it again; in `second hit` the right branch stood below the first in a list of results; in `unasked` nobody

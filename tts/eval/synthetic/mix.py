@@ -1,4 +1,4 @@
-"""What a family makes, before it becomes a scenario: a cast of rollouts in no particular order."""
+"""The output of a family before it becomes a scenario: rollouts in no particular order."""
 
 from __future__ import annotations
 

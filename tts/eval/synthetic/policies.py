@@ -1,4 +1,4 @@
-"""Samples of one policy with a known posterior, and a knob for how much their errors are shared.
+"""Samples of one policy with a known posterior, and a parameter for the dependence of their errors.
 
 A photo has six candidate towns, four of them in one country, with random probabilities; the true town is drawn from
 them, so the policy is calibrated. Every rollout looks something up and takes a town from that. With probability √ρ it

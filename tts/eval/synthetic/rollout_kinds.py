@@ -1,4 +1,4 @@
-"""The kinds of rollouts that scenarios are cast from: some rest on what a tool said, some only sound sure."""
+"""The kinds of rollouts in scenarios: some rest on results of tools, some only sound sure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One made-up request: what the rollouts said and were told, what was read off the photo, and where it really was."""
+"""One synthetic request: its rollouts with their tool results, the text of the photo, and the true place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools of a made-up request answer when somebody asks them again, or something new.
+"""The results of the tools of a synthetic request for repeated and for new calls.
 
 Every fact that a rollout was told is known, as are those that nobody has asked for yet (`Scenario.unasked`), and every
 town of the gazetteer. A search for places finds what bears all words of the query, in the country that was asked for; a

@@ -1,4 +1,5 @@
-"""What lies on top of a map: circles, pins, numbered candidates, the scale bar, sources and resolution."""
+"""Draws the map furniture (the cartographers' term) on top of a map: circles, pins, numbered candidates, the scale bar,
+sources and resolution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names a map carries and where they stand: the most important first, and none touches another.
+"""Places the names on a map: the most important first, and no name touches another.
 
 Placement is greedy: names come in order of importance, each tries a few places around its point, and the first that is
 inside the frame and clear of everything already placed is taken. Same input, same map.
