@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -67,17 +67,23 @@ def measure_photos(args: AppArgs, samples: Sequence[Sample], ns: Sequence[int], 
 
 
 async def locate_all(
-    args: AppArgs, samples: Sequence[Sample], ns: Sequence[int], dataset: str, out: Path | None
+    args: AppArgs,
+    samples: Sequence[Sample],
+    ns: Sequence[int],
+    dataset: str,
+    out: Path | None,
+    asked: Mapping[str, object] | None = None,
 ) -> dict[int, list[Record]]:
     """Records for each n, one photo at a time. Each n starts with fresh parts and profits from nothing before it.
 
-    An existing run file under `out` is not continued: a benchmark measures what is there now.
+    An existing run file under `out` is not continued: a benchmark measures what is there now. `asked` are options that
+    differ from `bench_options`.
     """
     found: dict[int, list[Record]] = {}
     with tempfile.TemporaryDirectory(prefix="geotts-bench-") as temporary:
         for n in ns:
             solver = LocalSolver(local_ports(args), deadline_s=args.gateway.default_deadline_s)
-            options = bench_options(n)
+            options = bench_options(n).model_copy(update=dict(asked or {}))
             await solver("loc_warm", samples[0].load(), options)
             path = (out or Path(temporary)) / f"{dataset}-n{n}.jsonl"
             path.unlink(missing_ok=True)

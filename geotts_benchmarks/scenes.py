@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +13,7 @@ from deployments.cli.console import config_option
 from geotts_benchmarks.harness import Result, report, say
 from geotts_benchmarks.photos import by_n, locate_all, n_list
 from tts.config import AppArgs
+from tts.domain.request import MAX_QUESTIONS
 from tts.eval.figures import right_country
 from tts.eval.metrics.names import PlaceNames
 from tts.eval.runs.record import Record
@@ -27,12 +28,17 @@ from tts.geodata.countries import Countries
 @click.option("--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--near", is_flag=True, help="Only the signs near the camera, none farther down the street.")
+@click.option("--stop", default="none", show_default=True, help="When agreeing rollouts stop the others.")
+@click.option(
+    "--questions", type=click.IntRange(0, MAX_QUESTIONS), default=0, show_default=True, help="Calls of the verifier."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the run files in this folder.")
 @click.option("--quick", is_flag=True, help="43 scenes with one rollout.")
 @config_option
 def command(
-    args: AppArgs, count: int, ns: tuple[int, ...], split: str, seed: int, near: bool, out: Path | None, quick: bool
-) -> None:
+    args: AppArgs, count: int, ns: tuple[int, ...], split: str, seed: int, near: bool, stop: str, questions: int,
+    out: Path | None, quick: bool,
+) -> None:  # fmt: skip
     """Accuracy on rendered signs with known towns; right countries by script and by clue. Percentages.
 
     `country_recall` is over scenes whose words allow one country only, by public tables and not by the engine.
@@ -40,14 +46,22 @@ def command(
     if quick:
         count, ns = min(count, 43), (1,)
     maker = SceneMaker(seed=seed, split=cast(Split, split), street=not near)
-    report("scenes", lambda: measure_scenes(args, maker, count, ns, out))
+    asked = {"stop": stop, "verifier_questions": questions}
+    report("scenes", lambda: measure_scenes(args, maker, count, ns, out, asked))
 
 
-def measure_scenes(args: AppArgs, maker: SceneMaker, count: int, ns: Sequence[int], out: Path | None) -> Result:
+def measure_scenes(
+    args: AppArgs,
+    maker: SceneMaker,
+    count: int,
+    ns: Sequence[int],
+    out: Path | None,
+    asked: Mapping[str, object] | None = None,
+) -> Result:
     """Figures for each n, also of scenes that name a town; recalls in percent are those of the largest n."""
     for script, reason in maker.shelf.missing.items():
         say(f"{script} is left out: {reason}")
-    runs = asyncio.run(locate_all(args, maker.samples(count), ns, f"scenes-{maker.split}", out))
+    runs = asyncio.run(locate_all(args, maker.samples(count), ns, f"scenes-{maker.split}", out, asked))
     most = runs[max(runs)]
     towns = {n: [record for record in records if "clue:town" in record.tags] for n, records in runs.items()}
     return {

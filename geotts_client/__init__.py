@@ -9,6 +9,7 @@ with SyncClient("http://127.0.0.1:8000") as client:
 
 from geotts_client.answer import Answer, Contradiction, HintOutcome, PhotoAnswer, StopReason
 from geotts_client.area import Area, BBox, Circle, Countries
+from geotts_client.budget import Budget, BudgetUse
 from geotts_client.change import Change
 from geotts_client.check_options import CheckOptions
 from geotts_client.claim_check import CheckedPlace, ClaimCheck
@@ -39,6 +40,8 @@ __all__ = [
     "Answer",
     "Area",
     "BBox",
+    "Budget",
+    "BudgetUse",
     "Cancelled",
     "Change",
     "CheckOptions",

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from geotts_client.budget import BudgetUse
 from geotts_client.calibration import CalibrationState
 from geotts_client.change import Change
 from geotts_client.claim_check import ClaimCheck
@@ -214,3 +215,8 @@ class Answer(Verdict):
         default=(), description="the claims of the files, compared with the answer and with each other (`claims: true`)"
     )
     changed: Change | None = Field(default=None, description="for a continued request: how the answer changed, and why")
+    budget: BudgetUse | None = Field(
+        default=None,
+        description="the budget of the request, and what was used of it; left out where it had none",
+        exclude_if=lambda used: used is None,
+    )

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, BeforeValidator, Field
 
 from geotts_client.area import Area
 from geotts_client.area_words import area_of
+from geotts_client.budget import Budget, budget_given
 from geotts_client.claimed_place import ClaimedPlace
 from geotts_client.plan import Depth
 from geotts_client.statements import Statement, listed
@@ -51,6 +52,12 @@ class LocateOptions(Value):
         default=4, description="rollouts in parallel: an upper limit with `depth=auto`, else the exact number"
     )
     depth: Depth = Depth.AUTO
+    budget: Annotated[Budget | None, BeforeValidator(budget_given)] = Field(
+        default=None,
+        description="what the request may spend, instead of `n_parallel` and `depth`, which then follow from recorded "
+        "runs: an object, or text such as `30s` or `20k-tokens,0.05usd`",
+        exclude_if=lambda budget: budget is None,
+    )
     dialect: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")] | None = Field(
         default=None, description="dialect of the model: its prompts and form of answers; default: the server's"
     )
@@ -130,3 +137,9 @@ class LocateOptions(Value):
         "upper limit: the server's",
         exclude_if=lambda questions: questions is None,
     )
+
+    @property
+    def wanted_s(self) -> float | None:
+        """Seconds after which the answer is due, by deadline and budget; None where neither says so."""
+        of_budget = None if self.budget is None else self.budget.seconds
+        return min((one for one in (self.deadline_s, of_budget) if one is not None), default=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from tts.domain.answer import Answer, Provenance, RolloutStatus, Route, RunCount, StopReason, Timing, Verdict
+from tts.domain.budget import Budget, BudgetUse
 from tts.domain.continued import Continued, change_of
 from tts.domain.exif_claims import FileClaim
 from tts.domain.geo import distance_km
@@ -28,12 +29,14 @@ def answer_from(
     file_claims: tuple[FileClaim, ...] = (),
     check_files: bool = False,
     continued: Continued | None = None,
+    budget: Budget | None = None,
 ) -> Answer:
     """`run` must hold `accepted` and `routed`; `beside` is what models used besides the rollouts;
     `marks` are seconds since acceptance by name of a `Timing` field.
     """
     assert run.accepted is not None
     usage = sum((trajectory.usage for trajectory in run.trajectories), Usage())
+    timing = Timing(**marks)
     answered = sum(trajectory.answer is not None for trajectory in run.trajectories)
     route = _route(run, usage)
     return Answer(
@@ -49,7 +52,7 @@ def answer_from(
         rollouts=tuple(_status(trajectory) for trajectory in run.trajectories),
         undone=tuple(_undone(run)),
         usage=usage + beside,
-        timing=Timing(**marks),
+        timing=timing,
         file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
         file_checks=file_checks(file_claims, verdict) if check_files else (),
         warnings=(*identity.notes, *verdict.warnings, *moved_warnings(run), *failure_warnings(run)),
@@ -69,6 +72,17 @@ def answer_from(
             request_id=run.accepted.request_id,
         ),
         changed=None if continued is None else change_of(continued, verdict),
+        budget=None if budget is None else _used_of(budget, usage, beside, timing),
+    )
+
+
+def _used_of(budget: Budget, usage: Usage, beside: Usage, timing: Timing) -> BudgetUse:
+    """What was used of each thing that the budget limits. Other models than those of rollouts cost money, too."""
+    return BudgetUse(
+        budget=budget,
+        tokens=None if budget.tokens is None else usage.completion_tokens,
+        seconds=None if budget.seconds is None else timing.total_s,
+        money_usd=None if budget.money_usd is None else round((usage + beside).cost_usd, 6),
     )
 
 

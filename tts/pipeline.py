@@ -91,14 +91,13 @@ class Solution:
         egress: RequestEgress | None = None,
         resumed: ResumedRequest | None = None,
     ) -> None:
-        self._resumed_request = resumed
+        self._resumed_request, self._run = resumed, Run() if resumed is None else resumed.run
+        request = replace(request, options=ports.router.within_budget(request.options))
         self._request, self._ports, self._egress = request, ports, egress or RequestEgress(ports, request.id)
         self._options = request.options
-        self._run = Run() if resumed is None else resumed.run
-        elapsed_s = 0.0 if resumed is None else resumed.elapsed_s
-        self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=elapsed_s)
-        self._deadline = Deadline(deadline_s)
-        self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
+        before_s = 0.0 if resumed is None else resumed.elapsed_s
+        self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
+        self._deadline, self._verifier_s = Deadline(deadline_s), min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
         self._seed = self._options.seed if self._options.seed is not None else seed_of(request)
         self._beside = Usage()  # of models asked by locator and verifier
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
@@ -381,6 +380,7 @@ class Solution:
             file_claims=self._request.file_claims,
             check_files=self._options.claims,
             continued=self._request.continued,
+            budget=self._options.budget,
         )
 
     def _mark(self, name: str) -> None:

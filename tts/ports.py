@@ -360,6 +360,10 @@ class Router(Protocol):
         """`opened` is the plan by which a leader has started already: its budget stands."""
         ...
 
+    def within_budget(self, options: LocateOptions) -> LocateOptions:
+        """The options with what follows from their budget, where they have one. Again, they stay as they are."""
+        ...
+
     def money_usd(self, options: LocateOptions) -> float | None:
         """What all models of a request may cost together; None without a limit."""
         ...

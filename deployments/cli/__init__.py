@@ -36,6 +36,7 @@ _COMMANDS = {
     "data": ("deployments.cli.data", "Build, inspect or remove the embedded data."),
     "config": ("deployments.cli.config", "Show the effective configuration."),
     "eval": ("deployments.cli.eval", "Score outputs, run data sets, compare and report runs."),
+    "plan": ("deployments.cli.plan", "Say what a budget allows, by recorded runs; fit this to your own runs."),
     "calibrate-depth": ("deployments.cli.calibrate_depth", "Fit to recorded runs which photos need depth."),
     "calibrate-stop": ("deployments.cli.calibrate_stop", "Fit to recorded runs how much accuracy stopping loses."),
     "calibrate": ("deployments.cli.calibrate", "Fit radii and confidence to recorded runs."),

@@ -177,7 +177,7 @@ async def _run(
             return await _follow(LocalSolver(ports, deadline_s=deadline_s), todo, journal, setup, concurrency)
         finally:
             await close_each(ports.rollouts, ports.verifier)
-    timeout_s = (setup.options.deadline_s or deadline_s) + 60.0
+    timeout_s = (setup.options.wanted_s or deadline_s) + 60.0
     async with Client(url, timeout_s=timeout_s) as client:
         return await _follow(OneSystem(RemoteSolver(client), answered_by), todo, journal, setup, concurrency)
 

@@ -1,4 +1,4 @@
-"""The inputs of `geotts locate`: photos from files, folders, globs and stdin, and areas in words."""
+"""The inputs of `geotts locate`: photos from files, folders, globs and stdin; areas and budgets in words."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from pydantic import ValidationError
 
 from deployments.cli.text_console import printable
+from tts.domain.budget import Budget, budget_of
 from tts.domain.geo import Area
 from tts.geodata.areas import area_in_words
 from tts.geodata.countries import Countries
@@ -89,5 +91,20 @@ class AreaType(click.ParamType[Area]):
         """The area that the words describe; click.BadParameter when they describe none."""
         try:
             return area_in_words(value, Countries())
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class BudgetType(click.ParamType[Budget]):
+    """What a request may take: `30s`, `20k-tokens`, `0.05usd`."""
+
+    name = "budget"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Budget:
+        """The budget, or a usage error that says how to write one."""
+        try:
+            return value if isinstance(value, Budget) else budget_of(str(value))
+        except ValidationError as error:
+            self.fail(error.errors()[0]["msg"], param, ctx)
         except ValueError as error:
             self.fail(str(error), param, ctx)

@@ -19,7 +19,7 @@ from deployments.cli.check_view import check_panel
 from deployments.cli.console import STDERR, config_option, profile_in_use, profile_options
 from deployments.cli.continued_request import ContinuedRequest, continued_request_of
 from deployments.cli.html_report import HtmlReports
-from deployments.cli.inputs import AreaType, Input, Together, collect
+from deployments.cli.inputs import AreaType, BudgetType, Input, Together, collect
 from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
@@ -78,6 +78,11 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     help="Rollouts in parallel (default: 4, or what the profile says).",
 )
 @click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
+@click.option(
+    "--budget",
+    type=BudgetType(),
+    help="What a photo may take, instead of -n and --depth: 30s, 20k-tokens, 0.05usd, or several with commas.",
+)
 @click.option("--json", "form", flag_value="json", help="Print one JSON object for each photo on stdout.")
 @click.option(
     "--geojson", "form", flag_value="geojson", help="Print one GeoJSON FeatureCollection for each photo on stdout."
@@ -179,6 +184,8 @@ def command(
         return _continued(continues, photos, not_there, fact, form, remote, api_key)
     if fact is not None:
         raise click.BadParameter("belongs to --continue; without it, use --hint", param_hint="--fact")
+    if fields["budget"] is not None and (fields["n_parallel"] is not None or fields["depth"] != Depth.AUTO):
+        raise click.BadParameter("decides -n and --depth: give either a budget or these", param_hint="--budget")
     inputs = collect(photos)
     given = {name: value for name, value in fields.items() if value is not None}
     options = LocateOptions(**given, exif="report" if report_exif else "ignore", not_there=not_there)
@@ -313,9 +320,7 @@ async def _local_events(
     claims = tuple(file_claim(one) for one in every) if options.exif == "report" or options.claims else ()
     options = args.request_defaults.fill(options)
     request = LocateRequest(new_request_id(), photos, options, file_claims=claims, claimed=claimed)
-    async with closing(
-        solve(request, ports, deadline_s=options.deadline_s or args.gateway.default_deadline_s)
-    ) as items:
+    async with closing(solve(request, ports, deadline_s=options.wanted_s or args.gateway.default_deadline_s)) as items:
         async for item in items:
             if not isinstance(item, Attachment):
                 yield item

@@ -159,7 +159,8 @@ class Gateway:
         """
         arrival = arrival or Arrival()
         caller = arrival.caller
-        options = await with_places(_within_means(self._defaults.fill(options), caller), self._data_dir)
+        options = self._ports.router.within_budget(_within_means(self._defaults.fill(options), caller))
+        options = await with_places(options, self._data_dir)
         claimed = await places_claimed(options, self._data_dir)
         if self._coarsening is not None:
             self._coarsening.refuse_fine(options, claimed)
@@ -390,8 +391,7 @@ def _not_found(request_id: str) -> NotFound:
 
 def _claim(request: LocateRequest) -> Claim:
     asked = [*(photo.source_sha256 for photo in request.photos), request.options.model_dump_json()]
-    if request.continued is not None:
-        asked.append(request.continued.request_id)
+    asked += [request.continued.request_id] if request.continued is not None else []
     return Claim(request_id=request.id, fingerprint=hashlib.sha256("\n".join(asked).encode()).hexdigest())
 
 

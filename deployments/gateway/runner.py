@@ -195,7 +195,7 @@ class Runner:
 
     async def _first_solution(self, job: _Job) -> Solution:
         """Keep what another gateway may need of the request; its photos go to the store beside the first turn."""
-        wanted_s = job.request.options.deadline_s or self._config.default_deadline_s
+        wanted_s = job.request.options.wanted_s or self._config.default_deadline_s
         deadline_s = min(wanted_s, self._config.max_deadline_s)
         if self._is_continued_elsewhere:
             await save_request(self._store, job.request, attended=job.attended, deadline_s=deadline_s)

@@ -40,6 +40,8 @@ from tts.inference.vllm.engine import VllmModel
 from tts.inference.with_observer import ModelWithObserver
 from tts.net.url_secrets import bare_url
 from tts.ports import Gallery, Locator, ModelClient, Perception, Verifier
+from tts.routing.budget_planner import BudgetPlanner
+from tts.routing.budget_table import BudgetTable, shipped_budget_table
 from tts.routing.depth_router import DepthRouter, DialectBudget
 from tts.routing.locatability import CuesLocator, FixedLocator
 from tts.routing.predictor import DepthPredictor, load_predictor
@@ -176,7 +178,18 @@ def make_router(args: AppArgs) -> DepthRouter:
         dialect = make_dialect(name or args.dialect, args)
         return DialectBudget(limits=dialect.limits, published=dialect.published)
 
-    return DepthRouter(args.limits, args.abilities, budget_of, _price_together(args))
+    return DepthRouter(args.limits, args.abilities, budget_of, _price_together(args), make_planner(args))
+
+
+def make_planner(args: AppArgs) -> BudgetPlanner:
+    """What decides about requests with a budget. Raises ConfigError for a table that cannot be read."""
+    file = args.routing.budget_table
+    engine = " + ".join(dict.fromkeys(engine.name for engine in args.rollout_engines))
+    try:
+        table = shipped_budget_table(engine) if file is None else BudgetTable.read(Path(file))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"routing.budget_table: {file} is not a file of `geotts plan --runs`: {error}") from error
+    return BudgetPlanner(table, engine, _price_together(args))
 
 
 def _price_together(args: AppArgs) -> Price | None:

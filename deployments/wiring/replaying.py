@@ -106,7 +106,7 @@ def _assembled(verdict: Verdict, run: Run, recorded: Answer, replay: Replay) -> 
         continued=_continued(recorded),
     )
     provenance = answer.provenance.model_copy(update={"answered_at": made.answered_at})
-    return answer.model_copy(update={"usage": recorded.usage, "provenance": provenance})
+    return answer.model_copy(update={"usage": recorded.usage, "budget": recorded.budget, "provenance": provenance})
 
 
 def _continued(recorded: Answer) -> Continued | None:

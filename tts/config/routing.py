@@ -39,6 +39,9 @@ class RoutingConfig(Value):
     stop_calibration: str | None = Field(
         default=None, description="file that `geotts calibrate-stop` wrote, for the policy loss"
     )
+    budget_table: str | None = Field(
+        default=None, description="file that `geotts plan --runs` wrote, for requests with a budget"
+    )
     stragglers: Literal["wait", "cut", "hedge"] = "cut"
 
     @model_validator(mode="after")

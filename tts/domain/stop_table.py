@@ -17,6 +17,7 @@ import yaml
 from pydantic import Field
 
 from tts.domain.value import Value
+from tts.weights import weights
 
 MOST_VOTES, MOST_AGAINST = 3, 2
 _UNSEEN = 1.0
@@ -30,6 +31,14 @@ class Band(StrEnum):
     TOWN = "town"
     REGION = "region"
     COUNTRY = "country"
+
+
+def band_of(radius_km: float) -> Band:
+    """What somebody wants who asks for this radius."""
+    watch = weights("watch")
+    if radius_km <= watch["town_km"]:
+        return Band.TOWN
+    return Band.REGION if radius_km < watch["region_km"] else Band.COUNTRY
 
 
 class Cell(NamedTuple):

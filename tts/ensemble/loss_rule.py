@@ -7,21 +7,13 @@ ended, the states on the way are compared with the last one, and the service has
 from __future__ import annotations
 
 from tts.domain.stop_experience import StopExperience, StopState
-from tts.domain.stop_table import Band
-from tts.ensemble.first_turn import REGION_KM, TOWN_KM
+from tts.domain.stop_table import Band, band_of
 from tts.ensemble.vote_count import VoteCount
 from tts.weights import weights
 
 _W = weights("watch")
 _TOWN_CENTRE_KM, _REGION_CENTRE_KM = _W["town_centre_km"], _W["region_centre_km"]
 _POINT = 0.01
-
-
-def band_of(radius_km: float) -> Band:
-    """The band (town, region, country) to which a wanted radius belongs."""
-    if radius_km <= TOWN_KM:
-        return Band.TOWN
-    return Band.REGION if radius_km < REGION_KM else Band.COUNTRY
 
 
 def guess_tolerance_km(radius_km: float) -> float | None:

@@ -16,9 +16,8 @@ import numpy as np
 
 from tts.domain.geo import distance_km
 from tts.domain.stop_policy import StopPolicy
-from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTable
+from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTable, band_of
 from tts.domain.watch_settings import TownGuess
-from tts.ensemble.loss_rule import band_of
 from tts.ensemble.stopping import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError

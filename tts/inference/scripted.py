@@ -74,7 +74,7 @@ class ScriptedModel:
         return self._kv.used if self._kv is not None else 0
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        """Play the next turn of the rollout whose number ends `session_id`, a word at a time.
+        """Play the next turn of the rollout whose number ends `session_id`, a word at a time, up to `max_tokens`.
 
         Raises ModelError when the tape has no such turn, and after the text of a turn with `error`.
         """
@@ -90,6 +90,8 @@ class ScriptedModel:
                 await place.enter()
             await asyncio.sleep(_until(asked + script.first_token_s))
             tokens = _tokens(script.text)
+            if cut := len(tokens) > request.sampling.max_tokens:
+                tokens = tokens[: request.sampling.max_tokens]
             for i, token in enumerate(tokens, 1):
                 if script.token_s:
                     await asyncio.sleep(_until(asked + script.first_token_s + i * script.token_s))
@@ -101,9 +103,9 @@ class ScriptedModel:
             yield Delta(
                 tool_calls=tuple(
                     ToolCall(id=f"call_{turn}_{i}", name=call.name, arguments=call.arguments)
-                    for i, call in enumerate(script.calls)
+                    for i, call in enumerate(() if cut else script.calls)
                 ),
-                finish_reason="length" if script.truncated else "tool_calls" if script.calls else "stop",
+                finish_reason="length" if cut or script.truncated else "tool_calls" if script.calls else "stop",
                 usage=Usage(
                     prompt_tokens=_prompt_tokens(request),
                     completion_tokens=len(tokens),

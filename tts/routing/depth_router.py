@@ -19,8 +19,11 @@ from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
 from tts.domain.value import Value
 from tts.ports import Routing
+from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
+from tts.routing.budget_table import POLICY, shipped_budget_table
 from tts.routing.content import CONTENT_FROM
 from tts.routing.reasons import SHOWS_NOTHING, plan_sentence, to_reason_about
+from tts.routing.usual_cost import predicted_cost
 
 _DIRECT = Limits(max_turns=1, max_tool_calls=0)
 _STANDARD = Limits(max_turns=4)
@@ -32,17 +35,6 @@ _CLEAR_FROM = 0.8
 _HOPELESS_BELOW = 0.12
 # L_visual above that of any plain surface alone (earth 0.253, tts/data/routing/ade20k_weights.json), roads aside
 _VISUAL_FROM = 0.26
-
-# What a rollout of each depth takes on average, where the limits leave it: turns, tool calls, tokens it writes.
-_USUAL = {
-    PlanDepth.HOPELESS: (1.0, 0.0, 200.0),
-    PlanDepth.DIRECT: (1.0, 0.0, 300.0),
-    PlanDepth.STANDARD: (2.5, 3.0, 700.0),
-    PlanDepth.DEEP: (4.0, 6.0, 1500.0),
-}
-# A turn's prompt on average: system text and tools 1,500, a photo of 2 megapixels 2,000, half of the results so far.
-# Hand-set on 2026-11-23 from the golden conversations; nothing of it counted as cached.
-_USUAL_PROMPT_TOKENS = 4500
 
 
 class DialectBudget(Value):
@@ -60,7 +52,8 @@ NO_PRICE = "the money limit cannot be kept: no price is known for this model (se
 
 class DepthRouter:
     """Pure. `limits` are the operator's; a limit that was left unset is that of a published dialect. `price` is that of
-    the model, where it has one.
+    the model, where it has one. `planner` decides about requests that have a budget; without one, made-up samples of a
+    policy do.
     """
 
     def __init__(
@@ -69,9 +62,36 @@ class DepthRouter:
         abilities: Abilities | None = None,
         budget_of: BudgetOf | None = None,
         price: Price | None = None,
+        planner: BudgetPlanner | None = None,
     ) -> None:
         self._limits, self._abilities, self._budget_of = limits, abilities or Abilities(), budget_of
-        self._price = price
+        self._price, self._planner = price, planner
+
+    def within_budget(self, options: LocateOptions) -> LocateOptions:
+        """The options with what follows from their budget, where they have one. Again, they stay as they are.
+
+        Raises ConfigError for an unknown dialect.
+        """
+        budget, choice = options.budget, self._choice(options)
+        if budget is None or choice is None:
+            return options
+        asked = options.verifier_questions
+        decided: dict[str, object] = {
+            "n_parallel": choice.row.n,
+            "stop": options.stop or choice.row.stop,
+            "verifier_questions": choice.row.questions if asked is None else asked,
+            "max_tokens_total": _least(options.max_tokens_total, budget.tokens),
+            "max_cost_usd": _least(options.max_cost_usd, budget.money_usd),
+        }
+        return options.model_copy(update=decided)
+
+    def _choice(self, options: LocateOptions) -> BudgetChoice | None:
+        """What recorded runs say of the budget of a request; None where it has none."""
+        if options.budget is None:
+            return None
+        planner = self._planner or BudgetPlanner(shipped_budget_table(POLICY), POLICY, self._price)
+        keeps_turns = self._budget(options).published
+        return planner.choose(options.budget, options.target_radius_km, keeps_turns=keeps_turns)
 
     def money_usd(self, options: LocateOptions) -> float | None:
         """The smaller of the caller's and the operator's limit."""
@@ -84,8 +104,13 @@ class DepthRouter:
     def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
         """Under `auto` the depth decides how many rollouts start. Raises ConfigError for an unknown dialect."""
         depth, reason = _choose(options, routing.locatability, self._abilities)
-        n = options.n_parallel
-        if options.depth is Depth.AUTO:
+        n, choice = options.n_parallel, self._choice(options)
+        if choice is not None:
+            if depth is PlanDepth.HOPELESS:
+                n = 1
+            else:
+                depth, reason = choice.depth, choice.sentence
+        elif options.depth is Depth.AUTO:
             n = min(
                 n, {PlanDepth.DIRECT: 1, PlanDepth.HOPELESS: 1, PlanDepth.STANDARD: _STANDARD_ROLLOUTS}.get(depth, n)
             )
@@ -125,6 +150,8 @@ class DepthRouter:
             shallow = depth in (PlanDepth.DIRECT, PlanDepth.HOPELESS)
             limits = limits.tighten(_DIRECT if shallow else _STANDARD if depth is PlanDepth.STANDARD else limits)
             searches = searches and not shallow
+        if (choice := self._choice(options)) is not None:
+            limits = limits.tighten(choice.row.limits(keeps_turns=budget.published))
         limits = _within_request(limits, options, n, spent, self.money_usd(options))
         plan = Plan(
             depth=depth,
@@ -159,22 +186,6 @@ class DepthRouter:
             return self._limits
         given = {name: getattr(self._limits, name) for name in self._limits.model_fields_set}
         return budget.limits.model_copy(update=given)
-
-
-def predicted_cost(depth: PlanDepth, n: int, limits: Limits, price: Price | None = None) -> dict[str, float]:
-    """What `n` rollouts are expected to take, all together; money where the model has a price."""
-    turns, calls, tokens = _USUAL[depth]
-    expected = {
-        "rollouts": float(n),
-        "turns": n * min(turns, limits.max_turns),
-        "tool_calls": n * min(calls, limits.max_tool_calls),
-        "completion_tokens": n * min(tokens, limits.max_tokens),
-    }
-    if price is not None:
-        read = expected["turns"] * _USUAL_PROMPT_TOKENS
-        usage = Usage(prompt_tokens=round(read), completion_tokens=round(expected["completion_tokens"]))
-        expected["cost_usd"] = round(price.cost_usd(usage), 4)
-    return expected
 
 
 def _choose(options: LocateOptions, locatability: Locatability, abilities: Abilities) -> tuple[PlanDepth, str]:
@@ -237,4 +248,8 @@ def _within_request(limits: Limits, options: LocateOptions, n: int, spent: Usage
     if options.max_tool_calls is not None:
         calls = min(calls, max(0, options.max_tool_calls - spent.tool_calls) // n)
     share = None if money is None else max(0.0, money - spent.cost_usd) / n
-    return Limits(max_turns=limits.max_turns, max_tool_calls=calls, max_tokens=tokens, max_cost_usd=share)
+    return limits.model_copy(update={"max_tool_calls": calls, "max_tokens": tokens, "max_cost_usd": share})
+
+
+def _least(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)

@@ -28,7 +28,7 @@ class LocalSolver:
         """Raises PhotoError for bytes that are no photo. A deadline in the options wins over the solver's."""
         clean = await asyncio.to_thread(load_photo, photo)
         request = LocateRequest(id=request_id, photos=(clean,), options=options)
-        deadline_s = options.deadline_s or self._deadline_s
+        deadline_s = options.wanted_s or self._deadline_s
         async with closing(solve(request, self._ports, deadline_s=deadline_s)) as items:
             events = [item async for item in items if not isinstance(item, Attachment)]
         return fold(events)

@@ -28,6 +28,7 @@ from tts.ports import Delta, ModelRequest
 
 _CHUNK = 24
 _NOISE = 0.6  # standard deviation of the log-rates of names at temperature 1
+_CHARS_A_TOKEN, _TOKENS_A_CALL = 4, 8
 _LAST_QUESTIONS = 2  # turns in which it asks; then it answers
 
 
@@ -52,16 +53,20 @@ class CluesModel:
         return "clues"
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        """Decide the whole turn, then yield its text in pieces. Token counts are estimated from lengths of text."""
+        """Decide the whole turn, then yield its text in pieces. Token counts are estimated from lengths of text; a turn
+        ends at `max_tokens`, as that of any model."""
         text, calls = self._decide(request)
+        written = len(text) // _CHARS_A_TOKEN + _TOKENS_A_CALL * len(calls)
+        if cut := written > (most := request.sampling.max_tokens):
+            text, calls, written = text[: _CHARS_A_TOKEN * most], (), most
         for at in range(0, len(text), _CHUNK):
             yield Delta(text=text[at : at + _CHUNK])
         yield Delta(
             tool_calls=calls,
-            finish_reason="tool_calls" if calls else "stop",
+            finish_reason="length" if cut else "tool_calls" if calls else "stop",
             usage=Usage(
-                prompt_tokens=sum(len(message.text) for message in request.messages) // 4,
-                completion_tokens=len(text) // 4 + 8 * len(calls),
+                prompt_tokens=sum(len(message.text) for message in request.messages) // _CHARS_A_TOKEN,
+                completion_tokens=written,
             ),
         )
 

@@ -53,6 +53,15 @@ def test_geojson(photo):
     assert told["type"] == "FeatureCollection"
 
 
+def test_a_budget_instead_of_n_and_depth(photo):
+    done = locate("SECRETNAME.jpg", "--budget", "20s,5k-tokens")
+    assert (done.return_value, done.exception) == (0, None)
+    assert "the budget is 5,000 tokens and 20 s" in done.stderr
+    assert "of 5,000 tokens and 20 s" in done.stdout
+    for wrong in (("--budget", "20"), ("--budget", "20s", "-n", "2"), ("--budget", "20s", "--depth", "deep")):
+        assert "budget" in str(locate("SECRETNAME.jpg", *wrong).exception)
+
+
 def test_stdin_and_a_folder(photo):
     assert json.loads(locate("-", "--json", input=photo.read_bytes()).stdout)["photo"] == "stdin"
     Image.new("RGB", (50, 50)).save(photo.with_name("b.png"))

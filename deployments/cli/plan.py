@@ -1,0 +1,133 @@
+"""`geotts plan`: what a budget allows, by recorded runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from deployments.cli.console import STDERR, config_option, profile_options
+from deployments.cli.inputs import BudgetType
+from deployments.cli.text_console import TextConsole
+from deployments.wiring.parts import make_dialect, make_planner, make_world
+from tts.config import AppArgs
+from tts.domain.budget import Budget
+from tts.domain.stop_table import band_of
+from tts.eval.budget_fitting import fit_budget
+from tts.eval.budget_frontier import frontier_svg
+from tts.eval.budget_policies import policy_table
+from tts.eval.runs.parquet import records_of_parquet
+from tts.eval.runs.record import Record, read_records
+from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
+from tts.routing.budget_table import Amount, BudgetTable
+
+_STDOUT = TextConsole()
+
+
+@click.command()
+@click.option(
+    "--budget",
+    type=BudgetType(),
+    help="What a request may take: 30s, 2min, 20k-tokens, 0.05usd, or several with commas.",
+)
+@click.option(
+    "--runs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A run file to fit the table to, instead of the configured one. Repeatable.",
+)
+@click.option(
+    "--policy",
+    type=click.IntRange(min=1),
+    help="Fit the table to made-up samples of one policy on so many photos for each correlation, instead of runs.",
+)
+@click.option("--radius", "target_radius_km", type=click.FloatRange(0.001, 20000), default=25.0, show_default=True,
+              help="Precision wanted, in km.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), help="Write the fitted table here, for routing.budget_table.")
+@click.option("--origin", help="What the runs are, in one line; it is kept in the table.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Write the frontier as SVG here.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@config_option
+@profile_options
+def command(
+    args: AppArgs, budget: Budget | None, runs: tuple[Path, ...], policy: int | None, target_radius_km: float,
+    out: Path | None, origin: str | None, plot: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Say what a request with a budget would do, how often that was right, and what it takes.
+
+    Without --budget it lists every row of the table. With --runs the table is fitted to your own runs: record one run
+    for each way to spend, with `geotts eval run --depth deep --stop none`, and other numbers of -n, limits.max_turns,
+    limits.answer_draws and verifier.questions.
+    """
+    planner = make_planner(args)
+    if runs:
+        planner = planner.with_table(fit_budget(_read(runs), origin=origin or "", command=_command(runs)))
+    elif policy is not None:
+        planner = planner.with_table(policy_table(make_world(args.data_dir), policy))
+    elif out is not None:
+        raise click.BadParameter("writes a fitted table: name the runs with --runs", param_hint="--out")
+    if out is not None:
+        planner.table.write(out)
+        STDERR.print(f"{out}: {planner.table.origin}", soft_wrap=True, markup=False)
+    if plot is not None:
+        plot.write_text(frontier_svg(planner, band_of(target_radius_km)), encoding="utf-8")
+    if budget is not None:
+        published = make_dialect(args.dialect, args).published
+        _show(planner.choose(budget, target_radius_km, keeps_turns=published), as_json)
+    elif as_json:
+        click.echo(planner.table.json_bytes())
+    else:
+        _list(planner, target_radius_km)
+
+
+def _read(runs: Sequence[Path]) -> dict[str, list[Record]]:
+    return {
+        str(path): records_of_parquet(path) if path.suffix == ".parquet" else read_records(path) for path in runs
+    }  # fmt: skip
+
+
+def _command(runs: Sequence[Path]) -> str:
+    return "geotts plan " + " ".join(f"--runs {Path(*path.parts[-2:])}" for path in runs)
+
+
+def _show(choice: BudgetChoice, as_json: bool) -> None:
+    if as_json:
+        click.echo(choice.json_bytes())
+        return
+    row, cost = choice.row, choice.cost
+    parts = [f"{row.n} rollout{'' if row.n == 1 else 's'} of up to {row.turns} turn{'' if row.turns == 1 else 's'}"]
+    parts += [f"{row.answer_draws} answers drawn of each"] if row.answer_draws > 1 else []
+    parts += [f"{row.questions} questions of the verifier"] if row.questions else []
+    _line("plan", f"{', '.join(parts)}; stop {row.stop}")
+    _line("right", f"{choice.right} within {choice.radius_km:g} km, in {row.photos} recorded requests")
+    _line("tokens", _amount(cost.tokens, "", 0))
+    _line("seconds", _amount(cost.seconds, " s", 1))
+    _line("money", _amount(cost.money_usd, " USD", 4))
+    _line("why", choice.sentence)
+
+
+def _line(name: str, text: str) -> None:
+    _STDOUT.print(f"{name:8}{text}", soft_wrap=True, markup=False)
+
+
+def _amount(amount: Amount | None, unit: str, digits: int) -> str:
+    if amount is None:
+        return "not known for this engine"
+    return (
+        f"{amount.mean:,.{digits}f}{unit} on average; nine of ten requests take at most {amount.p90:,.{digits}f}{unit}"
+    )
+
+
+def _list(planner: BudgetPlanner, radius_km: float) -> None:
+    table: BudgetTable = planner.table
+    _STDOUT.print(f"{table.origin} (engine {table.engine})", soft_wrap=True, markup=False)
+    band = band_of(radius_km)
+    for row in table.rows:
+        cost = planner.cost(row)
+        seconds = "" if cost.seconds is None else f", {cost.seconds.p90:.1f} s"
+        _STDOUT.print(
+            f"{row.label:38} {row.right[band]!s:>18}  {cost.tokens.p90:,.0f} tokens{seconds}",
+            soft_wrap=True,
+            markup=False,
+        )

@@ -1,0 +1,100 @@
+"""What a request may spend, from which the service decides how many rollouts it gets."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from geotts_client.value import Value
+
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(k|m)?[\s-]*(s|sec|seconds|min|minutes|tokens?|usd|\$)", re.IGNORECASE)
+_TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
+HOW_TO_WRITE = "write 30s, 2min, 20k-tokens or 0.05usd, or several with commas"
+
+
+class Budget(Value):
+    """At least one of the three. The service keeps all that are given: none of them is exceeded."""
+
+    tokens: Annotated[int, Field(ge=16, le=100_000_000)] | None = Field(
+        default=None, description="tokens that all rollouts together may write"
+    )
+    seconds: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
+        default=None, description="seconds until the answer"
+    )
+    money_usd: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = Field(
+        default=None, description="US dollars that the models may cost, by the operator's price table"
+    )
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> Budget:
+        if self.tokens is None and self.seconds is None and self.money_usd is None:
+            raise ValueError("a budget needs tokens, seconds or money_usd")
+        return self
+
+    def __str__(self) -> str:
+        parts = []
+        if self.tokens is not None:
+            parts.append(f"{self.tokens:,} tokens")
+        if self.seconds is not None:
+            parts.append(f"{self.seconds:g} s")
+        if self.money_usd is not None:
+            parts.append(f"{self.money_usd:g} USD")
+        return " and ".join(parts)
+
+
+class BudgetUse(Value):
+    """A budget, and what the request used of it. Each figure is there where the budget limits it."""
+
+    budget: Budget
+    tokens: int | None = None
+    seconds: float | None = None
+    money_usd: float | None = None
+
+    def __str__(self) -> str:
+        used = [f"{self.tokens:,} tokens"] if self.tokens is not None else []
+        used += [f"{self.seconds:.1f} s"] if self.seconds is not None else []
+        used += [f"{self.money_usd:.4f} USD"] if self.money_usd is not None else []
+        return f"{' and '.join(used)} of {self.budget}"
+
+
+def budget_of(text: str) -> Budget:
+    """A budget as people write it: `30s`, `20k-tokens`, `0.05usd`, `30s,0.05usd`; or the object as JSON.
+
+    Raises ValueError, which says how to write one.
+    """
+    return Budget.model_validate(_fields_of(text))
+
+
+def budget_given(given: object) -> object:
+    """The fields of a budget that came as text; anything else as it is."""
+    return _fields_of(given) if isinstance(given, str) else given
+
+
+def _fields_of(text: str) -> object:
+    if text.lstrip().startswith("{"):
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"this is not a budget: {HOW_TO_WRITE}") from error
+    given: dict[str, float] = {}
+    for part in text.split(","):
+        found = _PART.fullmatch(part.strip())
+        if found is None:
+            raise ValueError(f"{part.strip()[:40]!r} is not a budget: {HOW_TO_WRITE}")
+        name, amount = _measured(float(found[1]), (found[2] or "").lower(), found[3].lower())
+        if name in given:
+            raise ValueError(f"{name} is given twice: {HOW_TO_WRITE}")
+        given[name] = amount
+    return given
+
+
+def _measured(number: float, times: str, unit: str) -> tuple[str, float]:
+    amount = number * _TIMES[times]
+    if unit.startswith("token"):
+        return "tokens", int(amount)
+    if unit in ("usd", "$"):
+        return "money_usd", amount
+    return "seconds", amount * (60.0 if unit.startswith("min") else 1.0)

@@ -1,0 +1,270 @@
+"""A budget decides what a request does: by recorded runs, never above what it allows."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from support.made_answers import an_answer
+
+from deployments.cli import cli
+from tts.domain.abilities import Abilities
+from tts.domain.budget import Budget, budget_of
+from tts.domain.geo import LatLon, destination
+from tts.domain.plan import Depth, Limits, Locatability, PlanDepth
+from tts.domain.price import Price
+from tts.domain.request import LocateOptions
+from tts.domain.stop_table import Band
+from tts.domain.trajectory import Run, Trajectory
+from tts.domain.usage import Usage
+from tts.errors import DataError
+from tts.eval.budget_fitting import fit_budget
+from tts.eval.budget_frontier import best_rows, frontier_svg
+from tts.eval.runs.record import Record
+from tts.eval.sample import Truth
+from tts.ports import Routing
+from tts.routing.budget_planner import BudgetPlanner
+from tts.routing.budget_table import POLICY, Amount, BudgetRow, BudgetTable, RightShare, shipped_budget_table
+from tts.routing.depth_router import DepthRouter, DialectBudget
+
+HERE = LatLon(lat=48.8566, lon=2.3522)
+PRICE = Price(input=1.0, output=10.0)
+SOMETHING = Routing(Locatability(score=0.5, method="cues", parts={"text": 0.3, "content": 0.9}))
+NOTHING = Routing(Locatability(score=0.0, method="cues", parts={"text": 0.0, "content": 0.1}))
+
+
+def row(n, right, tokens, seconds, **more):
+    share = RightShare(value=right, low=right - 5, high=right + 5)
+    return BudgetRow(
+        n=n, photos=100, right=dict.fromkeys(Band, share), tokens=Amount(mean=0.8 * tokens, p90=tokens),
+        prompt_tokens=Amount(mean=2 * tokens, p90=3 * tokens), seconds=Amount(mean=0.8 * seconds, p90=seconds),
+        **{"turns": 8, **more},
+    )  # fmt: skip
+
+
+TABLE = BudgetTable(
+    origin="made up",
+    engine="clues",
+    rows=(
+        row(1, 30, 100, 1, turns=1),
+        row(1, 50, 500, 3),
+        row(4, 60, 2000, 4),
+        row(4, 60.3, 2500, 5, answer_draws=3),
+        row(8, 70, 4000, 6, questions=4, stop="loss:1.0"),
+    ),
+)
+PLANNER = BudgetPlanner(TABLE, "clues", PRICE)
+
+
+def chosen(planner=PLANNER, *, keeps_turns=False, **budget):
+    return planner.choose(Budget(**budget), 25.0, keeps_turns=keeps_turns)
+
+
+def test_the_row_that_was_most_often_right_is_taken_of_those_that_fit():
+    assert [chosen(tokens=tokens).row.n for tokens in (600, 2000, 4000, 10**6)] == [1, 4, 8, 8]
+    assert chosen(seconds=3.5).row == TABLE.rows[1]
+    assert chosen(money_usd=0.03).row.n == 4
+    assert chosen(seconds=100, tokens=550).row == TABLE.rows[1]
+
+
+def test_of_rows_that_are_as_good_the_cheapest_is_taken():
+    assert chosen(tokens=3000).row == TABLE.rows[2]
+
+
+def test_a_budget_below_every_row_gets_the_smallest_one_and_says_so():
+    choice = chosen(tokens=20)
+    assert (choice.row, choice.fits) == (TABLE.rows[0], False)
+    assert "may be cut short" in choice.sentence
+    assert "cut short" not in chosen(tokens=600).sentence
+
+
+@given(tokens=st.integers(16, 10**5), seconds=st.floats(0.1, 100), money_usd=st.floats(0.0001, 1))
+def test_what_fits_stays_below_each_part_of_the_budget(tokens, seconds, money_usd):
+    choice = chosen(tokens=tokens, seconds=seconds, money_usd=money_usd)
+    if choice.fits:
+        assert choice.cost.tokens.p90 <= tokens
+        assert choice.cost.seconds.p90 <= seconds
+        assert choice.cost.money_usd.p90 <= money_usd
+
+
+@given(small=st.integers(16, 5000), more=st.integers(0, 5000))
+def test_a_larger_budget_is_never_expected_to_be_less_right(small, more):
+    assert chosen(tokens=small + more).right.value >= chosen(tokens=small).right.value - 0.5
+
+
+def test_of_another_engine_costs_are_those_of_any_model_and_time_is_not_known():
+    other = BudgetPlanner(TABLE, "openai", PRICE)
+    choice = chosen(other, seconds=2.0)
+    assert (choice.row.n, choice.cost.seconds, choice.transferred) == (8, None, True)
+    assert "of another engine" in choice.sentence
+    assert chosen(other, tokens=5000).cost.tokens.p90 <= 5000
+    assert chosen(other, tokens=5000).row.n == 1
+
+
+def test_the_turns_of_a_published_dialect_stay():
+    assert chosen(tokens=150).row.turns == 1
+    assert chosen(tokens=150, keeps_turns=True).row.turns == 8
+
+
+def planned(options, routing=SOMETHING):
+    dialect = DialectBudget(limits=Limits(max_turns=8))
+    router = DepthRouter(Limits(), Abilities(sees_pictures=True), lambda _: dialect, PRICE, PLANNER)
+    return router, router.plan(router.within_budget(options), routing)
+
+
+def test_a_budget_becomes_rollouts_turns_draws_questions_and_a_stop_policy():
+    options = LocateOptions(budget=Budget(tokens=4000, money_usd=0.5), max_cost_usd=0.3)
+    router, plan = planned(options)
+    resolved = router.within_budget(options)
+    assert (resolved.n_parallel, resolved.verifier_questions, resolved.stop) == (8, 4, "loss:1.0")
+    assert (resolved.max_tokens_total, resolved.max_cost_usd) == (4000, 0.3)
+    assert router.within_budget(resolved) == resolved
+    assert (plan.n_planned, plan.depth, plan.limits.max_tokens) == (8, PlanDepth.DEEP, 500)
+    assert "the budget is 4,000 tokens and 0.5 USD" in plan.summary
+    assert "70 % [65, 75]" in plan.summary
+
+
+def test_what_the_caller_says_besides_the_budget_stands():
+    options = LocateOptions(budget=Budget(tokens=4000), stop="none", verifier_questions=0)
+    router, _ = planned(options)
+    resolved = router.within_budget(options)
+    assert (resolved.stop, resolved.verifier_questions) == ("none", 0)
+
+
+def test_one_turn_is_an_answer_without_tools():
+    _, plan = planned(LocateOptions(budget=Budget(tokens=150)))
+    assert (plan.depth, plan.use_tools, plan.limits.max_turns) == (PlanDepth.DIRECT, False, 1)
+
+
+def test_a_photo_that_shows_nothing_gets_one_rollout_whatever_the_budget_allows():
+    _, plan = planned(LocateOptions(budget=Budget(tokens=10**6)), NOTHING)
+    assert (plan.depth, plan.n_planned) == (PlanDepth.HOPELESS, 1)
+
+
+def test_answers_are_drawn_again_as_the_operator_or_the_budget_says():
+    table = BudgetTable(origin="made up", engine="clues", rows=(TABLE.rows[3],))
+    router = DepthRouter(Limits(), planner=BudgetPlanner(table))
+    options = router.within_budget(LocateOptions(budget=Budget(tokens=5000)))
+    assert router.plan(options, SOMETHING).limits.answer_draws == 3
+    configured = DepthRouter(Limits(answer_draws=2))
+    assert configured.plan(LocateOptions(depth=Depth.DEEP), SOMETHING).limits.answer_draws == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("30s", Budget(seconds=30)),
+        ("2 min", Budget(seconds=120)),
+        ("200k-tokens", Budget(tokens=200_000)),
+        ("1500 tokens", Budget(tokens=1500)),
+        ("0.05usd", Budget(money_usd=0.05)),
+        ("30s, 0.05usd,20k-tokens", Budget(seconds=30, money_usd=0.05, tokens=20_000)),
+        ('{"seconds": 3}', Budget(seconds=3)),
+    ],
+)
+def test_budgets_are_written_as_people_write_them(text, budget):
+    assert budget_of(text) == LocateOptions(budget=text).budget == budget
+
+
+@pytest.mark.parametrize("text", ["", "30", "fast", "30s,40s", "5usd,", "{", '{"hours": 1}', "{}", "4 tokens", "0s"])
+def test_what_is_no_budget_is_refused_and_says_why(text):
+    with pytest.raises(ValueError, match=r"[bB]udget|given twice"):
+        budget_of(text)
+    with pytest.raises(ValidationError):
+        LocateOptions(budget=text)
+
+
+def a_run(errors_km, *, n, tokens, **options):
+    """Records of photos that were missed by so many km; each rollout wrote so many tokens."""
+    found = []
+    asked = LocateOptions(n_parallel=n, **{"depth": Depth.DEEP, "stop": "none", **options})
+    for number, error_km in enumerate(errors_km):
+        point = destination(HERE, bearing_deg=90, distance_km=error_km)
+        routed = {"locatability": SOMETHING.locatability, "plan": DepthRouter(Limits()).plan(asked, SOMETHING)}
+        rollouts = {i: Trajectory(rollout_id=i, usage=Usage(completion_tokens=tokens)) for i in range(n)}
+        run = Run.model_validate({"routed": {"type": "routed", **routed}, "rollouts": rollouts})
+        answer = an_answer(lat=point.lat, lon=point.lon, usage=Usage(prompt_tokens=10 * tokens))
+        truth = Truth(point=HERE, country="France", city="Paris")
+        found.append(
+            Record(
+                dataset="made", sample=str(number), truth=truth, options=asked, elapsed_s=n, answer=answer, run=run
+            )
+        )  # fmt: skip
+    return found
+
+
+def test_a_table_says_of_each_run_what_was_recorded():
+    runs = {"one": a_run([5, 50, 500, 5000], n=1, tokens=100), "four": a_run([5, 5, 5, 5000], n=4, tokens=100)}
+    table = fit_budget(runs, command="geotts plan")
+    one, four = table.rows
+    assert (one.n, one.turns, one.photos, table.engine) == (1, 8, 4, "clues")
+    assert [one.right[band].value for band in Band] == [25.0, 50.0, 75.0]
+    assert (four.tokens.mean, four.tokens.p90, four.prompt_tokens.p90, four.seconds.p90) == (400.0, 533.33, 1000.0, 4.0)
+    assert four.right[Band.TOWN].low < 75.0 < four.right[Band.TOWN].high
+
+
+@pytest.mark.parametrize(("options", "why"), [({"depth": Depth.AUTO}, "--depth deep"), ({"stop": None}, "--stop")])
+def test_runs_that_do_not_say_what_was_spent_are_refused(options, why):
+    with pytest.raises(DataError, match=why):
+        fit_budget({"run": a_run([5], n=1, tokens=10, **options)})
+
+
+def test_the_frontier_joins_what_nothing_else_beats():
+    rows = [(row(1, 50, 100, 1), 1.0), (row(2, 40, 200, 2), 2.0), (row(4, 60, 400, 3), 3.0)]
+    assert [one.n for one, _ in best_rows(rows, Band.TOWN)] == [1, 4]
+    picture = frontier_svg(PLANNER)
+    assert picture.count("<circle") == 3 * len(TABLE.rows)
+    assert frontier_svg(BudgetPlanner(TABLE, "clues")).count("<circle") == 2 * len(TABLE.rows)
+
+
+def plan(*arguments):
+    done = CliRunner().invoke(cli, ["plan", *arguments], standalone_mode=False)
+    assert done.exception is None, done.exception
+    return done.stdout
+
+
+def test_the_command_fits_writes_draws_and_plans(tmp_path):
+    for n in (1, 4):
+        lines = [record.json_line() for record in a_run([5] * n + [9000] * (8 - n), n=n, tokens=1000)]
+        (tmp_path / f"{n}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    runs = ("--runs", str(tmp_path / "1.jsonl"), "--runs", str(tmp_path / "4.jsonl"))
+    table, picture = tmp_path / "table.yaml", tmp_path / "frontier.svg"
+    plan(*runs, "--out", str(table), "--plot", str(picture))
+    assert [one.n for one in BudgetTable.read(table).rows] == [1, 4]
+    assert picture.read_text().startswith("<svg")
+    own = ("--set", f"routing.budget_table={table}")
+    assert "4 rollouts of up to 8 turns" in plan("--budget", "20k-tokens", *own)
+    assert json.loads(plan("--budget", "2000 tokens", "--json", *own))["row"]["n"] == 1
+    assert plan(*own).count("tokens") == 2
+
+
+def test_runs_are_compared_on_the_photos_that_all_of_them_have():
+    runs = {"one": a_run([5, 5000, 5], n=1, tokens=100), "four": a_run([5, 5000], n=4, tokens=100)}
+    assert [one.photos for one in fit_budget(runs).rows] == [2, 2]
+    one, _ = fit_budget(runs).rows
+    assert one.right[Band.TOWN].value == 50.0
+
+
+@pytest.mark.parametrize("engine", ["clues", POLICY])
+def test_a_shipped_table_says_where_it_is_from(engine):
+    table = shipped_budget_table(engine)
+    assert table.engine == engine
+    assert table.command.startswith("geotts plan")
+    assert len({one.n for one in table.rows}) >= 4
+
+
+def test_an_engine_without_recorded_runs_goes_by_made_up_ones():
+    small, large = (json.loads(plan("--budget", text, "--set", "engine.name=openai", "--json"))
+                    for text in ("4k-tokens", "500k-tokens"))  # fmt: skip
+    assert (small["row"]["n"], large["row"]["n"]) == (1, 16)
+    assert "in made-up runs" in plan("--budget", "500k-tokens", "--set", "engine.name=openai")
+    assert "in recorded runs" in plan("--budget", "30s")
+
+
+def test_samples_of_one_policy_make_a_table(tmp_path):
+    out = tmp_path / "policy.yaml"
+    plan("--policy", "2", "--out", str(out))
+    table = BudgetTable.read(out)
+    assert [(one.n, one.photos, one.seconds) for one in table.rows] == [(n, 8, None) for n in (1, 2, 4, 8, 16)]

@@ -1,0 +1,151 @@
+"""From a budget to a plan: the way to spend that was most often right in recorded runs, of those that fit the budget.
+
+A row of the table fits when nine of ten recorded requests took no more. In the tenth, the limits of the request keep to
+the budget. Of the rows that fit and are as good as the best, but for half a point, the cheapest is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tts.domain.budget import Budget
+from tts.domain.plan import Limits, PlanDepth
+from tts.domain.price import Price
+from tts.domain.stop_table import band_of
+from tts.domain.usage import Usage
+from tts.domain.value import Value
+from tts.routing.budget_table import POLICY, RADIUS_KM, Amount, BudgetRow, BudgetTable, RightShare
+from tts.routing.usual_cost import USUAL_PROMPT_TOKENS, predicted_cost
+
+_AS_GOOD = 0.5  # percentage points
+_FEWEST_TOKENS = 16  # that a rollout can be given
+# Of an engine without recorded runs: the 90th percentile against the mean. Hand-set on 2026-11-24: more than on any row
+# of the shipped table.
+_USUAL_SPREAD = 2.0
+
+
+class BudgetCost(Value):
+    """What a request is expected to take; None where that is not known."""
+
+    tokens: Amount
+    seconds: Amount | None
+    money_usd: Amount | None
+
+
+class BudgetChoice(Value):
+    """The row that is taken. `runs` says what the table is from. `fits`: not even the cheapest does otherwise.
+    `transferred`: the runs are not of this engine, so that costs are those that any model usually has."""
+
+    budget: Budget
+    row: BudgetRow
+    right: RightShare
+    radius_km: float
+    cost: BudgetCost
+    fits: bool
+    transferred: bool
+    runs: str = "recorded runs"
+
+    @property
+    def depth(self) -> PlanDepth:
+        """One turn is an answer without tools."""
+        return PlanDepth.DIRECT if self.row.turns == 1 else PlanDepth.DEEP
+
+    @property
+    def sentence(self) -> str:
+        """Why this was planned, for people."""
+        text = (
+            f"the budget is {self.budget}; in {self.runs} {self.right} of {self.row.photos} answers lay "
+            f"within {self.radius_km:g} km with this plan"
+        )
+        return text if self.fits else f"{text}; runs usually take more than the budget, so this one may be cut short"
+
+
+class BudgetPlanner:
+    """Pure. `engine` is the one that will work, `price` that of its model, where it has one."""
+
+    def __init__(self, table: BudgetTable, engine: str = "", price: Price | None = None) -> None:
+        self.table, self._engine, self._price = table, engine, price
+        self._transferred = table.engine == POLICY or engine not in ("", table.engine)
+
+    def with_table(self, table: BudgetTable) -> BudgetPlanner:
+        """The same for another table."""
+        return BudgetPlanner(table, self._engine, self._price)
+
+    def choose(self, budget: Budget, radius_km: float, *, keeps_turns: bool = False) -> BudgetChoice:
+        """The plan for a budget and a wanted radius. With `keeps_turns` only rows with the most turns count."""
+        rows = self.table.rows
+        if keeps_turns:
+            most = max(row.turns for row in rows)
+            rows = tuple(row for row in rows if row.turns == most)
+        choices = [self._choice(row, budget, radius_km) for row in rows]
+        fitting = [choice for choice in choices if choice.fits]
+        if not fitting:
+            return min(choices, key=lambda choice: (choice.row.n, choice.cost.tokens.mean))
+        return _cheapest_of_the_best(fitting)
+
+    def cost(self, row: BudgetRow) -> BudgetCost:
+        """As recorded; of another engine what any model usually takes, and no time."""
+        if not self._transferred:
+            return BudgetCost(
+                tokens=row.tokens,
+                seconds=row.seconds,
+                money_usd=self._money(row.tokens, row.prompt_tokens),
+            )
+        depth = PlanDepth.DIRECT if row.turns == 1 else PlanDepth.DEEP
+        usual = predicted_cost(depth, row.n, Limits(max_turns=row.turns))
+        tokens, prompts = _spread(usual["completion_tokens"]), _spread(usual["turns"] * USUAL_PROMPT_TOKENS)
+        return BudgetCost(tokens=tokens, seconds=None, money_usd=self._money(tokens, prompts))
+
+    @property
+    def _runs(self) -> str:
+        if self.table.engine == POLICY:
+            return "made-up runs"
+        return "recorded runs of another engine" if self._transferred else "recorded runs"
+
+    def _choice(self, row: BudgetRow, budget: Budget, radius_km: float) -> BudgetChoice:
+        band = band_of(radius_km)
+        cost = self.cost(row)
+        return BudgetChoice(
+            budget=budget,
+            row=row,
+            right=row.right[band],
+            radius_km=RADIUS_KM[band],
+            cost=cost,
+            fits=all(amount.p90 <= most for amount, most in _limited(cost, budget)) and _can_share(budget, row.n),
+            transferred=self._transferred,
+            runs=self._runs,
+        )
+
+    def _money(self, written: Amount, read: Amount) -> Amount | None:
+        if self._price is None:
+            return None
+        mean, p90 = (
+            self._price.cost_usd(Usage(prompt_tokens=round(prompts), completion_tokens=round(tokens)))
+            for tokens, prompts in ((written.mean, read.mean), (written.p90, read.p90))
+        )
+        return Amount(mean=mean, p90=p90)
+
+
+def _limited(cost: BudgetCost, budget: Budget) -> list[tuple[Amount, float]]:
+    """Each cost that is known and that the budget limits."""
+    pairs = ((cost.tokens, budget.tokens), (cost.seconds, budget.seconds), (cost.money_usd, budget.money_usd))
+    return [(amount, float(most)) for amount, most in pairs if amount is not None and most is not None]
+
+
+def _can_share(budget: Budget, n: int) -> bool:
+    return budget.tokens is None or n * _FEWEST_TOKENS <= budget.tokens
+
+
+def _cheapest_of_the_best(choices: Sequence[BudgetChoice]) -> BudgetChoice:
+    best = max(choice.right.value for choice in choices)
+    good = [choice for choice in choices if choice.right.value >= best - _AS_GOOD]
+    return min(good, key=lambda choice: (_share(choice), choice.cost.tokens.mean))
+
+
+def _share(choice: BudgetChoice) -> float:
+    """Of the budget that the plan takes on average, where it takes most."""
+    return max((amount.mean / most for amount, most in _limited(choice.cost, choice.budget)), default=0.0)
+
+
+def _spread(mean: float) -> Amount:
+    return Amount(mean=mean, p90=_USUAL_SPREAD * mean)

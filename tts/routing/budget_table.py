@@ -1,0 +1,114 @@
+"""How often recorded runs were right, and what they took: a row for each number of rollouts, turns and so on.
+
+`geotts plan --runs` fits a table, one run file or several a row. Two tables ship: `tts/data/budget/clues.yaml` is from
+runs of the embedded engine; `tts/data/budget/policy.yaml` is from made-up samples of one policy, for other engines.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import Field
+
+from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, STOP_PATTERN
+from tts.domain.plan import Limits
+from tts.domain.stop_table import Band
+from tts.domain.value import Value
+
+POLICY = "policy"
+"""In place of an engine: made-up samples of one policy."""
+Percent = Annotated[float, Field(ge=0, le=100)]
+Count = Annotated[float, Field(ge=0)]
+RADIUS_KM = {Band.TOWN: 25.0, Band.REGION: 200.0, Band.COUNTRY: 750.0}
+"""Within which distance an answer counts as right where a town, a region, a country is wanted."""
+
+
+class Amount(Value):
+    """What a request took: on average, and at most in nine of ten requests."""
+
+    mean: Count
+    p90: Count
+
+
+class RightShare(Value):
+    """The share of right answers in percent, with its 95 % interval."""
+
+    value: Percent
+    low: Percent
+    high: Percent
+
+    def __str__(self) -> str:
+        return f"{self.value:.0f} % [{self.low:.0f}, {self.high:.0f}]"
+
+
+class BudgetRow(Value):
+    """One way to spend: `n` rollouts of up to `turns` turns, `answer_draws` answers of each, `questions` of the
+    verifier, under a stop policy. `photos` were recorded with it; `seconds` are None where nothing ran.
+
+    `tokens` are those that rollouts wrote. A request that is given `tokens.p90`, of which each rollout gets the same
+    share, is cut short once in ten times.
+    """
+
+    n: Annotated[int, Field(ge=1, le=MAX_PARALLEL)]
+    turns: Annotated[int, Field(ge=1, le=64)]
+    answer_draws: Annotated[int, Field(ge=1, le=16)] = 1
+    questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] = 0
+    stop: Annotated[str, Field(pattern=STOP_PATTERN)] = "none"
+    photos: Annotated[int, Field(ge=1)]
+    right: dict[Band, RightShare]
+    tokens: Amount
+    prompt_tokens: Amount
+    seconds: Amount | None = None
+
+    def limits(self, *, keeps_turns: bool) -> Limits:
+        """What a rollout gets; with `keeps_turns` the turns of its dialect."""
+        limits = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**31, answer_draws=self.answer_draws)
+        return limits if keeps_turns else limits.model_copy(update={"max_turns": self.turns})
+
+    @property
+    def label(self) -> str:
+        """In words: what differs from plain rollouts is named."""
+        parts = [f"n = {self.n}", f"{self.turns} turn{'' if self.turns == 1 else 's'}"]
+        parts += [f"{self.answer_draws} draws"] if self.answer_draws > 1 else []
+        parts += [f"{self.questions} questions"] if self.questions else []
+        parts += [self.stop] if self.stop != "none" else []
+        return ", ".join(parts)
+
+
+class BudgetTable(Value):
+    """All rows, and which runs of which engine they are from."""
+
+    schema_version: Literal[1] = 1
+    origin: str
+    command: str = ""
+    engine: str
+    rows: Annotated[tuple[BudgetRow, ...], Field(min_length=1)]
+
+    @classmethod
+    def read(cls, path: Path) -> BudgetTable:
+        """Raises OSError, or ValueError for a file that is not in its form."""
+        try:
+            return cls.model_validate(yaml.load(path.read_text("utf-8"), yaml.CSafeLoader))
+        except yaml.YAMLError as error:
+            raise ValueError(f"{path.name} is not YAML: {error}") from error
+
+    def write(self, path: Path) -> None:
+        """As YAML, one line for a row."""
+        about = self.model_dump(mode="json", exclude={"rows"})
+        text = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=120)
+        rows = [yaml.safe_dump(row.jsonable(), default_flow_style=True, sort_keys=False, width=10_000).strip()
+                for row in self.rows]  # fmt: skip
+        path.write_text(text + "rows:\n" + "".join(f"  - {row}\n" for row in rows), encoding="utf-8")
+
+
+@lru_cache
+def shipped_budget_table(engine: str) -> BudgetTable:
+    """That of an engine, else that of made-up samples."""
+    folder = files("tts").joinpath("data", "budget")
+    file = folder.joinpath(f"{engine}.yaml")
+    text = (file if file.is_file() else folder.joinpath("policy.yaml")).read_text("utf-8")
+    return BudgetTable.model_validate(yaml.load(text, yaml.CSafeLoader))
