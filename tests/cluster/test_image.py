@@ -4,6 +4,7 @@ No container runtime: buildah runs the steps in a chroot, on a Debian that mmdeb
 another, as user 10001 on a read-only root. `make test-image` runs it, as root, in some 8 minutes.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,7 +14,9 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
+from support.process_family import assert_nothing_left, family_of
 
 from deployments.gateway.auth import fingerprint, new_key
 from geotts_benchmarks.harness import free_port
@@ -113,7 +116,11 @@ def service(root):
                 time.sleep(0.5)
             yield url, key
         finally:
-            process.kill()  # --kill-child: everything in its namespace goes with it
+            family = family_of(process)
+            for member in family:  # `--kill-child` alone left the service running on some kernels
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    member.kill()
+            assert_nothing_left(family)
 
 
 def _ready(url):
