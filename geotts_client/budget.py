@@ -10,7 +10,9 @@ from pydantic import Field, model_validator
 
 from geotts_client.value import Value
 
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(k|m)?[\s-]*(s|sec|seconds|min|minutes|tokens?|usd|\$)", re.IGNORECASE)
+_PART = re.compile(
+    r"(\d{1,12}(?:\.\d{1,12})?) ?(k|m)?[ -]{0,3}(s|sec|seconds|min|minutes|tokens?|usd|\$)", re.IGNORECASE
+)
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 HOW_TO_WRITE = "write 30s, 2min, 20k-tokens or 0.05usd, or several with commas"
 
@@ -81,7 +83,7 @@ def _fields_of(text: str) -> object:
             raise ValueError(f"this is not a budget: {HOW_TO_WRITE}") from error
     given: dict[str, float] = {}
     for part in text.split(","):
-        found = _PART.fullmatch(part.strip())
+        found = _PART.fullmatch(" ".join(part.split()))
         if found is None:
             raise ValueError(f"{part.strip()[:40]!r} is not a budget: {HOW_TO_WRITE}")
         name, amount = _measured(float(found[1]), (found[2] or "").lower(), found[3].lower())

@@ -6,7 +6,7 @@ import geotts_client
 from geotts_client import Answer, Contradiction, HintOutcome, PhotoAnswer
 
 PUBLIC = {
-    "Answer", "Area", "BBox", "Cancelled", "Change", "CheckOptions", "CheckedPlace",
+    "Answer", "Area", "BBox", "Budget", "BudgetUse", "Cancelled", "Change", "CheckOptions", "CheckedPlace",
     "Circle", "ClaimCheck", "Client", "ConfigError", "ContinueOptions", "Contradiction", "Countries",
     "DeadlineExceeded", "Depth", "Event", "FailureCause", "GeoTTSError", "HintOutcome", "LatLon", "LocateOptions",
     "NotFound", "Overloaded", "PhotoAnswer", "Problem", "Region", "RequestError", "RolloutFailure", "RolloutsFailed",

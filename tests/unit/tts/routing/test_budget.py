@@ -168,7 +168,10 @@ def test_budgets_are_written_as_people_write_them(text, budget):
     assert budget_of(text) == LocateOptions(budget=text).budget == budget
 
 
-@pytest.mark.parametrize("text", ["", "30", "fast", "30s,40s", "5usd,", "{", '{"hours": 1}', "{}", "4 tokens", "0s"])
+NO_BUDGETS = ("", "30", "fast", "30s,40s", "5usd,", "{", '{"hours": 1}', "{}", "4 tokens", "0s", "9" * 400 + " tokens")
+
+
+@pytest.mark.parametrize("text", NO_BUDGETS, ids=lambda text: text[:20])
 def test_what_is_no_budget_is_refused_and_says_why(text):
     with pytest.raises(ValueError, match=r"[bB]udget|given twice"):
         budget_of(text)
