@@ -40,7 +40,7 @@ from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
-from tts.ensemble.failures import why_nothing_worked
+from tts.ensemble.failures import why_ended, why_nothing_worked
 from tts.ensemble.leader import LeaderRule, leading_point
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.ensemble.stopping import ConsensusWatch
@@ -91,13 +91,15 @@ class Solution:
         egress: RequestEgress | None = None,
         resumed: ResumedRequest | None = None,
     ) -> None:
-        self._resumed_request, self._run = resumed, Run() if resumed is None else resumed.run
+        self._resumed_request = resumed
+        self._run = Run() if resumed is None else resumed.run
         request = replace(request, options=ports.router.within_budget(request.options))
         self._request, self._ports, self._egress = request, ports, egress or RequestEgress(ports, request.id)
         self._options = request.options
         before_s = 0.0 if resumed is None else resumed.elapsed_s
         self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
-        self._deadline, self._verifier_s = Deadline(deadline_s), min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
+        self._deadline = Deadline(deadline_s)
+        self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
         self._seed = self._options.seed if self._options.seed is not None else seed_of(request)
         self._beside = Usage()  # of models asked by locator and verifier
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
@@ -157,7 +159,7 @@ class Solution:
             final = cut is StopReason.DEADLINE or self._blind is not None
             harder = None if final else self._harder(ensemble, plan, verdict)
             if harder is None:
-                stop = cut if cut in _REQUEST_STOPS else self._why_ended()
+                stop = cut if cut in _REQUEST_STOPS else why_ended(self._run)
                 return await self._tested(ensemble, plan, routing, verdict), stop
             plan, why = harder
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
@@ -361,13 +363,6 @@ class Solution:
         if event.type == "hypothesis":
             self._marks.setdefault("first_hypothesis_s", numbered.t_s)
         await self._send(numbered)
-
-    def _why_ended(self) -> StopReason:
-        reasons = {trajectory.stop_reason for trajectory in self._run.trajectories}
-        for reason in (StopReason.DEADLINE, StopReason.ANSWERED, StopReason.BUDGET, StopReason.CANCELLED):
-            if reason in reasons:
-                return reason
-        return StopReason.FAILED
 
     def _answer(self, verdict: Verdict, stop: StopReason) -> Answer:
         return answer_from(

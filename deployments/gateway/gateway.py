@@ -7,7 +7,6 @@ that shares the store. If a reader disconnects, its request is cancelled, unless
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
@@ -20,6 +19,7 @@ from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.continuing import Continuation, continuation_of
+from deployments.gateway.idempotency import KeyReused, claim_of
 from deployments.gateway.photos.process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.readers import Readers
@@ -49,13 +49,6 @@ _STOP_PATIENCE_S = 3.0
 _END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
 _ATTACHING_S = 5.0  # photos go to the store beside the first turn
 _OPENING_S = 1.0  # from claiming a key to the log of its request, at most
-
-
-class KeyReused(RequestError):
-    """The same Idempotency-Key came with another request."""
-
-    code = "idempotency-key-reused"
-    status = 422
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +189,7 @@ class Gateway:
         )
         settled = False
         try:
-            if meta.claim and (earlier := await self._earlier(meta, _claim(request))) is not None:
+            if meta.claim and (earlier := await self._earlier(meta, claim_of(request))) is not None:
                 arrival.request_id, settled = earlier, True
                 return Started(earlier, replayed=True)
             if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
@@ -387,12 +380,6 @@ class Gateway:
 
 def _not_found(request_id: str) -> NotFound:
     return NotFound(f"there is no request {request_id[:40]}: it never was, or it was erased")
-
-
-def _claim(request: LocateRequest) -> Claim:
-    asked = [*(photo.source_sha256 for photo in request.photos), request.options.model_dump_json()]
-    asked += [request.continued.request_id] if request.continued is not None else []
-    return Claim(request_id=request.id, fingerprint=hashlib.sha256("\n".join(asked).encode()).hexdigest())
 
 
 def _within_means(options: LocateOptions, caller: Caller) -> LocateOptions:

@@ -11,11 +11,12 @@ from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import yaml
 from pydantic import Field
 
+from tts.domain.recorded_table import RecordedTable
 from tts.domain.value import Value
 from tts.weights import weights
 
@@ -83,27 +84,14 @@ class BandTable(Value):
         return _UNSEEN
 
 
-class StopTable(Value):
+class StopTable(RecordedTable):
     """The table of all bands, and where it is from."""
 
-    schema_version: Literal[1] = 1
-    origin: str
-    command: str = ""
     bands: dict[Band, BandTable]
-
-    @classmethod
-    def read(cls, path: Path) -> StopTable:
-        """Raises OSError, or ValueError for a file that is not in its form."""
-        try:
-            return cls.model_validate(yaml.load(path.read_text("utf-8"), yaml.CSafeLoader))
-        except yaml.YAMLError as error:
-            raise ValueError(f"{path.name} is not YAML: {error}") from error
 
     def write(self, path: Path) -> None:
         """As YAML, one line for a cell."""
-        rows = self.model_dump(mode="json", exclude={"bands"})
-        text = yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, width=120)
-        lines = [text, "bands:\n"]
+        lines = [self.heading("bands"), "bands:\n"]
         for band, table in self.bands.items():
             lines.append(f"  {band}:\n    worth: {list(table.worth)}\n    cells:\n")
             lines += [f"      - {_line(row)}\n" for row in table.cells]

@@ -43,6 +43,15 @@ def why_nothing_worked(run: Run, endpoint: str = "") -> RolloutsFailed | None:
     )
 
 
+def why_ended(run: Run) -> StopReason:
+    """The stop reason of a request that nothing cut, from those of its rollouts."""
+    reasons = {trajectory.stop_reason for trajectory in run.trajectories}
+    for reason in (StopReason.DEADLINE, StopReason.ANSWERED, StopReason.BUDGET, StopReason.CANCELLED):
+        if reason in reasons:
+            return reason
+    return StopReason.FAILED
+
+
 def failure_warnings(run: Run) -> tuple[str, ...]:
     """Warnings of an answer about failed rollouts: how many, and why."""
     trajectories = run.trajectories

@@ -8,6 +8,7 @@ from typing import Literal
 from tts.domain.plan import Limits
 from tts.domain.price import Price
 from tts.domain.usage import Usage
+from tts.ports import Checkpoint
 
 Spent = Literal["turn budget", "tool budget", "token budget", "money budget"]
 
@@ -33,6 +34,11 @@ class Budget:
     def spend(self, more: Usage) -> Budget:
         """A budget with this usage added."""
         return replace(self, usage=self.usage + more)
+
+    def resumed(self, saved: Checkpoint) -> Budget:
+        """A budget with what a rollout had used at its checkpoint."""
+        spent = self.spend(saved.usage)
+        return replace(spent, prompt_tokens=saved.prompt_tokens, observed_tokens=saved.observed_tokens)
 
     def observe(self, turn: Usage) -> Budget:
         """Take the length of the trajectory from the number of prompt tokens that the engine reports after a

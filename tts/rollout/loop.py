@@ -8,7 +8,6 @@ siblings continue. After every turn it emits a `Checkpoint`, from which it can b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tts.aio import Deadline, Send, closing
 from tts.clues.ruled_out import RuledOut
@@ -115,10 +114,7 @@ class _Rollout:
         saved = self._task.resume_from
         if saved is not None:
             self._messages = list(saved.messages)
-            self._budget = self._budget.spend(saved.usage)
-            self._budget = replace(
-                self._budget, prompt_tokens=saved.prompt_tokens, observed_tokens=saved.observed_tokens
-            )
+            self._budget = self._budget.resumed(saved)
             self._corrections = saved.corrections
             self._best = saved.best
             await send(RolloutResumed(rollout_id=self._id, from_turn=saved.turn))

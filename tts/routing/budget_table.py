@@ -9,13 +9,14 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import yaml
 from pydantic import Field
 
 from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, STOP_PATTERN
 from tts.domain.plan import Limits
+from tts.domain.recorded_table import RecordedTable
 from tts.domain.stop_table import Band
 from tts.domain.value import Value
 
@@ -79,30 +80,17 @@ class BudgetRow(Value):
         return ", ".join(parts)
 
 
-class BudgetTable(Value):
+class BudgetTable(RecordedTable):
     """All rows, and which runs of which engine they are from."""
 
-    schema_version: Literal[1] = 1
-    origin: str
-    command: str = ""
     engine: str
     rows: Annotated[tuple[BudgetRow, ...], Field(min_length=1)]
 
-    @classmethod
-    def read(cls, path: Path) -> BudgetTable:
-        """Raises OSError, or ValueError for a file that is not in its form."""
-        try:
-            return cls.model_validate(yaml.load(path.read_text("utf-8"), yaml.CSafeLoader))
-        except yaml.YAMLError as error:
-            raise ValueError(f"{path.name} is not YAML: {error}") from error
-
     def write(self, path: Path) -> None:
         """As YAML, one line for a row."""
-        about = self.model_dump(mode="json", exclude={"rows"})
-        text = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=120)
         rows = [yaml.safe_dump(row.jsonable(), default_flow_style=True, sort_keys=False, width=10_000).strip()
                 for row in self.rows]  # fmt: skip
-        path.write_text(text + "rows:\n" + "".join(f"  - {row}\n" for row in rows), encoding="utf-8")
+        path.write_text(self.heading("rows") + "rows:\n" + "".join(f"  - {row}\n" for row in rows), encoding="utf-8")
 
 
 @lru_cache

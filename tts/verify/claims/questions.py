@@ -1,7 +1,7 @@
 """The places between which a check decides: the claimed places, and the best place that blind rollouts found.
 
 Testing rollouts get all these places in the same form, with the names of the gazetteer and in alphabetical order. They
-do not learn which one is claimed. A verifier that asks for more evidence asks what would tell these apart.
+do not learn which one is claimed.
 """
 
 from __future__ import annotations
