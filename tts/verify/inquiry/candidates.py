@@ -8,7 +8,7 @@ bear that line. None of them has a vote: questions decide whether it gets one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tts.clues.ruled_out import RuledOut
 from tts.domain.geo import Area, LatLon, distance_km
@@ -26,9 +26,9 @@ from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
+from tts.verify.inquiry.question import MOST_PLACES
 from tts.verify.inquiry.statements import Statement, Statements, holds
 
-MOST = 4  # candidates that one question is asked of
 _MOST_PASSED_BY = 2
 _TOWN_KM = 25.0
 _NOWHERE = RuledOut()
@@ -53,6 +53,10 @@ class Candidate:
         """The town as people read it; the point where there is none."""
         return self.city or str(self.point)
 
+    def is_told_by(self, statement: Statement) -> bool:
+        """Whether a statement is about this place: about a point within 25 km of it, or a page that names its town."""
+        return statement.is_about(self.point, self.city)
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -68,24 +72,23 @@ class Scene:
 def answers(clusters: Sequence[Cluster], stated: Statements, world: World) -> list[Candidate]:
     """The leading final answers, the first of them the answer as it stands."""
     found = []
-    for cluster in clusters[:MOST]:
+    for cluster in clusters[:MOST_PLACES]:
         best = cluster.anchor.ledger.hypothesis
         city, code = _town(cluster.centre, best.city, best.country_code, world)
-        led = stated.led_to(cluster.centre, city)
-        found.append(Candidate(cluster.centre, city, code, cluster.members, found_by=led))
+        found.append(_led_to(Candidate(cluster.centre, city, code, cluster.members), stated))
     return found
 
 
 def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
     """The best places that no rollout answers, at most two. `beside` are the final answers."""
-    leader = stated.borne_at(beside[0].point, beside[0].city)
+    leader = stated.borne_at(beside[0].is_told_by)
     found: list[Candidate] = []
     for rollout_id, hypothesis in [*_believed(scene), *_named(scene, stated, leader)]:
         assert hypothesis.point is not None
         if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *found]):
             made = _candidate(scene, stated, rollout_id, hypothesis)
             found += [made] if made is not None else []
-    found.sort(key=lambda one: (-len(stated.borne_at(one.point, one.city) - leader), -one.votes[0].weight, one.name))
+    found.sort(key=lambda one: (-len(stated.borne_at(one.is_told_by) - leader), -one.votes[0].weight, one.name))
     return found[:_MOST_PASSED_BY]
 
 
@@ -150,7 +153,11 @@ def _candidate(scene: Scene, stated: Statements, rollout_id: int, hypothesis: Hy
         return None
     vote = votes_from([ledger.model_copy(update={"passed_by": True})], scene.world)[0]
     city, code = _town(vote.point, hypothesis.city, hypothesis.country_code, scene.world)
-    return Candidate(vote.point, city, code, (vote,), passed_by=True, found_by=stated.led_to(vote.point, city))
+    return _led_to(Candidate(vote.point, city, code, (vote,), passed_by=True), stated)
+
+
+def _led_to(candidate: Candidate, stated: Statements) -> Candidate:
+    return replace(candidate, found_by=stated.led_to(candidate.city, candidate.is_told_by))
 
 
 def _town(point: LatLon, city: str, code: str, world: World) -> tuple[str, str]:

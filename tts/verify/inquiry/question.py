@@ -7,7 +7,7 @@ to the candidate's country. The tool, the line and the form are the same for all
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
@@ -16,12 +16,35 @@ from tts.domain.value import Value
 from tts.verify.evidence.instructions import trustworthy_facts
 from tts.verify.evidence.small_print import is_small_print
 from tts.verify.evidence.sources import Source
-from tts.verify.inquiry.candidates import Candidate
 from tts.verify.inquiry.statements import Statement, stated
 
 Form = Literal["web_search", "poi_keyword_search"]
 ASKER = -3  # in place of a rollout's number, of what the verifier was told
 FORMS: tuple[Form, ...] = ("poi_keyword_search", "web_search")
+MOST_PLACES = 4  # of which one question is asked
+
+
+class AskedPlace(Protocol):
+    """A place that questions are asked about. `city` is what a search of the web names, `country_code` (ISO 3166-1
+    alpha-2) is where a search for places looks; each is empty where that cannot be asked. `found_by` are the lines that
+    led to the place.
+    """
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+
+    @property
+    def city(self) -> str: ...
+
+    @property
+    def country_code(self) -> str: ...
+
+    @property
+    def found_by(self) -> frozenset[str]: ...
+
+    def is_told_by(self, statement: Statement) -> bool:
+        """Whether a statement is about this place."""
 
 
 class Question(Value):
@@ -30,7 +53,7 @@ class Question(Value):
     line: str
     form: Form
 
-    def about(self, candidate: Candidate) -> dict[str, JsonValue] | None:
+    def about(self, candidate: AskedPlace) -> dict[str, JsonValue] | None:
         """The arguments of the call about a candidate; None where it cannot be asked of it."""
         if self.form == "web_search":
             return {"query": f"{self.line} {candidate.city}"} if candidate.city else None
@@ -45,11 +68,11 @@ class Question(Value):
         facts = trustworthy_facts(result)
         return tuple(stated(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
 
-    def found(self, statements: Sequence[Statement], candidate: Candidate) -> bool | None:
+    def found(self, statements: Sequence[Statement], candidate: AskedPlace) -> bool | None:
         """Whether what was told about a candidate bears the line there; None when nothing was told."""
         if not statements:
             return None
-        return any(self.line in one.lines and one.is_about(candidate.point, candidate.city) for one in statements)
+        return any(self.line in one.lines and candidate.is_told_by(one) for one in statements)
 
 
 def forms_for(line: str, offered: Sequence[str]) -> tuple[Form, ...]:

@@ -5,7 +5,7 @@ A statement bears a line when it repeats it word for word. A line counts that pe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,6 +46,9 @@ class Statement:
         return isinstance(fact, WebFact) and telling(normalise(city)) and holds(self.words, city)
 
 
+IsAbout = Callable[[Statement], bool]  # whether a statement is about a place
+
+
 def holds(words: str, phrase: str) -> bool:
     """Whether normalised words hold a phrase as whole words."""
     wanted = normalise(phrase)
@@ -69,14 +72,14 @@ class Statements:
         lines = sorted(line for line in read if telling(normalise(line)) and len(line) <= _LONGEST)[:_MOST_LINES]
         return cls(tuple(stated(i, source, lines) for i, source in found if _states(source)), tuple(lines))
 
-    def led_to(self, point: LatLon, city: str) -> frozenset[str]:
-        """The lines that led to a place: a tool was asked for them when it stated the place, or they name its town."""
-        named = frozenset(line for line in self.lines if holds(normalise(line), city))
-        return named.union(*(one.found_by for one in self.every if one.is_about(point, city)))
+    def led_to(self, name: str, is_about: IsAbout) -> frozenset[str]:
+        """The lines that led to a place: a tool was asked for them when it stated the place, or they name it."""
+        named = frozenset(line for line in self.lines if holds(normalise(line), name))
+        return named.union(*(one.found_by for one in self.every if is_about(one)))
 
-    def borne_at(self, point: LatLon, city: str) -> frozenset[str]:
+    def borne_at(self, is_about: IsAbout) -> frozenset[str]:
         """The lines that statements about a place repeat."""
-        return frozenset().union(*(one.lines for one in self.every if one.is_about(point, city)))
+        return frozenset().union(*(one.lines for one in self.every if is_about(one)))
 
     @cached_property
     def askers(self) -> dict[str, int]:

@@ -1,0 +1,140 @@
+"""Asks the same questions of several places, line by line, and keeps what each place got for an answer.
+
+This module calls no tool: its caller gets the calls from `next_calls` and passes the results to `take`. The same places,
+statements and results give the same calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import orjson
+from pydantic import JsonValue
+
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.verify.evidence.small_print import is_small_print
+from tts.verify.inquiry.question import MOST_PLACES, AskedPlace, Question, forms_for
+from tts.verify.inquiry.rounds import Outcome, Round, gains_of
+from tts.verify.inquiry.statements import Statements
+
+FEWEST_PLACES = 2  # that a question separates
+PlaceT = TypeVar("PlaceT", bound=AskedPlace)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCalls:
+    """Calls that are under way: of each place by its number, or without naming a place."""
+
+    question: Question
+    calls: tuple[ToolCall, ...]
+    of: dict[int, ToolCall]
+
+
+class Comparison(Generic[PlaceT]):
+    """The questions about some places; the first place is asked about in every round. `offered` are the tools that may
+    be called, `budget` is how many calls there may be.
+    """
+
+    def __init__(self, places: Sequence[PlaceT], stated: Statements, offered: Sequence[str], budget: int) -> None:
+        self.candidates: list[PlaceT] = list(places)
+        self.rounds: list[Round] = []
+        self._stated, self._offered, self._calls_left = stated, offered, budget
+        self._tried: set[Question] = set()
+        self._pending: PendingCalls | None = None
+
+    def next_calls(self) -> tuple[ToolCall, ...]:
+        """The calls of the next round, at most what is left; none when there is nothing more to ask."""
+        self._pending = None if self._decided() else next(self._possible(), None)
+        if self._pending is None:
+            return ()
+        self._tried.add(self._pending.question)
+        self._calls_left -= len(self._pending.calls)
+        return self._pending.calls
+
+    def take(self, results: Mapping[str, ToolResult]) -> None:
+        """The results by the ids of the calls; one that is missing counts as a call that failed."""
+        pending = self._pending
+        assert pending is not None
+        outcomes = {i: self._outcome(i, pending.question, call, results.get(call.id)) for i, call in pending.of.items()}
+        self.rounds.append(Round(pending.question, outcomes))
+
+    def counted(self) -> list[frozenset[int]]:
+        """For each round the places that count in it."""
+        return [frozenset(i for i in one.outcomes if self._counts(i, one.question.line)) for one in self.rounds]
+
+    def gains(self) -> dict[int, float]:
+        """The log-likelihood ratio of each place that questions said something about, in nats."""
+        return gains_of(self.rounds, self.counted())
+
+    def _decided(self) -> bool:
+        """Whether no question is needed any more."""
+        return False
+
+    def _possible(self) -> Iterator[PendingCalls]:
+        """What may be asked next, the best first: a line that is known at some places and not at others."""
+        lines = self._lines_left()
+        for line in [*(line for line in lines if self._separates(line)), *lines]:
+            yield from self._of_each(line)
+
+    def _lines_left(self) -> list[str]:
+        """Lines without a valid round. Those that fewest rollouts asked for come first, then small print, then the
+        longest."""
+        askers = self._stated.askers
+        settled = {one.question.line for one in self.rounds if not one.void}
+        left = [line for line in self._stated.lines if line not in settled]
+        return sorted(left, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
+
+    def _of_each(self, line: str) -> Iterator[PendingCalls]:
+        """The question of as many places as calls are left for: the first, then those that bear the line."""
+        bearing = [i for i in range(1, len(self.candidates)) if line in self._borne(i)]
+        others = [i for i in range(1, len(self.candidates)) if i not in bearing]
+        for form in forms_for(line, self._offered):
+            question = Question(line=line, form=form)
+            if question in self._tried:
+                continue
+            pending = self._calls(question, [0, *bearing, *others])
+            if pending is not None:
+                yield pending
+
+    def _calls(self, question: Question, numbers: Sequence[int]) -> PendingCalls | None:
+        made: dict[bytes, ToolCall] = {}
+        of: dict[int, ToolCall] = {}
+        for i in numbers:
+            arguments = question.about(self.candidates[i])
+            if arguments is None or len(of) == MOST_PLACES or not self._counts(i, question.line):
+                continue
+            key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+            if key in made or len(made) < self._calls_left:
+                of[i] = made.setdefault(key, self._call(question, arguments, len(made)))
+        asked = len(of) >= FEWEST_PLACES and 0 in of
+        return PendingCalls(question, tuple(made.values()), of) if asked else None
+
+    def _call(self, question: Question, arguments: dict[str, JsonValue], number: int) -> ToolCall:
+        return ToolCall(id=f"verifier_{len(self.rounds)}_{number}", name=question.form, arguments=arguments)
+
+    def _outcome(self, i: int, question: Question, call: ToolCall, result: ToolResult | None) -> Outcome:
+        if result is None:
+            return Outcome(None, "")
+        statements, place = question.statements(call, result, self._stated.lines), self.candidates[i]
+        found = question.found(statements, place)
+        bearing = [one for one in statements if question.line in one.lines and place.is_told_by(one)]
+        url = getattr(bearing[0].fact, "url", None) if bearing else None
+        return Outcome(found, result.call_id, url, result.retrieved_at)
+
+    def _counts(self, i: int, line: str) -> bool:
+        """Whether a line that is found at a place, or not, says something about it. A place that nothing but this
+        line led to was chosen because the line stands there."""
+        return line not in self.candidates[i].found_by or bool(self._borne(i) - {line})
+
+    def _separates(self, line: str) -> bool:
+        return 0 < self._bearers(line) < len(self.candidates)
+
+    def _bearers(self, line: str) -> int:
+        return sum(line in self._borne(i) for i in range(len(self.candidates)))
+
+    def _borne(self, i: int) -> frozenset[str]:
+        """Lines that are known to stand at a place, by what was stated and by valid rounds."""
+        found = {r.question.line for r in self.rounds if not r.void and i in r.outcomes and r.outcomes[i].found}
+        return self._stated.borne_at(self.candidates[i].is_told_by) | found
