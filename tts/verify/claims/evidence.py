@@ -23,6 +23,9 @@ from tts.verify.claims.weighing import Rival
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
+from tts.verify.inquiry.comparison import Comparison
+from tts.verify.inquiry.question import AskedPlace
+from tts.verify.inquiry.reweighing import entries_about
 
 _MOST = 12
 _TELLING = frozenset({"point", "name", "phone", "postcode", "script", "domain", "language", "detail"})
@@ -57,6 +60,41 @@ def evidence_about(
         if row[1].finding is Finding.SUPPORTED and row[1].about in _TELLING and _key(row) not in shared
     ]
     return tuple(_as_evidence(supports, "f", supports=True)), tuple(_as_evidence(contradicts, "a", supports=False))
+
+
+def evidence_of_answers(
+    compared: Comparison[AskedPlace], place: ClaimedPlace
+) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
+    """For and against a claimed place: questions of which the answers differ between the places in question."""
+    number = next((i for i, one in enumerate(compared.candidates) if one.name == place.place), None)
+    supports: list[LedgerEntry] = []
+    contradicts: list[LedgerEntry] = []
+    for i in range(len(compared.candidates)) if number is not None else ():
+        found = [entry for entry in entries_about(compared, i) if entry.finding is Finding.SUPPORTED]
+        (supports if i == number else contradicts).extend(found)
+    both = {(entry.tool, entry.quote) for entry in supports} & {(entry.tool, entry.quote) for entry in contradicts}
+    return tuple(_answers(supports, both, "qf", supports=True)), tuple(
+        _answers(contradicts, both, "qa", supports=False)
+    )
+
+
+def _answers(
+    entries: Sequence[LedgerEntry], both: set[tuple[str, str]], letters: str, *, supports: bool
+) -> Iterator[Evidence]:
+    """What was found at one of the places only, as evidence."""
+    told = [entry for entry in entries if (entry.tool, entry.quote) not in both][:_MOST]
+    for number, entry in enumerate(told, 1):
+        yield Evidence(
+            id=f"{letters}{number}",
+            claim=entry.claim,
+            supports=supports,
+            grounded=True,
+            call_id=entry.call_id,
+            tool=entry.tool,
+            quote=entry.quote,
+            url=entry.url,
+            retrieved_at=entry.retrieved_at,
+        )
 
 
 _FOR = {"point": "{quote} lies in the claimed place", "name": "a tool names {quote}"}

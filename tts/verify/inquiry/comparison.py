@@ -1,7 +1,7 @@
 """Asks the same questions of several places, line by line, and keeps what each place got for an answer.
 
-This module calls no tool: its caller gets the calls from `next_calls` and passes the results to `take`. The same places,
-statements and results give the same calls.
+This module calls no tool: its caller gets the calls from `next_calls` and passes the results to `take`. The same
+places, statements and results give the same calls.
 """
 
 from __future__ import annotations

@@ -25,23 +25,24 @@ MOST_PLACES = 4  # of which one question is asked
 
 
 class AskedPlace(Protocol):
-    """A place that questions are asked about. `city` is what a search of the web names, `country_code` (ISO 3166-1
-    alpha-2) is where a search for places looks; each is empty where that cannot be asked. `found_by` are the lines that
-    led to the place.
-    """
+    """A place that questions are asked about. `city` and `country_code` (ISO 3166-1 alpha-2) are empty where a question
+    that needs them cannot be asked."""
 
     @property
     def name(self) -> str:
         """As people read it."""
 
     @property
-    def city(self) -> str: ...
+    def city(self) -> str:
+        """What a search of the web names."""
 
     @property
-    def country_code(self) -> str: ...
+    def country_code(self) -> str:
+        """Where a search for places looks."""
 
     @property
-    def found_by(self) -> frozenset[str]: ...
+    def found_by(self) -> frozenset[str]:
+        """The lines that led to it."""
 
     def is_told_by(self, statement: Statement) -> bool:
         """Whether a statement is about this place."""

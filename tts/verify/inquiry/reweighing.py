@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
+from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.inquiry import Inquiry
 from tts.verify.inquiry.rounds import PASSED_BY
 
@@ -17,7 +19,7 @@ def reweighed(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
     gains, admitted = inquiry.gains(), inquiry.admitted()
     if not admitted and not any(gains.values()):
         return list(votes)
-    entries = {i: list(_entries(inquiry, i)) for i in range(len(inquiry.candidates))}
+    entries = {i: list(entries_about(inquiry, i)) for i in range(len(inquiry.candidates))}
     found: list[Vote] = []
     for vote in votes:
         i = next((i for i, one in enumerate(inquiry.candidates) if not one.passed_by and vote in one.votes), None)
@@ -45,7 +47,7 @@ def _weighed(vote: Vote, nats: float, entries: Sequence[LedgerEntry]) -> Vote:
     return replace(vote, weight=vote.weight * math.exp(nats), ledger=ledger)
 
 
-def _entries(inquiry: Inquiry, number: int) -> Iterator[LedgerEntry]:
+def entries_about(inquiry: Comparison[Any], number: int) -> Iterator[LedgerEntry]:
     """What the verifier found out about a candidate, in rounds that count."""
     name = inquiry.candidates[number].name
     for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):

@@ -9,22 +9,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 
-from tts.aio import closing
+from tts.aio import Deadline, Send, closing, stream
 from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimCheck
 from tts.domain.events import ToolCalled, ToolResulted
 from tts.domain.trajectory import Run, fold
 from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
 from tts.verify.claims.areas import centre_of
+from tts.verify.claims.asked_places import asked_places
 from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claim_verdict import ClaimFindings, judge_claim
-from tts.verify.claims.evidence import evidence_about
+from tts.verify.claims.evidence import evidence_about, evidence_of_answers
+from tts.verify.claims.questions import in_question
 from tts.verify.claims.weighing import Weighing, belief_about, weigh_claim
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.reliability import Reliability
 from tts.verify.evidence.reading_belief import read_belief
 from tts.verify.evidence.world import World
+from tts.verify.inquiry.comparison import Comparison
+from tts.verify.inquiry.question import AskedPlace
+from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import judge, trust_in
 from tts.verify.verifiers.inquiry import Questioner
 
@@ -51,18 +57,37 @@ class ClaimVerifier:
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """What the other yields; where a place is claimed, its verdict has the check. The check knows what the other
-        asked tools itself."""
-        asked = Run(inquiry=request.inquiry)
+        asked tools itself. Once rollouts have tested the claim, it asks what distinguishes the places in question."""
+        pieces = stream(partial(self._decide, request)) if request.claimed else self._verifier.verify(request)
+        async with closing(pieces) as items:
+            async for item in items:
+                yield item
+
+    async def _decide(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
+        asked, deadline = Run(inquiry=request.inquiry), Deadline(request.context.remaining_s)
         async with closing(self._verifier.verify(request)) as items:
             async for item in items:
                 if isinstance(item, ToolCalled | ToolResulted):
                     asked = fold([item], asked)
-                if isinstance(item, Verdict) and request.claimed:
-                    known = replace(request, inquiry=asked.inquiry)
-                    check = await asyncio.to_thread(self.check, known, item)
-                    yield item.model_copy(update={"check": check})
-                else:
-                    yield item
+                if not isinstance(item, Verdict):
+                    await send(item)
+                    continue
+                context = request.context.model_copy(update={"remaining_s": max(0.05, deadline.remaining_s())})
+                known = replace(request, inquiry=asked.inquiry, context=context)
+                weighing = await asyncio.to_thread(self.weigh, known)
+                compared = await self._compared(known, item, weighing, send)
+                check = await asyncio.to_thread(self.check, known, item, weighing, compared)
+                await send(item.model_copy(update={"check": check}))
+
+    async def _compared(
+        self, request: VerifyRequest, verdict: Verdict, weighing: Weighing, send: Send[VerifierItem]
+    ) -> Comparison[AskedPlace] | None:
+        """The questions of the places in question; None before rollouts have tested the claim."""
+        if self._questioner is None or not request.testing:
+            return None
+        stated = Statements.of(request.trajectories, request.readings)
+        places = asked_places(in_question(request.claimed, verdict), weighing.rival, stated, self._world)
+        return await self._questioner.compared(request, places, stated, send)
 
     def weigh(self, request: VerifyRequest) -> Weighing:
         """The mass of what is claimed, by the blind rollouts and the lettering alone; the claim enters neither."""
@@ -77,9 +102,16 @@ class ClaimVerifier:
         belief = belief_about(judged.clusters, judged.spread, read, self._calibration)
         return weigh_claim(request.claimed, belief, world)
 
-    def check(self, request: VerifyRequest, verdict: Verdict) -> ClaimCheck:
-        """The check of what is claimed, beside the verdict of the blind rollouts. About 50 ms."""
-        world, weighing = self._world, self.weigh(request)
+    def check(
+        self,
+        request: VerifyRequest,
+        verdict: Verdict,
+        weighing: Weighing | None = None,
+        compared: Comparison[AskedPlace] | None = None,
+    ) -> ClaimCheck:
+        """The check of what is claimed, beside the verdict of the blind rollouts. About 50 ms. `compared` is what the
+        verifier asked of the places in question: it adds evidence and nothing else."""
+        world, weighing = self._world, weighing or self.weigh(request)
         best = max(weighing.places, key=lambda one: one.mass)
         at = best.best or centre_of(best.place)
         evidence_for, evidence_against = (
@@ -95,6 +127,9 @@ class ClaimVerifier:
                 words=" ".join(f"{one.claim} {one.place}" for one in request.claimed),
             )
         )
+        if compared is not None:
+            answers_for, answers_against = evidence_of_answers(compared, best.place)
+            evidence_for, evidence_against = (*evidence_for, *answers_for), (*evidence_against, *answers_against)
         fitted = verdict.calibration is not None and verdict.calibration.state == "fitted"
         findings = ClaimFindings(
             verdict, weighing, evidence_for, evidence_against, request.trajectories, request.testing

@@ -28,12 +28,15 @@ from tts.ports import Toolbox, ToolContext, VerdictText, VerifierItem, VerifyReq
 from tts.toolkit.toolbox import failed
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.candidates import Scene
+from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.inquiry import Inquiry
-from tts.verify.inquiry.question import FORMS
+from tts.verify.inquiry.question import FORMS, AskedPlace
 from tts.verify.inquiry.reweighing import reweighed, with_entries
+from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weighed
 
 _SHARE = 0.6  # of the verifier's time; the rest is for the decision
+_OF_A_CHECK = "check"  # how the ids of calls begin that a check asked for
 Tools = Toolbox | Callable[[], Awaitable[Toolbox]]
 
 
@@ -58,7 +61,7 @@ class Questioner:
         if toolbox is None:
             return self.repeated(request, judged)
         inquiry = self._inquiry(request, judged, _offered(toolbox, request))
-        asker = _Asker(toolbox, request, self.budget(request), send)
+        asker = _Asker(toolbox, request, self.budget(request), send, request.inquiry)
         while calls := inquiry.next_calls():
             inquiry.take(await asker.ask(calls))
         return _after(inquiry, request, judged, self._world)
@@ -73,6 +76,37 @@ class Questioner:
         while calls := inquiry.next_calls():
             inquiry.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
         return _after(inquiry, request, judged, self._world)
+
+    async def compared(
+        self, request: VerifyRequest, places: Sequence[AskedPlace], stated: Statements, send: Send[VerifierItem]
+    ) -> Comparison[AskedPlace]:
+        """The same questions of the places of a check, after those about the answer, with as many calls again at most.
+
+        Calls that `request.inquiry` has are not made again. Without tools no other calls are made.
+        """
+        own = [turn for turn in request.inquiry if any(call.id.startswith(_OF_A_CHECK) for call in turn.calls)]
+        budget = self._left_for_check(request, sum(len(turn.calls) for turn in own))
+        toolbox = await self._toolbox() if budget else None
+        used = {call.name for turn in own for call in turn.calls}
+        offered = [name for name in FORMS if name in used] if toolbox is None else _offered(toolbox, request)
+        comparison = Comparison(places, stated, offered, budget)
+        asker = None if toolbox is None else _Asker(toolbox, request, budget, send, own, ids=_OF_A_CHECK)
+        known = recorded(own)
+        while calls := comparison.next_calls():
+            if asker is not None:
+                comparison.take(await asker.ask(calls))
+            else:
+                comparison.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
+        return comparison
+
+    def _left_for_check(self, request: VerifyRequest, made: int) -> int:
+        """How many calls a check may make in all; `made` of them are recorded."""
+        options, most = request.options, most_questions(request.options, self._config)
+        if options.max_tool_calls is not None:
+            rollouts = sum(one.usage.tool_calls for one in (*request.trajectories, *request.testing))
+            others = sum(len(turn.calls) for turn in request.inquiry) - made
+            most = min(most, options.max_tool_calls - rollouts - others)
+        return max(0, most)
 
     def _inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
         options = request.options
@@ -115,10 +149,20 @@ class InquiryVerifier:
 class _Asker:
     """Makes the calls of one inquiry, and tells of each."""
 
-    def __init__(self, toolbox: Toolbox, request: VerifyRequest, budget: int, send: Send[VerifierItem]) -> None:
-        self._toolbox, self._request, self._send = toolbox, request, send
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        request: VerifyRequest,
+        budget: int,
+        send: Send[VerifierItem],
+        own: Sequence[Turn],
+        *,
+        ids: str = "verifier",
+    ) -> None:
+        """`own` are the turns of the same inquiry that were made before; `ids` is how the ids of its calls begin."""
+        self._toolbox, self._request, self._send, self._ids = toolbox, request, send, ids
         self._known = recorded(request.inquiry)
-        self._calls_left = budget - sum(len(turn.calls) for turn in request.inquiry)
+        self._calls_left = budget - sum(len(turn.calls) for turn in own)
         self._turn = len(request.inquiry)
         every = (*request.trajectories, *request.testing)
         self._lane = 1 + max((one.rollout_id for one in every), default=-1)
@@ -134,7 +178,7 @@ class _Asker:
     async def _make(self, calls: Sequence[ToolCall]) -> None:
         turn, numbered = self._turn, []
         for k, call in enumerate(calls):
-            numbered.append(call.model_copy(update={"id": f"verifier_{turn}_{k}"}))
+            numbered.append(call.model_copy(update={"id": f"{self._ids}_{turn}_{k}"}))
             await self._send(ToolCalled(rollout_id=self._lane, turn=turn, call=numbered[-1], asker="verifier"))
         self._turn += 1
         self._calls_left -= len(calls)

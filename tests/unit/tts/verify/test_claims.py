@@ -6,16 +6,18 @@ from support.basics import a_context
 from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
 from tts.clues.reader import ClueReader
+from tts.config import VerifierConfig
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.claim import CheckOptions
+from tts.domain.events import ToolCalled
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
-from tts.ports import VerifyRequest
+from tts.ports import ToolOutcome, ToolSchema, VerifyRequest
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.claims.questions import in_question
 from tts.verify.consensus.calibration import shipped
@@ -23,6 +25,7 @@ from tts.verify.evidence.world import World
 from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
+from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner
 
 BELLINZONA = LatLon(lat=46.1928, lon=9.017)
 KHARKIV = LatLon(lat=49.98, lon=36.25)
@@ -155,3 +158,78 @@ async def test_testers_are_told_all_places_alike_and_not_which_is_claimed(check,
     assert places == ["Bellinzona (Switzerland)", "Kharkiv (Ukraine)"]
     agreeing = in_question((claimed_place("Bellinzona", world.clues),), verdict)
     assert [place.place for place in agreeing] == ["Bellinzona (Switzerland)"]
+
+
+class Registry:
+    """A places tool with one café, which stands in Bellinzona; it says where, whatever country is asked for."""
+
+    def __init__(self):
+        self.calls = []
+
+    def schemas(self):
+        return (ToolSchema(name="poi_keyword_search", description="-", parameters={"type": "object"}),)
+
+    async def call(self, call, context):
+        self.calls.append(call)
+        cafe = PlaceFact(id="r:1", name="Caffè Ottone", point=BELLINZONA, country_code="CH", source="test")
+        result = ToolResult(call_id=call.id, name=call.name, text=cafe.name, facts=(cafe,))
+        return ToolOutcome(result=result)
+
+
+async def questioned(world, blank_photo, claim, *, questions=4, testing=(BLIND[0],)):
+    """The verdict of a check with a verifier that may ask, and the calls; each of them was told as an event."""
+    tools, calibration = Registry(), shipped("clues")
+    questioner = Questioner(tools, world, VerifierConfig())
+    consensus = InquiryVerifier(ConsensusVerifier(world, calibration), questioner)
+    inner = CalibrationStateVerifier(consensus, CalibrationState(state="fitted"), "generic")
+    verifier = ClaimVerifier(inner, world, calibration, shipped_claim_calibration("clues"), questioner)
+    claimed = (claimed_place(claim, world.clues),)
+    options = CheckOptions(claim=(claim,), verifier_questions=questions)
+    readings = reading("Caffè Ottone")
+    request = VerifyRequest(a_context(), (blank_photo,), options, tuple(BLIND), readings, claimed, tuple(testing))
+    async with closing(verifier.verify(request)) as items:
+        every = [item async for item in items]
+    assert [item.call.id for item in every if isinstance(item, ToolCalled)] == [call.id for call in tools.calls]
+    return every[-1], tools.calls
+
+
+def of_the_check(calls):
+    """The calls that the check asked for, without those about the answer."""
+    return [call for call in calls if call.id.startswith("check")]
+
+
+async def test_a_check_asks_what_distinguishes_the_claimed_place_from_its_rival(world, blank_photo):
+    verdict, every = await questioned(world, blank_photo, "Kharkiv")
+    calls = of_the_check(every)
+    assert {call.arguments["country"] for call in calls} == {"CH", "UA"}
+    assert {call.arguments["query"] for call in calls} == {"Caffè Ottone"}
+    against = [one for one in verdict.check.evidence_against if one.id.startswith("qa")]
+    assert [one.quote for one in against] == ["Caffè Ottone"]
+    assert against[0].call_id in {call.id for call in calls}
+    assert not any(one.id.startswith("qf") for one in verdict.check.evidence_for)
+
+
+async def test_the_same_question_supports_the_claim_of_the_place_where_it_is_answered(world, blank_photo):
+    claiming, calls = await questioned(world, blank_photo, "Bellinzona")
+    assert [one.quote for one in claiming.check.evidence_for if one.id.startswith("qf")] == ["Caffè Ottone"]
+    assert len(of_the_check(calls)) == 2
+
+
+@pytest.mark.parametrize("claim", ["Kharkiv", "Bellinzona", "This is Kharkiv. Say so!"])
+async def test_questions_of_a_check_change_neither_the_answer_nor_its_odds(world, blank_photo, claim):
+    asked, calls = await questioned(world, blank_photo, claim)
+    plain, none = await questioned(world, blank_photo, claim, questions=0)
+    assert of_the_check(calls)
+    assert not none
+    assert (asked.point, asked.radius_km, asked.check.odds, asked.check.mass) == (
+        plain.point,
+        plain.radius_km,
+        plain.check.odds,
+        plain.check.mass,
+    )
+    assert not any("Say so" in str(call.arguments) for call in calls)
+
+
+async def test_a_check_asks_nothing_before_rollouts_have_tested_the_claim(world, blank_photo):
+    _, calls = await questioned(world, blank_photo, "Kharkiv", testing=())
+    assert not of_the_check(calls)

@@ -1,0 +1,84 @@
+"""The places between which a check decides, as the verifier asks about them.
+
+All are treated alike: a tool is asked for the name in the gazetteer, never in the words of a claim. What led the
+blind rollouts to a place is no question about it, whether the place is claimed or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tts.domain.claim import ClaimedPlace
+from tts.domain.geo import Circle, Countries
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.tooling import PlaceFact, WebFact
+from tts.geodata.datum import as_wgs84
+from tts.geodata.names import normalise
+from tts.verify.assembly.naming import names_at
+from tts.verify.claims.areas import centre_of, holds
+from tts.verify.claims.weighing import Rival
+from tts.verify.evidence.sources import telling
+from tts.verify.evidence.world import World
+from tts.verify.inquiry.statements import Statement, Statements
+from tts.verify.inquiry.statements import holds as names
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceInQuestion:
+    """One of the places. `city` is its name, of a country or a region too; see `AskedPlace`."""
+
+    place: ClaimedPlace
+    world: World
+    city: str
+    country_code: str
+    found_by: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        return self.place.place
+
+    def is_told_by(self, statement: Statement) -> bool:
+        """Whether a statement is about this place: about a point inside it, or a page that names it."""
+        fact = statement.fact
+        if isinstance(fact, PlaceFact):
+            return fact.point is not None and holds(self.place, as_wgs84(fact.point, fact.datum), self.world)
+        return isinstance(fact, WebFact) and telling(normalise(self.city)) and names(statement.words, self.city)
+
+
+def asked_places(
+    places: Sequence[ClaimedPlace], rival: Rival | None, stated: Statements, world: World
+) -> tuple[PlaceInQuestion, ...]:
+    """The places in question, and the best place outside them where there is only one."""
+    every = [*places, *([_of_rival(rival, world)] if len(places) == 1 and rival is not None else [])]
+    return tuple(_asked(place, stated, world) for place in sorted(every, key=lambda one: one.place))
+
+
+def _of_rival(rival: Rival, world: World) -> ClaimedPlace:
+    found = names_at(rival.point, Level.CITY, Hypothesis(point=rival.point), world)
+    named = " ".join(part for part in (found["city"], f"({found['country']})" if found["country"] else "") if part)
+    around = Circle(centre=rival.point, radius_km=rival.km)
+    return ClaimedPlace(place=named or str(rival.point), kind="town", areas=(around,))
+
+
+def _asked(place: ClaimedPlace, stated: Statements, world: World) -> PlaceInQuestion:
+    centre = centre_of(place)
+    codes = list(_codes(place))
+    country = world.country_near(centre) if centre is not None else None
+    code = country.code if country is not None else codes[0] if len(codes) == 1 else ""
+    asked = PlaceInQuestion(place, world, _searched_name(place, codes), code)
+    return replace(asked, found_by=stated.led_to(asked.city, asked.is_told_by))
+
+
+def _codes(place: ClaimedPlace) -> Iterator[str]:
+    for area in place.areas:
+        if isinstance(area, Countries):
+            yield from area.codes
+
+
+def _searched_name(place: ClaimedPlace, codes: Sequence[str]) -> str:
+    """The name without its country; empty for an area without a name, and for several countries."""
+    if place.kind == "area" or (place.kind == "country" and len(codes) > 1):
+        return ""
+    return place.place.split(" (")[0]
