@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tts.domain.claim import ClaimedPlace
-from tts.domain.geo import Circle, Countries
+from tts.domain.geo import Circle, Countries, LatLon
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.datum import as_wgs84
@@ -48,11 +48,16 @@ class PlaceInQuestion:
 
 
 def asked_places(
-    places: Sequence[ClaimedPlace], rival: Rival | None, stated: Statements, world: World
+    places: Sequence[ClaimedPlace], rival: Rival | None, answer: LatLon | None, stated: Statements, world: World
 ) -> tuple[PlaceInQuestion, ...]:
-    """The places in question, and the best place outside them where there is only one."""
+    """The places in question, and the best place outside them where there is only one.
+
+    The place of the blind rollouts' `answer` comes first, then they are in the order of their names: the order says
+    nothing of the claim.
+    """
     every = [*places, *([_of_rival(rival, world)] if len(places) == 1 and rival is not None else [])]
-    return tuple(_asked(place, stated, world) for place in sorted(every, key=lambda one: one.place))
+    every.sort(key=lambda one: (answer is None or not holds(one, answer, world), one.place))
+    return tuple(_asked(place, stated, world) for place in every)
 
 
 def _of_rival(rival: Rival, world: World) -> ClaimedPlace:

@@ -19,12 +19,12 @@ from tts.domain.trajectory import Trajectory
 from tts.geodata.datum import as_wgs84
 from tts.verify.assembly.naming import names_at
 from tts.verify.claims.areas import holds
+from tts.verify.claims.asked_places import PlaceInQuestion
 from tts.verify.claims.weighing import Rival
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.comparison import Comparison
-from tts.verify.inquiry.question import AskedPlace
 from tts.verify.inquiry.reweighing import entries_about
 
 _MOST = 12
@@ -63,38 +63,25 @@ def evidence_about(
 
 
 def evidence_of_answers(
-    compared: Comparison[AskedPlace], place: ClaimedPlace
+    compared: Comparison[PlaceInQuestion], place: ClaimedPlace
 ) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
-    """For and against a claimed place: questions of which the answers differ between the places in question."""
-    number = next((i for i, one in enumerate(compared.candidates) if one.name == place.place), None)
-    supports: list[LedgerEntry] = []
-    contradicts: list[LedgerEntry] = []
-    for i in range(len(compared.candidates)) if number is not None else ():
-        found = [entry for entry in entries_about(compared, i) if entry.finding is Finding.SUPPORTED]
-        (supports if i == number else contradicts).extend(found)
-    both = {(entry.tool, entry.quote) for entry in supports} & {(entry.tool, entry.quote) for entry in contradicts}
-    return tuple(_answers(supports, both, "qf", supports=True)), tuple(
-        _answers(contradicts, both, "qa", supports=False)
+    """For and against a claimed place: the answers to questions that differ between it and the other places."""
+    here: list[LedgerEntry] = []
+    elsewhere: list[LedgerEntry] = []
+    for number, one in enumerate(compared.candidates):
+        found = [entry for entry in entries_about(compared, number) if entry.finding is Finding.SUPPORTED]
+        (here if one.place == place else elsewhere).extend(found)
+    both = {_question(entry) for entry in here} & {_question(entry) for entry in elsewhere}
+    told_for = [entry for entry in here if _question(entry) not in both][:_MOST]
+    told_against = [entry for entry in elsewhere if _question(entry) not in both][:_MOST]
+    return (
+        tuple(_evidence(entry, f"qf{k}", entry.claim, supports=True) for k, entry in enumerate(told_for, 1)),
+        tuple(_evidence(entry, f"qa{k}", entry.claim, supports=False) for k, entry in enumerate(told_against, 1)),
     )
 
 
-def _answers(
-    entries: Sequence[LedgerEntry], both: set[tuple[str, str]], letters: str, *, supports: bool
-) -> Iterator[Evidence]:
-    """What was found at one of the places only, as evidence."""
-    told = [entry for entry in entries if (entry.tool, entry.quote) not in both][:_MOST]
-    for number, entry in enumerate(told, 1):
-        yield Evidence(
-            id=f"{letters}{number}",
-            claim=entry.claim,
-            supports=supports,
-            grounded=True,
-            call_id=entry.call_id,
-            tool=entry.tool,
-            quote=entry.quote,
-            url=entry.url,
-            retrieved_at=entry.retrieved_at,
-        )
+def _question(entry: LedgerEntry) -> tuple[str, str]:
+    return entry.tool, entry.quote
 
 
 _FOR = {"point": "{quote} lies in the claimed place", "name": "a tool names {quote}"}
@@ -149,17 +136,24 @@ def _as_evidence(rows: Sequence[RolloutEntry], letter: str, *, supports: bool) -
         if key in seen or len(seen) == _MOST:
             continue
         seen.add(key)
-        yield Evidence(
-            id=f"{letter}{len(seen)}",
-            claim=(_FOR if supports else _AGAINST)
-            .get(entry.about if entry.call_id else "", entry.claim)
-            .format(quote=entry.quote),
-            supports=supports,
-            grounded=True,
-            rollout_id=rollout_id,
-            call_id=entry.call_id,
-            tool=entry.tool,
-            quote=entry.quote,
-            url=entry.url,
-            retrieved_at=entry.retrieved_at,
-        )
+        words = (_FOR if supports else _AGAINST).get(entry.about if entry.call_id else "", entry.claim)
+        claim = words.format(quote=entry.quote)
+        yield _evidence(entry, f"{letter}{len(seen)}", claim, rollout_id=rollout_id, supports=supports)
+
+
+def _evidence(
+    entry: LedgerEntry, number: str, claim: str, *, supports: bool, rollout_id: int | None = None
+) -> Evidence:
+    """One piece of evidence; that of the verifier's own questions is of no rollout."""
+    return Evidence(
+        id=number,
+        claim=claim,
+        supports=supports,
+        grounded=True,
+        rollout_id=rollout_id,
+        call_id=entry.call_id,
+        tool=entry.tool,
+        quote=entry.quote,
+        url=entry.url,
+        retrieved_at=entry.retrieved_at,
+    )

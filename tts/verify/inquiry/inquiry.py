@@ -43,10 +43,10 @@ class Inquiry(Comparison[Candidate]):
         """The results by the ids of the calls; one that is missing counts as a call that failed. The calls that the
         results name stand in the ledgers."""
         pending = self._pending
-        if pending is None or pending.of:
-            super().take(results)
-        else:
+        if pending is not None and not pending.of:
             self._learn(pending, [(call, results[call.id]) for call in pending.calls if call.id in results])
+        else:
+            super().take(results)
 
     def admitted(self) -> frozenset[int]:
         """The places that were passed by and that questions make likelier by far than each answer asked about."""

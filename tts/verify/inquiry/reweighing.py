@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
-from tts.verify.inquiry.comparison import Comparison
+from tts.verify.inquiry.comparison import Comparison, PlaceT
 from tts.verify.inquiry.inquiry import Inquiry
 from tts.verify.inquiry.rounds import PASSED_BY
 
@@ -47,7 +46,7 @@ def _weighed(vote: Vote, nats: float, entries: Sequence[LedgerEntry]) -> Vote:
     return replace(vote, weight=vote.weight * math.exp(nats), ledger=ledger)
 
 
-def entries_about(inquiry: Comparison[Any], number: int) -> Iterator[LedgerEntry]:
+def entries_about(inquiry: Comparison[PlaceT], number: int) -> Iterator[LedgerEntry]:
     """What the verifier found out about a candidate, in rounds that count."""
     name = inquiry.candidates[number].name
     for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):

@@ -18,7 +18,7 @@ from tts.domain.events import ToolCalled, ToolResulted
 from tts.domain.trajectory import Run, fold
 from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
 from tts.verify.claims.areas import centre_of
-from tts.verify.claims.asked_places import asked_places
+from tts.verify.claims.asked_places import PlaceInQuestion, asked_places
 from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claim_verdict import ClaimFindings, judge_claim
 from tts.verify.claims.evidence import evidence_about, evidence_of_answers
@@ -29,7 +29,6 @@ from tts.verify.consensus.reliability import Reliability
 from tts.verify.evidence.reading_belief import read_belief
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.comparison import Comparison
-from tts.verify.inquiry.question import AskedPlace
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import judge, trust_in
 from tts.verify.verifiers.inquiry import Questioner
@@ -72,7 +71,7 @@ class ClaimVerifier:
                 if not isinstance(item, Verdict):
                     await send(item)
                     continue
-                context = request.context.model_copy(update={"remaining_s": max(0.05, deadline.remaining_s())})
+                context = request.context.model_copy(update={"remaining_s": max(0.0, deadline.remaining_s())})
                 known = replace(request, inquiry=asked.inquiry, context=context)
                 weighing = await asyncio.to_thread(self.weigh, known)
                 compared = await self._compared(known, item, weighing, send)
@@ -81,12 +80,13 @@ class ClaimVerifier:
 
     async def _compared(
         self, request: VerifyRequest, verdict: Verdict, weighing: Weighing, send: Send[VerifierItem]
-    ) -> Comparison[AskedPlace] | None:
+    ) -> Comparison[PlaceInQuestion] | None:
         """The questions of the places in question; None before rollouts have tested the claim."""
         if self._questioner is None or not request.testing:
             return None
         stated = Statements.of(request.trajectories, request.readings)
-        places = asked_places(in_question(request.claimed, verdict), weighing.rival, stated, self._world)
+        between = in_question(request.claimed, verdict)
+        places = asked_places(between, weighing.rival, verdict.point, stated, self._world)
         return await self._questioner.compared(request, places, stated, send)
 
     def weigh(self, request: VerifyRequest) -> Weighing:
@@ -107,7 +107,7 @@ class ClaimVerifier:
         request: VerifyRequest,
         verdict: Verdict,
         weighing: Weighing | None = None,
-        compared: Comparison[AskedPlace] | None = None,
+        compared: Comparison[PlaceInQuestion] | None = None,
     ) -> ClaimCheck:
         """The check of what is claimed, beside the verdict of the blind rollouts. About 50 ms. `compared` is what the
         verifier asked of the places in question: it adds evidence and nothing else."""

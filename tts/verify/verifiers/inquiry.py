@@ -28,9 +28,9 @@ from tts.ports import Toolbox, ToolContext, VerdictText, VerifierItem, VerifyReq
 from tts.toolkit.toolbox import failed
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.candidates import Scene
-from tts.verify.inquiry.comparison import Comparison
+from tts.verify.inquiry.comparison import Comparison, PlaceT
 from tts.verify.inquiry.inquiry import Inquiry
-from tts.verify.inquiry.question import FORMS, AskedPlace
+from tts.verify.inquiry.question import FORMS
 from tts.verify.inquiry.reweighing import reweighed, with_entries
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weighed
@@ -47,10 +47,14 @@ class Questioner:
         self._tools, self._world, self._config = tools, world, config
 
     def budget(self, request: VerifyRequest) -> int:
-        """How many calls the verifier may make for a request."""
+        """How many calls the verifier may make about the answer of a request."""
+        return self._within_limits(request, sum(one.usage.tool_calls for one in request.trajectories))
+
+    def _within_limits(self, request: VerifyRequest, others: int) -> int:
+        """How many calls one inquiry may make; `others` were made in the request beside it."""
         options, most = request.options, most_questions(request.options, self._config)
         if options.max_tool_calls is not None:
-            most = min(most, options.max_tool_calls - sum(one.usage.tool_calls for one in request.trajectories))
+            most = min(most, options.max_tool_calls - others)
         return max(0, most)
 
     async def settled(self, request: VerifyRequest, judged: Judgement, send: Send[VerifierItem]) -> Judgement:
@@ -61,52 +65,36 @@ class Questioner:
         if toolbox is None:
             return self.repeated(request, judged)
         inquiry = self._inquiry(request, judged, _offered(toolbox, request))
-        asker = _Asker(toolbox, request, self.budget(request), send, request.inquiry)
-        while calls := inquiry.next_calls():
-            inquiry.take(await asker.ask(calls))
+        await _Asker(toolbox, request, self.budget(request), send, request.inquiry).ask_all(inquiry)
         return _after(inquiry, request, judged, self._world)
 
     def repeated(self, request: VerifyRequest, judged: Judgement) -> Judgement:
         """The judgement after the calls that were recorded for a request (`VerifyRequest.inquiry`), without others."""
         if not request.inquiry or not self.budget(request) or judged.spread is None:
             return judged
-        known = recorded(request.inquiry)
-        used = {call.name for turn in request.inquiry for call in turn.calls}
-        inquiry = self._inquiry(request, judged, [name for name in FORMS if name in used])
-        while calls := inquiry.next_calls():
-            inquiry.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
+        inquiry = self._inquiry(request, judged, _used(request))
+        _repeat(inquiry, request)
         return _after(inquiry, request, judged, self._world)
 
     async def compared(
-        self, request: VerifyRequest, places: Sequence[AskedPlace], stated: Statements, send: Send[VerifierItem]
-    ) -> Comparison[AskedPlace]:
+        self, request: VerifyRequest, places: Sequence[PlaceT], stated: Statements, send: Send[VerifierItem]
+    ) -> Comparison[PlaceT]:
         """The same questions of the places of a check, after those about the answer, with as many calls again at most.
 
         Calls that `request.inquiry` has are not made again. Without tools no other calls are made.
         """
         own = [turn for turn in request.inquiry if any(call.id.startswith(_OF_A_CHECK) for call in turn.calls)]
-        budget = self._left_for_check(request, sum(len(turn.calls) for turn in own))
+        asked = sum(len(turn.calls) for turn in request.inquiry) - sum(len(turn.calls) for turn in own)
+        rollouts = sum(one.usage.tool_calls for one in (*request.trajectories, *request.testing))
+        budget = self._within_limits(request, rollouts + asked)
         toolbox = await self._toolbox() if budget else None
-        used = {call.name for turn in own for call in turn.calls}
-        offered = [name for name in FORMS if name in used] if toolbox is None else _offered(toolbox, request)
-        comparison = Comparison(places, stated, offered, budget)
-        asker = None if toolbox is None else _Asker(toolbox, request, budget, send, own, ids=_OF_A_CHECK)
-        known = recorded(own)
-        while calls := comparison.next_calls():
-            if asker is not None:
-                comparison.take(await asker.ask(calls))
-            else:
-                comparison.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
+        if toolbox is None:
+            comparison = Comparison(places, stated, _used(request), budget)
+            _repeat(comparison, request)
+        else:
+            comparison = Comparison(places, stated, _offered(toolbox, request), budget)
+            await _Asker(toolbox, request, budget, send, own, ids=_OF_A_CHECK).ask_all(comparison)
         return comparison
-
-    def _left_for_check(self, request: VerifyRequest, made: int) -> int:
-        """How many calls a check may make in all; `made` of them are recorded."""
-        options, most = request.options, most_questions(request.options, self._config)
-        if options.max_tool_calls is not None:
-            rollouts = sum(one.usage.tool_calls for one in (*request.trajectories, *request.testing))
-            others = sum(len(turn.calls) for turn in request.inquiry) - made
-            most = min(most, options.max_tool_calls - rollouts - others)
-        return max(0, most)
 
     def _inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
         options = request.options
@@ -168,6 +156,11 @@ class _Asker:
         self._lane = 1 + max((one.rollout_id for one in every), default=-1)
         self._deadline = Deadline(_SHARE * request.context.remaining_s)
 
+    async def ask_all(self, comparison: Comparison[PlaceT]) -> None:
+        """Ask the questions of a comparison until it has no more, or there is no more time."""
+        while self._deadline.remaining_s() > 0 and (calls := comparison.next_calls()):
+            comparison.take(await self.ask(calls))
+
     async def ask(self, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
         """Results by the ids of the calls, side by side; without those that there are no calls left for."""
         new = [call for call in calls if call_key(call) not in self._known]
@@ -215,6 +208,18 @@ def recorded(turns: Sequence[Turn]) -> dict[bytes, ToolResult]:
     results = {result.call_id: result for turn in turns for result in turn.results}
     calls = (call for turn in turns for call in turn.calls)
     return {call_key(call): results[call.id] for call in calls if call.id in results}
+
+
+def _repeat(comparison: Comparison[PlaceT], request: VerifyRequest) -> None:
+    """Answer the questions of a comparison from the calls that were recorded for a request."""
+    known = recorded(request.inquiry)
+    while calls := comparison.next_calls():
+        comparison.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
+
+
+def _used(request: VerifyRequest) -> list[str]:
+    used = {call.name for turn in request.inquiry for call in turn.calls}
+    return [name for name in FORMS if name in used]
 
 
 def _offered(toolbox: Toolbox, request: VerifyRequest) -> list[str]:

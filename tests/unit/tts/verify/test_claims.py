@@ -9,19 +9,22 @@ from tts.clues.reader import ClueReader
 from tts.config import VerifierConfig
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.calibration import CalibrationState
-from tts.domain.claim import CheckOptions
+from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.events import ToolCalled
-from tts.domain.geo import LatLon
+from tts.domain.geo import Circle, LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.ports import ToolOutcome, ToolSchema, VerifyRequest
+from tts.verify.claims.asked_places import asked_places
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
+from tts.verify.claims.evidence import evidence_of_answers
 from tts.verify.claims.questions import in_question
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
+from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -176,7 +179,7 @@ class Registry:
         return ToolOutcome(result=result)
 
 
-async def questioned(world, blank_photo, claim, *, questions=4, testing=(BLIND[0],)):
+async def questioned(world, blank_photo, claim, *, questions=4, testing=(BLIND[0],), remaining_s=30.0):
     """The verdict of a check with a verifier that may ask, and the calls; each of them was told as an event."""
     tools, calibration = Registry(), shipped("clues")
     questioner = Questioner(tools, world, VerifierConfig())
@@ -186,7 +189,9 @@ async def questioned(world, blank_photo, claim, *, questions=4, testing=(BLIND[0
     claimed = (claimed_place(claim, world.clues),)
     options = CheckOptions(claim=(claim,), verifier_questions=questions)
     readings = reading("Caffè Ottone")
-    request = VerifyRequest(a_context(), (blank_photo,), options, tuple(BLIND), readings, claimed, tuple(testing))
+    request = VerifyRequest(
+        a_context(remaining_s), (blank_photo,), options, tuple(BLIND), readings, claimed, tuple(testing)
+    )
     async with closing(verifier.verify(request)) as items:
         every = [item async for item in items]
     assert [item.call.id for item in every if isinstance(item, ToolCalled)] == [call.id for call in tools.calls]
@@ -232,4 +237,29 @@ async def test_questions_of_a_check_change_neither_the_answer_nor_its_odds(world
 
 async def test_a_check_asks_nothing_before_rollouts_have_tested_the_claim(world, blank_photo):
     _, calls = await questioned(world, blank_photo, "Kharkiv", testing=())
+    assert not of_the_check(calls)
+
+
+async def test_places_of_one_name_are_asked_about_as_the_places_they_are(world):
+    near, far = (
+        ClaimedPlace(place="Bellinzona (Switzerland)", kind="town", areas=(Circle(centre=at, radius_km=10.0),))
+        for at in (BELLINZONA, LatLon(lat=47.37, lon=8.54))
+    )
+    questioner = Questioner(Registry(), world, VerifierConfig())
+    options, readings = CheckOptions(claim=("x",), verifier_questions=4), reading("Caffè Ottone")
+    request, stated = VerifyRequest(a_context(), (), options, (), readings), Statements.of((), readings)
+
+    async def ignore(item):
+        pass
+
+    for first, second in ((near, far), (far, near)):
+        places = asked_places((first, second), None, None, stated, world)
+        compared = await questioner.compared(request, places, stated, ignore)
+        assert [one.quote for one in evidence_of_answers(compared, near)[0]] == ["Caffè Ottone"]
+        assert [one.quote for one in evidence_of_answers(compared, far)[1]] == ["Caffè Ottone"]
+
+
+async def test_a_check_without_time_is_made_without_questions(world, blank_photo):
+    hurried, calls = await questioned(world, blank_photo, "Kharkiv", remaining_s=0.0)
+    assert hurried.check.verdict == "contradicted"
     assert not of_the_check(calls)
