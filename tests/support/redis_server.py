@@ -16,13 +16,18 @@ from redis.exceptions import RedisError
 from geotts_benchmarks.harness import free_port
 
 
+def redis_program() -> str:
+    """The path of the server. Skips the test where it is not installed."""
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is not installed (Debian: apt install redis-server)")
+    return program
+
+
 @contextmanager
 def running_redis(folder: Path, port: int | None = None) -> Iterator[str]:
     """Its URL, until the block ends. Skips where the server is not installed."""
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("redis-server is not installed")
-    port = port or free_port()
+    program, port = redis_program(), port or free_port()
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
         try:
