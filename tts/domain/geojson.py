@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from shapely import set_precision
+import numpy as np
+from shapely import set_precision, transform
 from shapely.affinity import translate
 from shapely.geometry import Polygon, box
 from shapely.geometry.polygon import orient
@@ -18,6 +19,8 @@ from tts.domain.region import Region
 
 _WHOLE_WORLD_KM = 9500.0
 _VERTICES, _REGION_VERTICES = 64, 48
+_SMALL_GAP = 0.01  # of the area around it
+_HALF_CUT = 1e-5  # degrees; the grid of written coordinates
 _NO_PROPERTIES = (
     "candidates", "evidence", "per_photo", "route", "rollouts", "provenance", "check", "region_50", "region_90",
 )  # fmt: skip
@@ -74,11 +77,37 @@ def circle_geometry(centre: LatLon, radius_km: float) -> dict[str, Any]:
 
 
 def circles_region(circles: Sequence[Circle]) -> Region:
-    """Everything that lies in one of the circles. What they surround is part of it, so that there are no holes."""
+    """Everything that lies in one of the circles, as polygons without holes.
+
+    A gap that the circles surround is part of the region if it is small beside them (`_SMALL_GAP`). A larger gap is
+    joined to the outside by a cut of about two metres.
+    """
     parts = [part for one in circles for part in _circle_parts(one.centre, one.radius_km, vertices=_REGION_VERTICES)]
-    filled = [Polygon(one.exterior) for one in _polygons(unary_union(parts))]
-    rings = [_ring(one) for one in _polygons(unary_union(filled))]
+    without_holes = [part for one in _polygons(unary_union(parts)) for part in _without_holes(one)]
+    rings = [_ring(one) for one in _polygons(unary_union(without_holes))]
     return Region(coordinates=tuple((tuple((x, y) for x, y in ring),) for ring in rings))
+
+
+def _without_holes(polygon: Polygon) -> list[Polygon]:
+    limit = _SMALL_GAP * _equal_area(polygon)
+    gaps = [gap for gap in map(Polygon, polygon.interiors) if _equal_area(gap) > limit]
+    cuts = [_cut_northwards(gap, polygon.bounds[3]) for gap in gaps]
+    return [
+        Polygon(part.exterior) for part in _polygons(Polygon(polygon.exterior).difference(unary_union(gaps + cuts)))
+    ]
+
+
+def _cut_northwards(gap: Polygon, north: float) -> Polygon:
+    start = gap.representative_point()
+    lon = round(start.x, 5)
+    return box(lon - _HALF_CUT, start.y, lon + _HALF_CUT, north + _HALF_CUT)
+
+
+def _equal_area(polygon: Polygon) -> float:
+    """Proportional to the area on the sphere (Lambert's cylindrical projection)."""
+    return float(
+        transform(polygon, lambda points: np.column_stack([points[:, 0], np.sin(np.radians(points[:, 1]))])).area
+    )
 
 
 def area_geometry(answer: Answer, share: Literal[50, 90]) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from geojson_pydantic import MultiPolygon
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from shapely.geometry import Point, shape
 from support.basics import a_context
@@ -39,6 +39,11 @@ rules = st.builds(
 
 
 @given(peak_lists, st.floats(5.0, 20_000.0), rules)
+@example(
+    [Peak(LatLon(lat=0, lon=-180), 1.0), Peak(LatLon(lat=90, lon=0), 1.0), Peak(LatLon(lat=-90, lon=77), 1.0)],
+    9227.0,
+    RegionRule(origin="made", scale_50=0.5, scale_90=1.0, cases=40),
+)
 @settings(max_examples=60, deadline=None)
 def test_regions_are_nested_valid_geojson_hold_the_answer_and_are_no_larger_than_the_circle(peaks, p90, rule):
     regions = regions_of(peaks, p90, rule)
@@ -70,6 +75,16 @@ def test_a_region_holds_what_its_discs_hold_also_over_the_antimeridian_and_the_p
         assert shape(circles_region(discs).jsonable()).distance(Point(point.lon, point.lat)) < 1e-4
 
 
+def test_a_large_gap_that_discs_surround_is_not_part_of_the_region():
+    around_the_rest = [
+        Circle(centre=LatLon(lat=lat, lon=lon), radius_km=5001.0) for lat, lon in [(0, -180), (90, 0), (-90, 77)]
+    ]
+    region = circles_region(around_the_rest)
+    assert shape(region.jsonable()).is_valid
+    assert area_km2(region) < 0.85 * 4 * math.pi * EARTH_RADIUS_KM**2
+    assert not shape(region.jsonable()).covers(Point(0, 0))
+
+
 def test_a_region_over_the_antimeridian_is_cut_there_and_one_around_a_pole_reaches_it():
     east, pole = LatLon(lat=-16.5, lon=179.9), LatLon(lat=89.5, lon=10)
     region = circles_region([Circle(centre=east, radius_km=100), Circle(centre=pole, radius_km=200)])
@@ -79,9 +94,9 @@ def test_a_region_over_the_antimeridian_is_cut_there_and_one_around_a_pole_reach
     assert len(region.coordinates) == 3
 
 
-def test_what_discs_surround_is_no_hole():
+def test_a_small_gap_that_discs_surround_is_part_of_the_region():
     middle = LatLon(lat=10, lon=10)
-    ring = [Circle(centre=destination(middle, bearing_deg=60 * k, distance_km=100), radius_km=60) for k in range(6)]
+    ring = [Circle(centre=destination(middle, bearing_deg=60 * k, distance_km=100), radius_km=95) for k in range(6)]
     (polygon,) = circles_region(ring).coordinates
     assert len(polygon) == 1
     assert shape(circles_region(ring).jsonable()).covers(Point(10, 10))
