@@ -18,9 +18,11 @@ from typing import Any
 import click
 
 from geotts_benchmarks.harness import Result, percentile, report, say
-from geotts_benchmarks.machines.accounts import doubled, read_journal
 from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.faults import Fault, Harms, write_no_step
+from geotts_benchmarks.machines.happened import Happened, explained
+from geotts_benchmarks.machines.journal import read_journal
 from geotts_benchmarks.machines.load import SteadyLoad
 from geotts_benchmarks.machines.site import running_site, why_not_here
 from geotts_benchmarks.machines.small_disk import small_disk
@@ -29,6 +31,7 @@ from tts.errors import FatalError
 _CLIENTS, _DEADLINE_S, _PARALLEL = 8, 90.0, 2
 _WHOLE_S = 120.0
 _REDIS_MIB, _CACHE_MIB = 512, 256
+_MOST_EXPLAINED = 20
 _LIBRARIES = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib
 _NO_CLOCK = "libfaketime was not found (Debian: apt install libfaketime; or --faketime)"
 
@@ -46,7 +49,8 @@ def command(seed: int, requests: int, minutes: float, faketime: Path | None, qui
 
     declared: requests that ended with 503 or 429. undeclared: those that ended otherwise without an answer. hung: those
     that had no end 5 s after their deadline. doubled: turns that were begun again although their client had seen their
-    end. healthy_after_s: seconds from the end of the last fault until every replica runs.
+    end, and requests that ran beside the one that their client knows; doubled_work says of each which faults were on
+    and what the gateways said of it. healthy_after_s: seconds from the end of the last fault until every replica runs.
     """
     report("chaos", lambda: measure(seed, 60 if quick else requests, minutes, faketime))
 
@@ -72,14 +76,17 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
             )
         )
         load = stack.enter_context(site.load(clients=_CLIENTS, deadline_s=_DEADLINE_S, parallel=_PARALLEL))
+        began = time.monotonic()
         done = _run_schedule(Harms(site, disks, clock, rng), load, requests, 60 * minutes)
         healthy_after_s = _time_until_whole(site.wait_until_whole)
         seen = load.finish(_DEADLINE_S + 30)
+        doubled = doubled_work(seen, read_journal(site.journal))
         return {
             **_figures(seen),
-            "doubled": doubled(seen, read_journal(site.journal)),
+            "doubled": len(doubled),
+            "doubled_work": [explained(one, done, site.ray.folder, began) for one in doubled[:_MOST_EXPLAINED]],
             "healthy_after_s": healthy_after_s,
-            "faults": dict(sorted(done.items())),
+            "faults": dict(sorted(Counter(fault.kind for fault in done).items())),
             "seed": seed,
             **({} if clock else {"left_out": {"clock_step": _NO_CLOCK}}),
         }
@@ -101,9 +108,9 @@ def _figures(seen: list[Seen]) -> Result:
     }
 
 
-def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: float) -> Counter[str]:
-    """Faults until so many requests have ended, or the time is over. How often each kind was done."""
-    done: Counter[str] = Counter()
+def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: float) -> list[Happened]:
+    """Faults until so many requests have ended, or the time is over. What was done."""
+    done: list[Happened] = []
     give_up = time.monotonic() + longest_s
     for fault in harms.endless():
         time.sleep(fault.after_s)
@@ -117,16 +124,18 @@ def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: floa
 
 
 @contextmanager
-def _harmed(harms: Harms, fault: Fault, done: Counter[str]) -> Iterator[None]:
+def _harmed(harms: Harms, fault: Fault, done: list[Happened]) -> Iterator[None]:
+    began = time.monotonic()
     undo: Callable[[], None] | None = harms.do(fault.kind)
     if undo is None:
         yield
         return
-    done[fault.kind] += 1
+    victim = harms.victim
     try:
         yield
     finally:
         undo()
+        done.append(Happened(fault.kind, victim, began, time.monotonic()))
 
 
 def _time_until_whole(wait: Callable[[float], float]) -> float | None:

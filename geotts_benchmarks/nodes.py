@@ -18,12 +18,12 @@ import click
 from geotts_benchmarks.harness import Result, percentile, report, say
 from geotts_benchmarks.machines.accounts import (
     Phase,
-    doubled,
     extra_waits_s,
     phase_row,
-    read_journal,
     undisturbed_s,
 )
+from geotts_benchmarks.machines.doubled_work import doubled_work
+from geotts_benchmarks.machines.journal import read_journal
 from geotts_benchmarks.machines.load import SteadyLoad
 from geotts_benchmarks.machines.site import Site, running_site, why_not_here
 from tts.errors import FatalError
@@ -83,7 +83,7 @@ class _Run:
         return {
             "accepted": len(accepted),
             "lost": len(lost),
-            "doubled": doubled(seen, read_journal(self.site.journal)),
+            "doubled": len(doubled_work(seen, read_journal(self.site.journal))),
             "refused": len(seen) - len(accepted),
             "extra_wait_p95_s": round(percentile(waits, 0.95), 2),
             "update_failures": phase_row(seen, self.phases[-1], usual_s)["not_answered"],

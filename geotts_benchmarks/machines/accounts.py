@@ -1,57 +1,12 @@
-"""What became of the requests of a run: how many were lost, what was done twice, how long they waited."""
+"""How long the requests of a run waited, and how many of each phase were not answered."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-import orjson
 
 from geotts_benchmarks.harness import median, percentile
 from geotts_benchmarks.machines.clients import Seen
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A turn that an engine began, as its journal has it (`ScriptedEngine.journal`)."""
-
-    at: float
-    request_id: str
-    rollout: int
-    turn: int
-
-
-def read_journal(file: Path) -> list[Started]:
-    """The turns that all engines began, in the order of their lines."""
-    found = []
-    for line in file.read_bytes().splitlines() if file.exists() else ():
-        one = orjson.loads(line)
-        request_id, _, rollout = one["session"].rpartition("/")
-        found.append(Started(one["at"], request_id, int(rollout), one["turn"]))
-    return found
-
-
-def doubled(seen: Iterable[Seen], journal: Iterable[Started]) -> int:
-    """Turns that were begun again after their client had seen their end, and requests that ran beside the one that
-    their client knows: nobody asked for them twice.
-    """
-    known = {one.request_id: one for one in seen if one.request_id}
-    begun: dict[tuple[str, int, int], list[float]] = defaultdict(list)
-    unknown = set()
-    for start in journal:
-        begun[start.request_id, start.rollout, start.turn].append(start.at)
-        if start.request_id not in known:
-            unknown.add(start.request_id)
-    again = 0
-    for request_id, one in known.items():
-        ends: dict[tuple[int, int], float] = {}
-        for rollout, turn, at in one.turns:
-            again += (rollout, turn) in ends  # its log has the same end twice
-            ends.setdefault((rollout, turn), at)
-        again += sum(at > end for (rollout, turn), end in ends.items() for at in begun[request_id, rollout, turn])
-    return again + len(unknown)
 
 
 @dataclass(frozen=True, slots=True)

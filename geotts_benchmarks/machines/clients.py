@@ -35,7 +35,7 @@ class Seen:
 
     `outcome`: `answered`; `declared`, an error or a refusal with a status of 503 or 429; `unreachable`, when there was
     no reply at all; `hung`, when nothing came until after its deadline; `failed`, all others, `detail` says how.
-    `turns`: (rollout, turn, moment) of every finished turn.
+    `turns`: (rollout, turn, moment) of every finished turn. `asked`: the hint of the request, unlike that of any other.
     """
 
     begun: float
@@ -45,11 +45,12 @@ class Seen:
     outcome: str = "failed"
     detail: str = ""
     turns: list[tuple[int, int, float]] = field(default_factory=list)
+    asked: str = ""
 
 
 async def ask(client: Client, photo: bytes, options: LocateOptions, *, within_s: float) -> Seen:
     """One request to its end, or until `within_s` and a moment have passed."""
-    seen = Seen(begun=time.monotonic())
+    seen = Seen(begun=time.monotonic(), asked=options.hint or "")
     try:
         async with asyncio.timeout(within_s + _GRACE_S):
             await _follow(client, photo, options, seen)
@@ -83,11 +84,12 @@ async def _follow(client: Client, photo: bytes, options: LocateOptions, seen: Se
 async def _keep_asking(
     url: str, number: int, photo: bytes, options: LocateOptions, deadline_s: float, pause_s: float
 ) -> None:
-    """Requests of one client, one after the other, each with a seed of its own."""
+    """Requests of one client, one after the other, each with a seed and a hint of its own."""
     rng = random.Random(number)
     async with Client(url, api_key=os.environ.get("GEOTTS_API_KEY")) as client:
         while not _STOPPING.is_set():
-            asked = options.model_copy(update={"seed": rng.randrange(2**31)})
+            seed = rng.randrange(2**31)
+            asked = options.model_copy(update={"seed": seed, "hint": f"client {number}, seed {seed}"})
             seen = await ask(client, photo, asked, within_s=deadline_s)
             sys.stdout.buffer.write(orjson.dumps(asdict(seen)) + b"\n")
             sys.stdout.buffer.flush()

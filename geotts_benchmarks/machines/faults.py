@@ -43,6 +43,7 @@ class Harms:
 
     def __init__(self, site: Site, disks: dict[str, SmallDisk], clock: Path | None, rng: random.Random) -> None:
         self._site, self._disks, self._clock, self._rng = site, disks, clock, rng
+        self.victim = ""  # of what was done last
 
     def kinds(self) -> list[str]:
         """Every kind that can be done here."""
@@ -64,6 +65,7 @@ class Harms:
 
     def do(self, kind: str) -> Callable[[], None] | None:
         """Do harm of one kind."""
+        self.victim = ""
         what, _, whom = kind.partition("_")
         if kind == "kill_redis":
             self._site.redis.kill()
@@ -76,6 +78,7 @@ class Harms:
         victim = self._one_of(PROCESSES[whom])
         if victim is None:
             return None
+        self.victim = f"{victim.pid} {command_line(victim)}"[:80]
         with contextlib.suppress(psutil.NoSuchProcess):
             return {"kill": _kill, "stop": _stop, "handles": _starve}[what](victim)
         return None
@@ -88,7 +91,8 @@ class Harms:
     def _step_clock(self) -> Callable[[], None]:
         assert self._clock is not None
         clock = self._clock
-        clock.write_text(f"{self._rng.choice(_CLOCK_STEPS_S):+d}")
+        self.victim = f"{self._rng.choice(_CLOCK_STEPS_S):+d}"
+        clock.write_text(self.victim)
         return lambda: write_no_step(clock)
 
 

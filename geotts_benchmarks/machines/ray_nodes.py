@@ -43,7 +43,7 @@ class RayCluster:
     def __init__(
         self, folder: Path, *, num_cpus: int, num_gpus: int, environment: Mapping[str, str], cwd: Path | None
     ) -> None:
-        self._folder, self._cwd, self._environment = folder, cwd, {**_WORKERS, **environment}
+        self.folder, self._cwd, self._environment = folder, cwd, {**_WORKERS, **environment}
         self._each = (f"--num-cpus={num_cpus}", f"--num-gpus={num_gpus}")
         self._head: Machine | None = None
         self._started: list[subprocess.Popen[Any]] = []
@@ -69,9 +69,9 @@ class RayCluster:
 
     def _spawn(self, machine: Machine, *, head: bool) -> tuple[subprocess.Popen[Any], Path]:
         """`ray start` on the machine, and the file with what it writes."""
-        own = ("--head", f"--port={GCS_PORT}", f"--temp-dir={self._folder}", "--dashboard-host=127.0.0.1")
+        own = ("--head", f"--port={GCS_PORT}", f"--temp-dir={self.folder}", "--dashboard-host=127.0.0.1")
         role = own if head or self._head is None else (f"--address={self._head.address}:{GCS_PORT}",)
-        log = self._folder.with_name(f"{self._folder.name}.{len(self._started)}.log")
+        log = self.folder.with_name(f"{self.folder.name}.{len(self._started)}.log")
         with log.open("w") as out:
             process = machine.start(
                 tool("ray"), "start", *role, "--block", f"--node-ip-address={machine.address}", *self._each,
@@ -93,7 +93,7 @@ class RayCluster:
         for process in reversed(self._started):
             stop_family(process)
         for number in range(len(self._started)):
-            self._folder.with_name(f"{self._folder.name}.{number}.log").unlink(missing_ok=True)
+            self.folder.with_name(f"{self.folder.name}.{number}.log").unlink(missing_ok=True)
 
 
 @contextmanager

@@ -103,5 +103,6 @@ def _service_args(journal: Path, *, gateway: Mapping[str, Any] | None = None, **
             **(gateway or {}),
         },
         "deployments": {name: twice for name in _DEPLOYMENTS},
+        "telemetry": {"logs": "json"},
         **sections,
     }

@@ -82,7 +82,7 @@ class ScriptedModel:
         rollout = int(request.session_id.rsplit("/", 1)[-1])
         turn = sum(message.role == "assistant" for message in request.messages)
         script = self._next(request, rollout, turn)
-        self._record(request.session_id, turn)
+        self._record(request, turn)
         self.running += 1
         place = self._kv.place(_prompt_tokens(request)) if self._kv is not None else None
         try:
@@ -117,10 +117,11 @@ class ScriptedModel:
                 place.leave()
             self.running -= 1
 
-    def _record(self, session_id: str, turn: int) -> None:
+    def _record(self, request: ModelRequest, turn: int) -> None:
         """A line in the journal. Processes on one machine may share it: each line is one write at the end."""
         if self._config.journal is not None:
-            line = {"at": time.monotonic(), "session": session_id, "turn": turn, "process": os.getpid()}
+            at = {"at": time.monotonic(), "process": os.getpid()}
+            line = {**at, "session": request.session_id, "turn": turn, "hint": request.hint}
             with Path(self._config.journal).open("a") as journal:
                 journal.write(json.dumps(line) + "\n")
 

@@ -8,14 +8,15 @@ from support.basics import sign_bytes
 from support.service import an_app, serving
 
 from geotts_benchmarks.harness import free_port
-from geotts_benchmarks.machines.accounts import doubled, read_journal
 from geotts_benchmarks.machines.clients import ask
+from geotts_benchmarks.machines.doubled_work import doubled_work
+from geotts_benchmarks.machines.journal import read_journal
 from geotts_client.client import Client
 from geotts_client.options import LocateOptions
 from tts.config import ScriptedEngine
 
 PHOTO = sign_bytes("Rue de Rivoli")
-ASKED = LocateOptions(n_parallel=2, depth="deep", stop="none")
+ASKED = LocateOptions(n_parallel=2, depth="deep", stop="none", hint="client 0, seed 1")
 
 
 async def seen_at(url, *, transport=None, within_s=20.0):
@@ -33,7 +34,8 @@ async def test_an_answered_request_has_its_turns_and_the_journal_of_the_engine_h
     started = read_journal(file)
     assert {(one.rollout, one.turn) for one in started} == ended == {(0, 0), (0, 1), (1, 0), (1, 1)}
     assert {one.request_id for one in started} == {seen.request_id}
-    assert doubled([seen], started) == 0
+    assert {one.asked for one in started} == {seen.asked} == {"client 0, seed 1"}
+    assert doubled_work([seen], started) == []
 
 
 async def test_a_service_that_does_not_exist_is_unreachable():

@@ -1,0 +1,81 @@
+"""What `geotts bench nodes` and `chaos` count as done twice, on runs of which it is known."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.doubled_work import DoubledWork, doubled_work
+from geotts_benchmarks.machines.happened import Happened, explained
+from geotts_benchmarks.machines.journal import read_journal
+
+TURNS = ((0, 0, 1.0), (0, 1, 2.0))
+
+
+def seen(request_id="loc_a", turns=TURNS, asked=""):
+    return Seen(0.0, 3.0, request_id, accepted=0.1, outcome="answered", turns=list(turns), asked=asked)
+
+
+def journal(tmp_path, *lines):
+    file = tmp_path / "journal.jsonl"
+    names = ("at", "session", "turn", "hint", "process")
+    file.write_text("".join(json.dumps(dict(zip(names, line, strict=False))) + "\n" for line in lines))
+    return read_journal(file)
+
+
+def test_nothing_is_doubled_where_each_turn_began_once(tmp_path):
+    assert doubled_work([seen()], journal(tmp_path, (0.2, "loc_a/0", 0), (1.2, "loc_a/0", 1))) == []
+
+
+def test_a_turn_that_begins_again_before_its_end_was_seen_is_not_doubled(tmp_path):
+    started = journal(tmp_path, (0.2, "loc_a/0", 0), (0.9, "loc_a/0", 0), (1.2, "loc_a/0", 1))
+    assert doubled_work([seen()], started) == []
+
+
+def test_a_turn_that_begins_again_after_its_end_was_seen_is_doubled(tmp_path):
+    started = journal(tmp_path, (0.2, "loc_a/0", 0, "", 7), (1.1, "loc_a/0", 0, "", 8), (1.2, "loc_a/0", 1, "", 7))
+    assert doubled_work([seen()], started) == [DoubledWork("begun again", "loc_a", 0, 0, 1.0, 1.1, (7, 8))]
+
+
+def test_a_turn_that_ends_twice_in_the_log_is_doubled(tmp_path):
+    found = doubled_work([seen(turns=((0, 0, 1.0), (0, 0, 1.5)))], journal(tmp_path))
+    assert found == [DoubledWork("ended twice", "loc_a", 0, 0, 1.0, 1.5)]
+
+
+def test_a_request_that_no_client_knows_is_doubled(tmp_path):
+    started = journal(
+        tmp_path, (0.2, "loc_a/0", 0, "one"), (0.4, "loc_b/0", 0, "one", 9), (0.5, "loc_b/1", 0, "one", 9)
+    )
+    assert doubled_work([seen(asked="one")], started) == [DoubledWork("ran beside", "loc_b", -1, -1, 0.2, 0.4, (9,))]
+
+
+@pytest.mark.parametrize(("requests", "doubled"), [(["loc_a"], []), (["loc_a", "loc_b"], ["loc_b"])])
+def test_a_client_that_gave_up_without_an_id_has_one_request_all_the_same(tmp_path, requests, doubled):
+    """Its reply never came: what it asked for was begun, which is no second time; a second request is."""
+    gave_up = Seen(0.0, 3.0, outcome="declared", asked="one")
+    started = journal(tmp_path, *((i, f"{name}/0", 0, "one") for i, name in enumerate(requests)))
+    assert [one.request_id for one in doubled_work([gave_up], started)] == doubled
+
+
+def test_a_request_that_nobody_asked_for_is_doubled(tmp_path):
+    started = journal(tmp_path, (0.2, "loc_c/0", 0, "of nobody"))
+    assert [one.request_id for one in doubled_work([seen(asked="one")], started)] == ["loc_c"]
+
+
+def test_a_journal_that_was_never_begun_is_empty(tmp_path):
+    assert read_journal(tmp_path / "absent") == []
+
+
+def test_a_case_is_explained_by_the_faults_around_it_and_by_what_the_gateways_said(tmp_path):
+    logs = tmp_path / "session_2026" / "logs"
+    logs.mkdir(parents=True)
+    said = {"at": datetime.now(UTC).isoformat(), "service": "gateway", "message": "going on", "request_id": "loc_a"}
+    lines = [json.dumps(said), json.dumps({**said, "request_id": "loc_b"}), "loc_a without a form"]
+    (logs / "worker-1-01000000-77.err").write_text("\n".join(lines))
+    faults = [Happened("kill_tools", "5", 900.0, 901.0), Happened("stop_gateway", "6 Gateway", 980.0, 995.0)]
+    found = explained(DoubledWork("begun again", "loc_a", 0, 1, 990.0, 1000.0, (7, 8)), faults, tmp_path, 900.0)
+    assert found["faults"] == ["stop_gateway 6 Gateway 80.0 to 95.0 s"]
+    assert (found["first_s"], found["again_s"], found["engine_processes"]) == (90.0, 100.0, (7, 8))
+    (line,) = found["said"]
+    assert line.endswith("s gateway 77: going on")
