@@ -5,6 +5,8 @@ from support.chromium import CHROMIUM, MISSING
 from support.page import ANSWERED, FREE, choose, entries, locate, text_of, violations, write
 from support.service import an_app, serving
 
+from tts.config import ScriptedEngine
+from tts.errors import ModelError, Overloaded
 from tts.package_files import SAMPLES
 
 pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=MISSING), pytest.mark.asyncio(loop_scope="module")]
@@ -139,7 +141,102 @@ async def test_a_fact_is_added_and_the_photo_is_looked_at_again(page):
     assert "Added: not in Switzerland" in (await entries(page))[1]
 
 
-async def test_a_claim_that_names_no_place_is_refused_at_its_field(page):
+async def refuse(*args, **about):
+    """What a service does that takes no more work."""
+    raise Overloaded("the service is busy", retry_after_s=7)
+
+
+async def failing(group):
+    """Rollouts whose model cannot be asked."""
+    raise ModelError("the endpoint does not answer")
+    yield  # a generator that never gets here
+
+
+@pytest.mark.parametrize(
+    ("step", "text"), [("again-fact", "in the south"), ("again-claim", "Lugano"), ("not-there-0", None)]
+)
+async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(service, page, monkeypatch, step, text):
+    await locate(page, TOWN)
+    await page.until(FREE)
+    monkeypatch.setattr(service[1], "start", refuse)
+    if text:
+        await write(page, step, text)
+    else:
+        await page.js(f"document.getElementById('{step}').focus()")
+    await page.press(*ENTER)
+    await page.until(f"document.getElementById('{step}-told').innerText.includes('What to do')")
+    told = await text_of(page, f"#{step}-told")
+    for words in ("Busy.", "the service is busy", "The service is busy with other photos. Try again in 7 s."):
+        assert words in told
+    assert await page.js(ANSWERED)
+    assert await page.js("document.getElementById('problem').hidden")
+    assert "Bellinzona" in await text_of(page, "#answer-title")
+    assert await page.js("document.activeElement.id") == step
+    assert len(await entries(page)) == 1
+    if text:
+        assert await page.js(f"document.getElementById('{step}').value") == text
+        assert await page.js(f"document.getElementById('{step}').getAttribute('aria-invalid')") == "true"
+    monkeypatch.undo()
+    await page.press(*ENTER)  # what was written is still there
+    await page.until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length == 2")
+    page.complaints.clear()  # a refused request is an error in the console
+
+
+async def test_a_claim_that_names_no_place_is_refused_beside_the_answer(page):
+    await locate(page, TOWN)
+    await page.until(FREE)
+    await write(page, "again-claim", "qqqxyzzy")
+    await page.press(*ENTER)
+    await page.until("document.getElementById('again-claim-told').innerText.includes('What to do')")
+    told = await text_of(page, "#again-claim-told")
+    assert "names no place that GeoTTS knows" in told
+    assert "Write the name of a town, region or country" in told
+    assert "Bellinzona" in await text_of(page, "#answer-title")
+    assert await page.js("document.activeElement.id") == "again-claim"
+    await write(page, "again-claim", " ")
+    assert await page.js("document.activeElement.getAttribute('aria-invalid')") is None
+    page.complaints.clear()
+
+
+async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(service, page, monkeypatch):
+    await locate(page, TOWN)
+    await page.until(FREE)
+    gateway = service[1]
+    monkeypatch.setattr(gateway.ports.rollouts, "run", failing)
+    await write(page, "again-fact", "in the south")
+    await page.press(*ENTER)
+    await page.until("document.getElementById('again-fact-told')?.innerText.includes('What to do')")
+    await page.until(FREE)
+    assert "the endpoint does not answer" in await text_of(page, "#again-fact-told")
+    assert await page.js(ANSWERED)
+    assert "Bellinzona" in await text_of(page, "#answer-title")
+    assert await page.js("document.activeElement.id") == "again-fact"
+    assert await page.js("document.getElementById('again-fact').value") == "in the south"
+    assert "failed" in (await entries(page))[1]
+    await page.js("document.querySelector('#again-fact-told button').click()")  # what it did
+    await page.until("!document.getElementById('problem').hidden")
+    page.complaints.clear()
+
+
+async def test_after_a_step_that_was_cancelled_the_earlier_answer_is_there_again(data_store, tab):
+    async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=0.3))) as (url, _):
+        await tab.look()
+        await tab.open(url)
+        await tab.until("document.getElementById('foot').textContent")
+        await locate(tab, TOWN)
+        await tab.until(FREE)
+        await write(tab, "again-fact", "in the south")
+        await tab.press(*ENTER)
+        await tab.until("document.activeElement.id == 'stop'")
+        await tab.press("Escape", 27)
+        await tab.until("document.getElementById('again-fact-told')?.innerText.includes('Cancelled')")
+        assert "Paris" in await text_of(tab, "#answer-title")
+        await tab.until(FREE)
+        assert await tab.js("document.activeElement.id") == "again-fact"
+        await tab.open("about:blank")
+
+
+async def test_a_claim_that_names_no_place_is_refused_at_at_its_field(page):
     await choose(page, TOWN)
     await claim(page, "Lugano", "qqqxyzzy")
     await page.press(*ENTER)

@@ -4,7 +4,7 @@ import { checkedEvidence, checkedHeadline } from "./check_result.js";
 import { bar, byId, coordinates, copy, count, cut, distance, download, el, fact, fill, link, percent, placeName, sentence } from "./dom.js";
 import { whatLeft } from "./egress.js";
 import { evidence } from "./evidence.js";
-import { goOn, notThere, whatChanged } from "./next_steps.js";
+import { goOn, notThere, stepTold, whatChanged } from "./next_steps.js";
 import { linkOf } from "./links.js";
 import { geoAddress, sexagesimal, utm } from "./notations.js";
 import { hue } from "./worldmap.js";
@@ -175,6 +175,7 @@ function candidates(answer, live) {
       el("div", { class: "weight" }, bar(one.support, "Share of the weighted votes"), el("span", { class: "soft small" }, "share of the weighted votes")),
       el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · ${within(answer, one.radius_km)} · `,
         el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map"), " ", notThere(one, rank, answer, live)),
+      stepTold(`not-there-${rank}`),
       one.dissent.length ? el("ul", { class: "dissent" }, one.dissent.map((words) => el("li", { dir: "auto" }, `Against: ${cut(words, 500)}`))) : "",
       rank === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "There is no other candidate.") : "");
   });

@@ -1,38 +1,34 @@
 // The page as a whole: the form, the queue of photos, the case they belong to, and which request is looked at.
 
 import { showAnswer } from "./answer.js";
-import { againFeed, photosFeed } from "./request_form.js";
+import { againFeed, photosFeed, startForm } from "./request_form.js";
 import { CaseFile } from "./casefile.js";
 import { CaseView, listCases } from "./caseview.js";
 import { Claims } from "./claims.js";
 import { CASE_GRACE_S, Client, GRACE_S } from "./client.js";
-import { byId, el, fill } from "./dom.js";
-import { engineWords } from "./engine.js";
+import { byId, el } from "./dom.js";
+import { engineWords, keptWords } from "./engine.js";
 import { Feed } from "./feed.js";
 import { startLinking } from "./links.js";
 import { Live } from "./live.js";
+import { clearStep, tellStep } from "./next_steps.js";
 import { showOnMap } from "./answer_layers.js";
 import { Photos } from "./photos.js";
 import { startPrinting } from "./printing.js";
-import { Problem, fieldName, unreachable } from "./problems.js";
+import { asProblem, problemLines, problemOfFeed, showProblem } from "./problem_view.js";
+import { Problem } from "./problems.js";
 import { forgetConsent, offerRegionSearch } from "./regions.js";
 import { Viewer } from "./viewer.js";
 import { WorldMap } from "./worldmap.js";
 
 const KEY = "geotts-key";
-const DEPTHS = {
-  auto: "as much work as the photo needs",
-  direct: "one look, no tools: fast",
-  standard: "a few rollouts, a few turns",
-  deep: "every rollout, all tools: slow and thorough",
-};
 
 const client = new Client(() => byId("key").value.trim());
 const photos = new Photos(complain);
 const claims = new Claims();
 const viewer = new Viewer();
 const map = new WorldMap();
-const caseView = new CaseView(client, { select: (id) => look(id), eraseRun, eraseCase, check: (words) => askAgain({ claims: [words] }) });
+const caseView = new CaseView(client, { select: (id) => look(id), eraseRun, eraseCase, check: (words, from) => askAgain({ claims: [words], from }) });
 let keepsCases = false;
 let queue = []; // feeds that are at work or wait
 let running = null; // the feed at work
@@ -54,8 +50,7 @@ function busy(on) {
   byId("go").textContent = on ? "Working …" : claims.verb;
   byId("stop").hidden = !on;
   byId("stop").disabled = false;
-  if (on) byId("stop").focus();
-  else if (stopping) byId("go").focus({ preventScroll: true }); // a hidden button would drop the focus
+  if (!on && stopping) byId("go").focus({ preventScroll: true }); // a hidden button would drop the focus
 }
 
 /** One form for each place: all photos together, or each alone. Null when something is missing or wrong. */
@@ -80,22 +75,45 @@ function formsChecked() {
   });
 }
 
-/** Ask something else about the photos that are looked at. */
+/** Take a step from the answer that is looked at. The answer stays until the service has accepted the step. */
 async function askAgain(wanted) {
   complain("");
   if (wanted.look) return look(wanted.look);
-  if (running || queue.length) return complain("Photos are at work: wait for them, or cancel, before you ask more.");
-  if (!shown?.live.photos?.length) return complain("Look at a photo of this case first: a claim is checked on the photo that is shown.");
+  if (running || queue.length) return tellStep(wanted, "Photos are at work: wait for them, or cancel, before you ask more.");
+  if (!shown?.live.photos?.length) return tellStep(wanted, "Look at a photo of this case first: a claim is checked on the photo that is shown.");
+  const from = shown.feed;
+  tellStep(wanted, "Sending …");
   try {
-    await locateAll([await againFeed(client, shown.live, wanted, graceS())]);
+    const feed = await againFeed(client, shown.live, wanted, graceS());
+    await locateAll([Object.assign(feed, { after: { feed: from, wanted } })]);
   } catch (error) {
-    failed(error instanceof Problem ? error : unreachable(String(error.message ?? error)), null);
+    tellStep(wanted, problemLines(asProblem(error)), true);
   }
+}
+
+/** A step came to nothing: the answer from which it was taken is there again, and why is told beside the step. */
+async function goBack(feed) {
+  const { feed: earlier, wanted } = feed.after;
+  const accepted = shown?.feed === feed;
+  if (accepted) {
+    attach(earlier);
+    address(earlier.id);
+    showCase();
+    if (earlier.ended) await showEnd(earlier, shown.live);
+  }
+  if (shown?.feed !== earlier) return;
+  const problem = problemOfFeed(feed);
+  const told = feed.cancelled || !problem ? "Cancelled. This is the earlier answer." : problemLines(problem);
+  const trace = accepted ? el("button", { type: "button", class: "as-link", onclick: () => look(feed.id) }, "Show what it did") : "";
+  if (problem?.status === 401) askForKey();
+  feed.stoppedByFocus = false; // the step has the focus
+  tellStep(wanted, [told, " ", trace], Boolean(problem) && !feed.cancelled);
 }
 
 const graceS = () => (keepsCases ? CASE_GRACE_S : GRACE_S);
 
 async function locateAll(feeds) {
+  const { after } = feeds[0];
   queue = feeds;
   busy(true);
   try {
@@ -103,18 +121,23 @@ async function locateAll(feeds) {
   } catch (error) {
     busy(false);
     queue = [];
-    return failed(error instanceof Problem ? error : unreachable(String(error.message ?? error)), null);
+    if (after) throw error;
+    return failed(asProblem(error), null);
   }
-  byId("results").scrollIntoView({ block: "start" });
   running = null;
   for (const feed of feeds) {
     if (feed.cancelled) continue;
     const first = !running;
-    if (first || shown?.feed === running) attach(feed); // whoever looks at another photo goes on looking
+    if (!after && (first || shown?.feed === running)) attach(feed); // whoever looks at another photo goes on looking
     running = feed;
-    if (first) byId("stop").focus();
+    if (first && !after) begin();
     showCase();
     await follow(feed, async (id) => {
+      if (after) clearStep(after.wanted);
+      if (after && shown?.feed === after.feed) {
+        attach(feed);
+        begin();
+      }
       if (caseView.file) await caseView.file.add(id, feed.title);
       showCase();
       if (shown?.feed === feed) address(id);
@@ -125,6 +148,12 @@ async function locateAll(feeds) {
     showCase();
   }
   if (feeds.includes(running)) free(); // of what follows was all cancelled
+}
+
+/** Look at what begins; the first thing that can be done is to cancel it. */
+function begin() {
+  byId("results").scrollIntoView({ block: "start" });
+  byId("stop").focus();
 }
 
 /** The next request may begin. */
@@ -155,14 +184,14 @@ async function follow(feed, onAccepted) {
     clearInterval(clock);
   }
   feed.problem = error;
-  if (shown?.feed === feed) await showEnd(feed, shown.live);
+  if (feed.after && !feed.answer) await goBack(feed);
+  else if (shown?.feed === feed) await showEnd(feed, shown.live);
 }
 
 async function showEnd(feed, live) {
   if (feed.cancelled && !feed.answer) live.close("Cancelled.");
-  else if (feed.problem) failed(feed.problem instanceof Problem ? feed.problem : unreachable(String(feed.problem.message ?? feed.problem)), live);
-  else if (feed.answer) await answered(feed.answer, live);
-  else if (feed.failure) failed(new Problem({ ...feed.failure, type: `urn:geotts:problem:${feed.failure.code}`, title: undefined }), live);
+  else if (feed.answer && !feed.problem) await answered(feed.answer, live);
+  else if (problemOfFeed(feed)) failed(problemOfFeed(feed), live);
   else live.close("Cancelled.");
   if (feed.fromForm && feed.problem instanceof Problem) claims.refuse(feed.problem.fields);
 }
@@ -195,14 +224,7 @@ function failed(problem, live) {
     askForKey();
     byId("key").focus();
   }
-  const box = byId("problem");
-  byId("welcome").hidden = true;
-  fill(box, el("h2", {}, problem.title), problem.fields.length ? "" : el("p", { dir: "auto" }, problem.message),
-    problem.fields.length ? el("ul", {}, problem.fields.map(({ field, problem: what }) => el("li", {}, el("code", {}, fieldName(field)), `: ${what}`))) : "",
-    el("p", {}, el("b", {}, "What to do: "), problem.advice),
-    el("p", { class: "soft small" }, problem.status ? `${problem.status} · ${problem.code}` : ""));
-  box.hidden = false;
-  box.scrollIntoView({ block: "nearest" });
+  showProblem(problem);
 }
 
 async function cancel() {
@@ -273,7 +295,7 @@ async function goTo(hash) {
       if (wanted) await look(wanted.request_id);
     }
   } catch (error) {
-    failed(error instanceof Problem ? error : unreachable(String(error.message ?? error)), null);
+    failed(asProblem(error), null);
   }
 }
 
@@ -308,10 +330,6 @@ async function eraseCase() {
   }
 }
 
-function tellDepth() {
-  byId("depth-note").textContent = DEPTHS[byId("depth").value];
-}
-
 async function introduce() {
   const index = await client.index();
   photos.limits = { ...photos.limits, ...index.limits };
@@ -320,14 +338,10 @@ async function introduce() {
   offerRegionSearch(index.region_search);
   map.offer(index.map_tiles);
   byId("engine").textContent = engineWords(index.engine);
-  const hours = index.retention_s / 3600;
-  const kept = hours >= 1 ? `${Math.round(hours)} h` : `${Math.round(index.retention_s)} s`;
   keepsCases = Boolean(index.cases);
   caseView.survives = index.cases?.survive_restart ?? false;
   byId("cases-link").hidden = !keepsCases;
-  byId("foot").textContent = keepsCases
-    ? `GeoTTS ${index.version} · a case is kept for ${index.cases.retention_days} days after its last change, or until you erase it`
-    : `GeoTTS ${index.version} · photos and answers are deleted after ${kept}, or at once when you erase them`;
+  byId("foot").textContent = keptWords(index);
   if (location.hash) await goTo(location.hash);
 }
 
@@ -365,7 +379,6 @@ byId("form").addEventListener("submit", (event) => {
   locateAll(feeds);
 });
 byId("stop").addEventListener("click", cancel);
-byId("depth").addEventListener("change", tellDepth);
 byId("key").value = sessionStorage.getItem(KEY) ?? "";
 byId("key").addEventListener("change", () => sessionStorage.setItem(KEY, byId("key").value.trim()));
 addEventListener("beforeunload", (event) => {
@@ -378,7 +391,7 @@ addEventListener("pagehide", () => {
   if (running.id) client.cancel(running.id, { leaving: true }).catch(() => {});
   running.abort.abort();
 });
-tellDepth();
+startForm();
 if (byId("key").value) askForKey();
 introduce().catch((error) => {
   if (error instanceof TypeError) complain("The service does not answer. Is it still running?");

@@ -20,14 +20,23 @@ export class CaseFile {
     return this.value.case_id;
   }
 
-  async refresh() {
+  /** Read it again; what is written afterwards waits for this. */
+  refresh() {
+    return this.#afterwards(() => this.#read());
+  }
+
+  async #read() {
     this.value = await this.client.json(`cases/${this.id}`);
+  }
+
+  #afterwards(work) {
+    this.writing = this.writing.catch(() => {}).then(work);
+    return this.writing;
   }
 
   /** Change what a person writes; one after the other. When another window wrote meanwhile, only these fields win. */
   change(fields) {
-    this.writing = this.writing.catch(() => {}).then(() => this.#write(fields));
-    return this.writing;
+    return this.#afterwards(() => this.#write(fields));
   }
 
   async #write(fields) {
@@ -38,7 +47,7 @@ export class CaseFile {
         return;
       } catch (error) {
         if (error.code !== "case-changed" || tries > 4) throw error;
-        await this.refresh();
+        await this.#read();
       }
     }
   }

@@ -2,6 +2,7 @@
 
 import { verdictWords } from "./check_result.js";
 import { byId, copy, count, el, fill, release } from "./dom.js";
+import { stepTold } from "./next_steps.js";
 
 const STANDINGS = { open: "open", holds: "holds", fails: "does not hold" };
 const ENDS = { abstained: "not known", failed: "failed", cancelled: "cancelled", erased: "erased" };
@@ -132,8 +133,8 @@ export class CaseView {
       const choice = el("select", { "aria-label": `What you think of: ${claim.text}`, onchange: () => this.#claims(claims.with(index, { ...claim, standing: choice.value })) },
         Object.entries(STANDINGS).map(([name, words]) => el("option", { value: name, selected: name === claim.standing }, words)));
       return el("li", { class: `claim ${claim.standing}` }, el("span", { dir: "auto" }, claim.text), choice,
-        el("button", { type: "button", class: "small-button", "aria-label": `Check: ${claim.text}`, onclick: () => this.act.check(claim.text) }, "Check"),
-        el("button", { type: "button", class: "small-button", "aria-label": `Remove: ${claim.text}`, onclick: () => this.#claims(claims.toSpliced(index, 1)) }, "Remove"));
+        el("button", { type: "button", class: "small-button", "aria-label": `Check: ${claim.text}`, id: `statement-${index}`, onclick: () => this.act.check(claim.text, `statement-${index}`) }, "Check"),
+        el("button", { type: "button", class: "small-button", "aria-label": `Remove: ${claim.text}`, onclick: () => this.#claims(claims.toSpliced(index, 1)) }, "Remove"), stepTold(`statement-${index}`));
     }));
   }
 

@@ -11,3 +11,10 @@ export function engineWords(engine) {
   const sees = engine.sees_pictures ? "It sees the whole photo." : "It does not see the photo: it goes by the text that is read in it.";
   return `Answers come from ${who}${where}. ${sees}`;
 }
+
+/** How long photos and answers are kept, in a sentence. `retention_s` is in seconds. */
+export function keptWords({ version, cases, retention_s: seconds }) {
+  if (cases) return `GeoTTS ${version} · a case is kept for ${cases.retention_days} days after its last change, or until you erase it`;
+  const kept = seconds >= 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds)} s`;
+  return `GeoTTS ${version} · photos and answers are deleted after ${kept}, or at once when you erase them`;
+}

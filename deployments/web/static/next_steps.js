@@ -1,6 +1,6 @@
 // How a person goes on from an answer: rule a place out, add what is known by now, or check a claim.
 
-import { el, placeName } from "./dom.js";
+import { byId, el, fill, placeName } from "./dom.js";
 
 /** What became of the earlier answer, where this one continues it. */
 export function whatChanged(answer, live) {
@@ -15,8 +15,30 @@ export function notThere(one, rank, answer, live) {
   const name = placeName(one) || "this place";
   const place = rank === 0 && !answer.abstained ? true : areaOf(one);
   if (!place) return "";
-  return el("button", { type: "button", class: "small-button", "aria-label": `Not there: ${name} is ruled out, and the photo is looked at again`,
-    onclick: () => live.ask({ notThere: place, title: `Not ${one.place || one.city || one.region || one.country || "there"}` }) }, "Not there");
+  const from = `not-there-${rank}`;
+  const title = `Not ${one.place || one.city || one.region || one.country || "there"}`;
+  return el("button", { type: "button", id: from, class: "small-button", "aria-label": `Not there: ${name} is ruled out, and the photo is looked at again`,
+    onclick: () => live.ask({ notThere: place, title, from }) }, "Not there");
+}
+
+/** Where a step says what became of it. `from` is the id of its field or button. */
+export const stepTold = (from) => el("div", { id: `${from}-told`, class: "step-told small", role: "status" });
+
+/** The step goes on: nothing is said beside it any more. */
+export const clearStep = ({ from }) => byId(`${from}-told`)?.replaceChildren();
+
+/** Say beside a step what became of it, with what was written into its field; `wrong` where it was refused or failed. */
+export function tellStep({ from, fact, claims }, words, wrong = false) {
+  const [field, told] = [byId(from), byId(`${from}-told`)];
+  if (!field || !told) return;
+  fill(told, words);
+  told.classList.toggle("wrong", wrong);
+  if (field.matches("input")) {
+    field.value ||= fact ?? claims?.[0] ?? "";
+    field.setAttribute("aria-invalid", String(wrong));
+  }
+  field.focus({ preventScroll: true });
+  told.scrollIntoView({ block: "nearest" });
 }
 
 function areaOf({ lat, lon, radius_km: radius, city, place, country_code: code }) {
@@ -29,16 +51,17 @@ export function goOn(live, answer) {
   const photos = answer.provenance.photo_sha256.length > 1 ? "these photos" : "this photo";
   return el("section", { class: "again", "aria-label": `Go on with ${photos}` },
     form("again-fact", "Add what you know by now, and look again", "in your words: “taken in Ticino”, “not in Italy”. It is compared with the photo.", "Look again",
-      1000, (fact) => live.ask({ fact, title: `Added: ${fact}` })),
-    form("again-claim", `Check a claim about ${photos}`, "where somebody says it was taken: Kharkiv, or 50.6, 36.6, 20", "Check", 400, (claim) => live.ask({ claims: [claim] })));
+      1000, (fact, from) => live.ask({ fact, title: `Added: ${fact}`, from })),
+    form("again-claim", `Check a claim about ${photos}`, "where somebody says it was taken: Kharkiv, or 50.6, 36.6, 20", "Check", 400, (claim, from) => live.ask({ claims: [claim], from })));
 }
 
 function form(id, label, note, verb, limit, ask) {
-  const field = el("input", { type: "text", id, maxlength: limit, autocomplete: "off", "aria-describedby": `${id}-note` });
+  const field = el("input", { type: "text", id, maxlength: limit, autocomplete: "off", "aria-describedby": `${id}-note ${id}-told`,
+    oninput: () => field.removeAttribute("aria-invalid") });
   const submit = (event) => {
     event.preventDefault();
-    if (field.value.trim()) ask(field.value.trim());
+    if (field.value.trim()) ask(field.value.trim(), id);
     else field.focus();
   };
-  return el("form", { onsubmit: submit }, el("p", { class: "field" }, el("label", { for: id }, label), field, el("small", { id: `${id}-note` }, note)), el("button", {}, verb));
+  return el("form", { onsubmit: submit }, el("p", { class: "field" }, el("label", { for: id }, label), field, el("small", { id: `${id}-note` }, note)), el("button", {}, verb), stepTold(id));
 }

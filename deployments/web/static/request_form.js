@@ -4,6 +4,20 @@ import { Claims } from "./claims.js";
 import { byId } from "./dom.js";
 import { Feed } from "./feed.js";
 
+const DEPTHS = {
+  auto: "as much work as the photo needs",
+  direct: "one look, no tools: fast",
+  standard: "a few rollouts, a few turns",
+  deep: "every rollout, all tools: slow and thorough",
+};
+
+/** Say what the chosen depth means, now and whenever it is changed. */
+export function startForm() {
+  const tell = () => { byId("depth-note").textContent = DEPTHS[byId("depth").value]; };
+  byId("depth").addEventListener("change", tell);
+  tell();
+}
+
 /** A request about photos: where they were taken, or whether a claim about them is true. */
 export function photosFeed(client, { files, claims, title, graceS }) {
   const form = new FormData();
