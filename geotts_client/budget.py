@@ -14,6 +14,7 @@ _PART = re.compile(
     r"(\d{1,12}(?:\.\d{1,12})?) ?(k|m)?[ -]{0,3}(s|sec|seconds|min|minutes|tokens?|usd|\$)", re.IGNORECASE
 )
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
+EITHER_BUDGET = "decides n_parallel and depth: give either a budget or these"
 HOW_TO_WRITE = "write 30s, 2min, 20k-tokens or 0.05usd, or several with commas"
 
 
@@ -80,7 +81,7 @@ def _fields_of(text: str) -> object:
     if text.lstrip().startswith("{"):
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # no JSON, or nested too deeply
             raise ValueError(f"this is not a budget: {HOW_TO_WRITE}") from error
     given: dict[str, float] = {}
     for part in text.split(","):

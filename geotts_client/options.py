@@ -139,6 +139,11 @@ class LocateOptions(Value):
     )
 
     @property
+    def decides_twice(self) -> bool:
+        """Whether it has a budget, and beside it what a budget decides."""
+        return self.budget is not None and ("n_parallel" in self.model_fields_set or self.depth is not Depth.AUTO)
+
+    @property
     def wanted_s(self) -> float | None:
         """Seconds after which the answer is due, by deadline and budget; None where neither says so."""
         of_budget = None if self.budget is None else self.budget.seconds

@@ -17,6 +17,6 @@ def listed(given: object) -> object:
     if isinstance(given, str) and given.lstrip().startswith(("[", "{")):
         try:
             given = json.loads(given)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or nested too deeply
             return (given,)
     return given if isinstance(given, list | tuple) else (given,)

@@ -71,6 +71,7 @@ def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any]
         toolbox=tools.toolbox,
         fetch=fetcher.fetch if args.gateway.fetch_urls else None,
         read_path=AllowedRoots(roots, max_bytes=args.gateway.photo.max_bytes).read,
+        photos_s=args.gateway.fetch_timeout_s,
     )
 
     async def caller_of(context: Any, costs: bool) -> Caller:

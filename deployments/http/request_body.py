@@ -18,6 +18,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from deployments.gateway.arrival import Fetch
+from geotts_client.budget import EITHER_BUDGET
 from geotts_client.continue_options import ContinueOptions
 from tools.external.names import EXTERNAL_NAME
 from tools.registry import tool_names
@@ -25,7 +26,6 @@ from tts.config import GatewayConfig
 from tts.dialects import DIALECTS
 from tts.domain import geo
 from tts.domain.claim import ClaimedPlace
-from tts.domain.plan import Depth
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
 from tts.field_errors import field_error_text
@@ -316,8 +316,8 @@ def options_from(
 
 def _unknown(options: LocateOptions) -> Iterator[tuple[str, str]]:
     """Options that name something of which there is none, and what there is; and those that exclude each other."""
-    if options.budget is not None and ("n_parallel" in options.model_fields_set or options.depth is not Depth.AUTO):
-        yield "budget", "decides n_parallel and depth: give either a budget or these"
+    if options.decides_twice:
+        yield "budget", EITHER_BUDGET
     if options.dialect is not None and options.dialect not in DIALECTS:
         yield "dialect", f"there is none of this name; there are: {', '.join(sorted(DIALECTS))}"
     names = tool_names()

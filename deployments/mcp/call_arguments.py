@@ -1,13 +1,14 @@
-"""The arguments of the tools that work on a photo. How the photo is named depends on where the server runs."""
+"""The arguments of the tools that work on photos. How a photo is named depends on where the server runs."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, create_model
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, ValidationError, create_model
 
 from deployments.mcp.photo_arguments import NamedPhoto, Short
+from geotts_client.budget import EITHER_BUDGET, Budget, budget_given
 from geotts_client.check_options import checking
 from geotts_client.continue_options import MAX_FACT, ContinueOptions
 from geotts_client.options import MAX_RULED_OUT
@@ -18,6 +19,7 @@ from tts.geodata.countries import Countries
 
 Place = Annotated[str, Field(min_length=1, max_length=400)]
 _DEADLINE = Annotated[float, Field(ge=0.1, le=3600)]
+_BUDGET = BeforeValidator(budget_given, json_schema_input_type=Budget | Short | None)
 _AREA = "`IT,FR`, `lat,lon,km` or `bbox:south,west,north,east`"
 _COUNTRIES = Countries()
 M = TypeVar("M", bound=BaseModel)
@@ -31,6 +33,11 @@ class LocateArguments(NamedPhoto):
     n_parallel: Annotated[int, Field(ge=1, le=MAX_PARALLEL)] | None = Field(
         default=None, description="How many agents look at the photo, at most."
     )
+    budget: Annotated[Budget | None, _BUDGET] = Field(
+        default=None,
+        description="What the request may spend, instead of `n_parallel`: `30s`, `20k-tokens`, `0.05usd`, or several "
+        "with commas.",
+    )
     deadline_s: _DEADLINE | None = Field(default=None, description="Seconds until the best answer so far is due.")
     target_radius_km: Annotated[float, Field(gt=0, le=20000)] | None = Field(
         default=None, description="The precision wanted; the confidence is the probability of it."
@@ -40,7 +47,10 @@ class LocateArguments(NamedPhoto):
     async def options(self) -> LocateOptions:
         """The options of the request. Raises RequestError."""
         given = self.model_dump(include=set(LocateArguments.model_fields), exclude_none=True)
-        return validated(LocateOptions, await _with_area(given))
+        options = validated(LocateOptions, await _with_area(given))
+        if options.decides_twice:
+            raise RequestError(f"budget: {EITHER_BUDGET}")
+        return options
 
 
 class ClaimArguments(LocateArguments):
@@ -68,7 +78,7 @@ class PlacesArguments(LocateArguments):
 
 
 class ContinueArguments(NamedPhoto):
-    """An earlier request, and what is known by now. A photo is a further one of the same place; none need be named."""
+    """An earlier request, and what is known by now. Photos are further ones of the same place; none need be named."""
 
     request_id: Annotated[str, StringConstraints(pattern="^loc_[0-9a-f]{20}$")] = Field(
         description="The `request_id` of the earlier result."
@@ -95,7 +105,7 @@ class ContinueArguments(NamedPhoto):
 
 
 def arguments_of(model: type[NamedPhoto], photo: type[NamedPhoto]) -> type[Any]:
-    """The arguments of a `model`, with the photo named as in `photo`."""
+    """The arguments of a `model`, with the photos named as in `photo`."""
     made: type[Any] = create_model(model.__name__, __base__=(model, photo))
     return made
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from deployments.mcp.located_place import report_uri
+from geotts_client.budget import BudgetUse
+from tts.domain.answer import Answer
 from tts.domain.claim import CheckedPlace, ClaimCheck
 from tts.domain.value import Value
 
@@ -23,11 +25,12 @@ class CheckedClaim(Value):
     likeliest: int | None = Field(description="which of several places is likeliest, counted from 0")
     evidence_for: tuple[str, ...] = ()
     evidence_against: tuple[str, ...] = ()
+    budget: BudgetUse | None = Field(default=None, description="of a request with a budget: what was used of it")
     report: str = Field(description="resource: the whole report with its evidence")
 
 
-def checked_claim(request_id: str, check: ClaimCheck) -> CheckedClaim:
-    """The fields that a check fills."""
+def checked_claim(request_id: str, answer: Answer, check: ClaimCheck) -> CheckedClaim:
+    """The fields that the `check` of an answer fills."""
     return CheckedClaim(
         request_id=request_id,
         verdict=check.verdict,
@@ -36,6 +39,7 @@ def checked_claim(request_id: str, check: ClaimCheck) -> CheckedClaim:
         odds=check.odds,
         places=check.places,
         likeliest=check.likeliest,
+        budget=answer.budget,
         evidence_for=tuple(one.claim for one in check.evidence_for[:_SHOWN]),
         evidence_against=tuple(one.claim for one in check.evidence_against[:_SHOWN]),
         report=report_uri(request_id),

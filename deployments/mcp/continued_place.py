@@ -27,5 +27,5 @@ def continued_place(request_id: str, answer: Answer) -> ContinuedPlace:
     return ContinuedPlace(
         **dict(located_place(request_id, answer)),
         changed=answer.changed,
-        check=None if answer.check is None else checked_claim(request_id, answer.check),
+        check=None if answer.check is None else checked_claim(request_id, answer, answer.check),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from geotts_client.budget import BudgetUse
 from tts.domain.answer import Answer, Radius
 from tts.domain.value import Value
 from tts.export.geo_uri import geo_uri
@@ -39,6 +40,7 @@ class LocatedPlace(Value):
     contradictions: tuple[str, ...] = Field(default=(), description="what speaks against the hint or the area")
     candidates: tuple[PlaceCandidate, ...] = ()
     warnings: tuple[str, ...] = ()
+    budget: BudgetUse | None = Field(default=None, description="of a request with a budget: what was used of it")
     geo_uri: str | None = None
     map: str | None = Field(default=None, description="resource: the answer on a map")
     report: str = Field(description="resource: the whole report with its evidence")
@@ -76,7 +78,7 @@ def located_place(request_id: str, answer: Answer) -> LocatedPlace:
 
 _SAME = frozenset(
     ("abstained", "lat", "lon", "radius_km", "country", "region", "city", "place", "confidence", "target_radius_km",
-     "explanation", "warnings")
+     "explanation", "warnings", "budget")
 )  # fmt: skip
 
 

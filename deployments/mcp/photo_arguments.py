@@ -1,4 +1,4 @@
-"""How a tool call names its photo. A photo never goes through a model: a path, a URL or a ticket stands for it."""
+"""How a tool call names its photos. A photo never goes through a model: a path, a URL or a ticket stands for it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from tts.domain.request import MAX_PHOTOS
 from tts.errors import RequestError
 
 Short = Annotated[str, Field(max_length=2000)]
 _WAYS = ("path", "url", "upload")
+_MANY = f"or a list of up to {MAX_PHOTOS} of one place"
+
+
+def _listed(given: object) -> object:
+    """One photo is a list of one."""
+    return (given,) if isinstance(given, str) and given else given or None
+
+
+_LIST = Annotated[tuple[Short, ...], Field(min_length=1, max_length=MAX_PHOTOS)]
+Photos = Annotated[
+    tuple[Short, ...] | None,
+    Field(max_length=MAX_PHOTOS),
+    BeforeValidator(_listed, json_schema_input_type=Short | _LIST | None),
+]
 
 
 class NamedPhoto(BaseModel):
-    """What a call has to do with its photo; a subclass has the ways in which a photo can be named."""
+    """What a call has to do with its photos; a subclass has the ways in which a photo can be named."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,28 +39,32 @@ class NamedPhoto(BaseModel):
         """Whether any photo is named."""
         return any(getattr(self, way, None) for way in _WAYS)
 
-    def source(self) -> tuple[str, str]:
-        """Which way the photo is named, and the name. Raises RequestError unless there is exactly one."""
-        given = [(way, name) for way in _WAYS if (name := getattr(self, way, None))]
+    def source(self) -> tuple[str, tuple[str, ...]]:
+        """Which way the photos are named, and the names. Raises RequestError unless there is exactly one way."""
+        given: list[tuple[str, tuple[str, ...]]]
+        given = [(way, names) for way in _WAYS if (names := getattr(self, way, None))]
         if len(given) != 1:
             offered = " or ".join(way for way in _WAYS if way in type(self).model_fields)
-            raise RequestError(f"name exactly one photo, by {offered}")
+            raise RequestError(f"name the photo, by {offered}; several photos of one place as a list")
         return given[0]
 
 
 class LocalPhoto(NamedPhoto):
     """For a server that was started on the user's machine (stdio)."""
 
-    path: Short | None = Field(default=None, description="The photo's path, inside the folders this server may read.")
-    url: Short | None = Field(default=None, description="An https URL of the photo; this server fetches it.")
+    path: Photos = Field(
+        default=None, description=f"The photo's path, inside the folders this server may read; {_MANY}."
+    )
+    url: Photos = Field(default=None, description=f"An https URL of the photo, which this server fetches; {_MANY}.")
 
 
 class RemotePhoto(NamedPhoto):
     """For a service that is reached by HTTP."""
 
-    url: Short | None = Field(default=None, description="An https URL of the photo; the service fetches it.")
-    upload: Short | None = Field(
-        default=None, description="The `upload_id` that `POST /uploads` gave for the photo (image bytes as the body)."
+    url: Photos = Field(default=None, description=f"An https URL of the photo, which the service fetches; {_MANY}.")
+    upload: Photos = Field(
+        default=None,
+        description=f"The `upload_id` that `POST /uploads` gave for the photo (image bytes as the body); {_MANY}.",
     )
 
 

@@ -62,7 +62,8 @@ class Pictures(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class McpWork:
-    """`read_path` and `read_upload` are there where photos may be named so; `fetch` where URLs are fetched."""
+    """`read_path` and `read_upload` are there where photos may be named so; `fetch` where URLs are fetched.
+    `photos_s`: seconds within which all photos of a call have to be there."""
 
     gateway: Gateway
     pictures: Pictures
@@ -71,6 +72,7 @@ class McpWork:
     fetch: PhotoSource | None = None
     read_path: Callable[[str], Awaitable[bytes]] | None = None
     read_upload: Callable[[str, Caller], Awaitable[bytes]] | None = None
+    photos_s: float = 30.0
 
     async def tools(self) -> tuple[ToolSchema, ...]:
         """The map tools of this service."""
@@ -86,7 +88,7 @@ class McpWork:
 
         async def read(arrival: Arrival) -> _Asked:
             options = await asked.options()
-            return _Asked(options, [await self._photo(asked, caller, arrival)])
+            return _Asked(options, await self._photos(asked, caller, arrival))
 
         return await self._answered(read, caller, report)
 
@@ -96,7 +98,7 @@ class McpWork:
         async def read(arrival: Arrival) -> _Asked:
             await self.gateway.meta(asked.request_id, caller)  # before a photo: nobody else's is fetched for
             addition = await asked.addition()
-            photos = [await self._photo(asked, caller, arrival)] if asked.names_a_photo() else []
+            photos = await self._photos(asked, caller, arrival) if asked.names_a_photo() else []
             found = await self.gateway.continuation(asked.request_id, addition, caller, added=len(photos))
             return _Asked(found.options, photos, found)
 
@@ -126,8 +128,15 @@ class McpWork:
                     await report(event)
         return run
 
-    async def _photo(self, asked: NamedPhoto, caller: Caller, arrival: Arrival) -> bytes:
-        way, name = asked.source()
+    async def _photos(self, asked: NamedPhoto, caller: Caller, arrival: Arrival) -> list[bytes]:
+        way, names = asked.source()
+        try:
+            async with asyncio.timeout(self.photos_s):
+                return [await self._photo(way, name, caller, arrival) for name in names]
+        except TimeoutError:
+            raise RequestError(f"{way}: the photos did not arrive within {self.photos_s:g} s") from None
+
+    async def _photo(self, way: str, name: str, caller: Caller, arrival: Arrival) -> bytes:
         fetch = arrival.fetching(self.fetch)
         if way == "path" and self.read_path is not None:
             return await self.read_path(name)

@@ -84,7 +84,7 @@ def answered_request(content: str) -> str | None:
     try:
         made = json.loads(content)
         found = made["provenance"]["request_id"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):  # the last: nested too deeply
         return None
     return found if isinstance(found, str) and _REQUEST_ID.fullmatch(found) else None
 

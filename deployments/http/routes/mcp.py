@@ -59,6 +59,7 @@ class McpFace:
             toolbox=toolbox,
             fetch=service.fetch,
             read_upload=self._uploads.photo,
+            photos_s=service.args.gateway.fetch_timeout_s,
         )
         self._manager = self._make_manager()
 

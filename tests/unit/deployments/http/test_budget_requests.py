@@ -58,7 +58,7 @@ async def test_a_budget_beside_what_it_decides_is_refused(more):
     assert problem["errors"][0]["field"] == "budget"
 
 
-@pytest.mark.parametrize("budget", [{}, {"seconds": 0}, {"hours": 1}, "soon"])
+@pytest.mark.parametrize("budget", [{}, {"seconds": 0}, {"hours": 1}, "soon", '{"a":' * 50_000])
 async def test_what_is_no_budget_is_refused(budget):
     async with talking_to(an_app()) as client:
         reply = await client.post("/locate", json={"image": IMAGE, "budget": budget})

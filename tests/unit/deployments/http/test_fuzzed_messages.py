@@ -47,6 +47,7 @@ def mcp_message(luck, ticket, earlier):
     name, arguments = luck.choice(
         [
             ("locate_photo", {"upload": ticket, "n_parallel": 1}),
+            ("locate_photo", {"upload": [ticket, ticket], "budget": luck.choice(["60-tokens", {"tokens": 60}])}),
             ("locate_photo", {"url": "https://127.0.0.1/"}),
             ("check_claim", {"upload": ticket, "n_parallel": 1, "claim": "Paris"}),
             ("continue_photo", {"request_id": earlier, "not_there": ["Paris"], "fact": "rain", "within": "FR"}),

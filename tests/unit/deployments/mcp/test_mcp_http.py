@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from mcp import MCPError
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
+from support.basics import sign_bytes
 from support.mcp_client import mcp_client, uploaded
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
@@ -83,6 +84,49 @@ async def test_tools_have_schemas_that_their_results_keep_to(service, mode):
         wrong = await client.call_tool("geocode", {})
         assert wrong.is_error
         assert "invalid_arguments" in wrong.content[0].text
+
+
+@BOTH
+async def test_a_budget_decides_how_much_a_request_spends(service, mode):
+    async with mcp_client(service, mode) as client:
+        photo = {"upload": await uploaded(service, PHOTO), "seed": 3}
+        free = (await client.call_tool("locate_photo", {**photo, "n_parallel": 1})).structured_content
+        assert free["budget"] is None
+        for budget in ("60-tokens", {"tokens": 60}):
+            found = await client.call_tool("locate_photo", {**photo, "budget": budget})
+            assert not found.is_error
+            used = found.structured_content["budget"]
+            assert used["budget"] == {"tokens": 60, "seconds": None, "money_usd": None}
+            assert 0 < used["tokens"] <= 60
+        for tool, claim in (("check_claim", {"claim": "Paris"}), ("compare_places", {"places": ["Paris", "Kharkiv"]})):
+            checked = (await client.call_tool(tool, {**photo, **claim, "budget": "20s,5k-tokens"})).structured_content
+            assert checked["budget"]["seconds"] <= 20
+            assert checked["budget"]["tokens"] <= 5000
+        continued = {"request_id": checked["request_id"], "fact": "a rainy day"}
+        again = (await client.call_tool("continue_photo", continued)).structured_content
+        assert again["budget"]["budget"]["tokens"] == 5000
+
+
+@BOTH
+async def test_several_photos_of_one_place_are_named_in_one_call(service, mode):
+    async with mcp_client(service, mode) as client:
+        tickets = [await uploaded(service, sign_bytes(f"Rue {n}")) for n in range(9)]
+        found = await client.call_tool("locate_photo", {"upload": tickets[:2], "n_parallel": 1})
+        assert not found.is_error
+        given = {"request_id": found.structured_content["request_id"], "upload": tickets[2:4]}
+        more = (await client.call_tool("continue_photo", given)).structured_content
+        assert more["changed"]["why"] == ["you added 2 photos"]
+        async with httpx.AsyncClient(headers={"Accept": "application/x-ndjson"}) as http:
+            log = (await http.get(f"{service}/locate/{more['request_id']}/events")).text
+        assert len(json.loads(log.splitlines()[0])["photos"]) == 4
+        full = await client.call_tool(
+            "continue_photo", {**given, "request_id": more["request_id"], "upload": tickets[:5]}
+        )
+        assert full.is_error
+        assert "there are 4 photos already" in full.content[0].text
+        many = await client.call_tool("locate_photo", {"upload": tickets})
+        assert many.is_error
+        assert "at most 8 items" in many.content[0].text
 
 
 @BOTH
@@ -166,8 +210,14 @@ async def earlier(service):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "name exactly one photo, by url or upload"),
-        ({"url": "https://a.example/1", "upload": "upl_0"}, "name exactly one photo"),
+        ({}, "name the photo, by url or upload"),
+        ({"url": "https://a.example/1", "upload": "upl_0"}, "name the photo, by url or upload"),
+        ({"upload": []}, "name the photo, by url or upload"),
+        ({"upload": ["upl_0", "upl_" + "0" * 32]}, "there is no such upload"),
+        ({"upload": "upl_0", "budget": "soon"}, "'soon' is not a budget: write 30s"),
+        ({"upload": "upl_0", "budget": {"hours": 1}}, "budget"),
+        ({"upload": "upl_0", "budget": '{"a":' * 20_000}, "this is not a budget"),
+        ({"upload": "upl_0", "budget": "30s", "n_parallel": 2}, "give either a budget or these"),
         ({"upload": "upl_" + "0" * 32}, "there is no such upload"),
         ({"url": "http://127.0.0.1/secret"}, "an https URL is needed"),
         ({"url": "https://127.0.0.1/secret"}, "is no host on the public internet"),

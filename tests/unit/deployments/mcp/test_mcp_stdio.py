@@ -25,6 +25,7 @@ def started(folder):
 async def test_a_photo_by_its_path(tmp_path, data_store, mode):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "a.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
+    (tmp_path / "photos" / "b.jpg").write_bytes(sign_bytes("Place de la Concorde"))
     (tmp_path / "secret.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
     async with Client(started(tmp_path / "photos"), mode=mode) as client:
         assert client.protocol_version in (LATEST_MODERN_VERSION, LATEST_HANDSHAKE_VERSION)
@@ -40,6 +41,11 @@ async def test_a_photo_by_its_path(tmp_path, data_store, mode):
         more = {"request_id": found.structured_content["request_id"], "path": "a.jpg", "fact": "in France"}
         continued = (await client.call_tool("continue_photo", more)).structured_content
         assert continued["changed"]["why"] == ["you said: “in France”", "you added a photo"]
+        more["path"] = ["a.jpg", "b.jpg"]
+        continued = (await client.call_tool("continue_photo", more)).structured_content
+        assert continued["changed"]["why"] == ["you said: “in France”", "you added 2 photos"]
+        spent = await client.call_tool("locate_photo", {"path": ["a.jpg", "b.jpg"], "budget": "60-tokens"})
+        assert 0 < spent.structured_content["budget"]["tokens"] <= 60
         hidden = await client.call_tool("locate_photo", {"path": str(tmp_path / "secret.jpg")})
         assert hidden.is_error
         assert "there is no photo at this path" in hidden.content[0].text
