@@ -20,6 +20,7 @@ from opentelemetry.util.types import AttributeValue
 from tts.aio import closing
 from tts.domain.answer import Verdict
 from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.trace_context import TraceContext
 from tts.domain.usage import Usage
 from tts.net.url_secrets import masked
 from tts.ports import Delta, ModelClient, ModelRequest
@@ -40,7 +41,7 @@ _tokens = metrics.get_meter("geotts", schema_url=SCHEMA).create_histogram(
 
 
 @contextmanager
-def rollout_span(parent: str | None, request_id: str, rollout_id: int, model: ModelClient) -> Iterator[Span]:
+def rollout_span(parent: TraceContext | None, request_id: str, rollout_id: int, model: ModelClient) -> Iterator[Span]:
     """Around one rollout."""
     attributes: dict[str, AttributeValue] = {"rollout_id": rollout_id}
     name = "rollout"

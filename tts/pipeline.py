@@ -36,6 +36,7 @@ from tts.domain.events import (
 from tts.domain.plan import Depth, Locatability, Plan
 from tts.domain.request import LocateRequest, RequestContext
 from tts.domain.stop_policy import StopPolicy
+from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
@@ -49,7 +50,7 @@ from tts.gen_ai import record_verdict
 from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, Routing, VerifyRequest
 from tts.request_egress import RequestEgress
 from tts.request_events import accepted_event, failed_event, seed_of
-from tts.telemetry import span, traceparent
+from tts.telemetry import current_trace, span
 from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
@@ -104,7 +105,7 @@ class Solution:
         self._beside = Usage()  # of models asked by locator and verifier
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
         self._blind: int | None = None  # rollouts that were not told of the claim, once others test it
-        self._parent: str | None = None
+        self._parent: TraceContext | None = None
         self._marks: dict[str, float] = {}
 
     @property
@@ -126,8 +127,8 @@ class Solution:
         """Send numbered events, attachments for the files of the request, and the checkpoints of its rollouts."""
         self._send = send
         stop = StopReason.FAILED
-        with span("request", parent=self._request.traceparent, request_id=self._request.id, n=self._options.n_parallel):
-            self._parent = traceparent()
+        with span("request", parent=self._request.trace, request_id=self._request.id, n=self._options.n_parallel):
+            self._parent = current_trace()
             if self._run.accepted is None:
                 await self._emit(accepted_event(self._request, self._ports.identity, self._seed))
             if self._run.answer is not None:
@@ -383,7 +384,7 @@ class Solution:
 
     def _context(self, remaining_s: float) -> RequestContext:
         seen = dict(self._descriptions)  # rollouts that start from now on have them, in whatever process
-        return RequestContext(id=self._request.id, remaining_s=remaining_s, traceparent=self._parent, described=seen)
+        return RequestContext(id=self._request.id, remaining_s=remaining_s, trace=self._parent, described=seen)
 
     def _paid_context(self, remaining_s: float) -> RequestContext:
         """With the money that is left for the models of locator and verifier."""

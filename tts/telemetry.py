@@ -1,7 +1,7 @@
 """Spans, and how a trace crosses processes. Off unless configured; a span then costs a dictionary look-up.
 
-One trace a request: request → route, rollout → turn → model call and tool call, verifier. The W3C `traceparent`
-travels in `RequestContext`, so every process joins the trace it was called from.
+One trace a request: request → route, rollout → turn → model call and tool call, verifier. Its W3C trace
+context travels in `RequestContext`, so every process joins the trace it was called from.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from opentelemetry.util.types import AttributeValue
 
 from tts.config import TelemetryConfig
+from tts.domain.trace_context import TraceContext, trace_context
 from tts.logs import configure_logs
 from tts.request_traces import RequestTraces
 
@@ -41,7 +42,7 @@ _NO_SPAN = nullcontext(trace.INVALID_SPAN)
 
 
 def configure_telemetry(config: TelemetryConfig, service: str, exporter: SpanExporter | None = None) -> None:
-    """Set up logs, and install the exporter named by the configuration, once a process. `exporter` is for tests."""
+    """Set up logs, and install `exporter`, or else the one that the configuration names, once a process."""
     traces = RequestTraces()
     configure_logs(config.logs, service, traces.trace_of)
     if config.traces == "off" and exporter is None:
@@ -82,18 +83,20 @@ def tracer() -> trace.Tracer:
     return _tracer
 
 
-def span(name: str, parent: str | None = None, **attributes: AttributeValue) -> AbstractContextManager[trace.Span]:
-    """A span around a block; `parent` is a W3C traceparent from another process."""
+def span(
+    name: str, parent: TraceContext | None = None, **attributes: AttributeValue
+) -> AbstractContextManager[trace.Span]:
+    """A span around a block; `parent` is where it was asked for, in another process."""
     if parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return _NO_SPAN
     return _span(name, parent, attributes)
 
 
 @contextmanager
-def _span(name: str, parent: str | None, attributes: Mapping[str, AttributeValue]) -> Iterator[trace.Span]:
+def _span(name: str, parent: TraceContext | None, attributes: Mapping[str, AttributeValue]) -> Iterator[trace.Span]:
     token = None
     if parent is not None:
-        token = otel_context.attach(_W3C.extract({"traceparent": parent}))
+        token = otel_context.attach(_W3C.extract(parent.headers()))
     try:
         with _tracer.start_as_current_span(name, attributes=attributes) as current:
             yield current
@@ -102,8 +105,8 @@ def _span(name: str, parent: str | None, attributes: Mapping[str, AttributeValue
             otel_context.detach(token)
 
 
-def traceparent() -> str | None:
-    """The current span as a W3C header value, to be sent along; None when nothing is traced."""
+def current_trace() -> TraceContext | None:
+    """The current span, to be sent along; None when nothing is traced."""
     carrier: dict[str, str] = {}
     _W3C.inject(carrier)
-    return carrier.get("traceparent")
+    return trace_context(carrier.get("traceparent"), carrier.get("tracestate"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option, profile_options
@@ -22,6 +24,7 @@ from deployments.wiring.local import local_ports, local_tools, without_gateway
 from tts.config import AppArgs
 from tts.errors import ConfigError
 from tts.perception.local import LocalPerception
+from tts.telemetry import configure_telemetry
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -43,6 +46,9 @@ def command(args: AppArgs, roots: tuple[Path, ...]) -> None:
     A running service has the same at POST /mcp.
     """
     ensure_data(args)
+    # standard output is the protocol's
+    on_stderr = ConsoleSpanExporter(out=sys.stderr) if args.telemetry.traces == "console" else None
+    configure_telemetry(args.telemetry, "mcp", on_stderr)
     asyncio.run(_serve(args, roots or (Path(),)))
 
 

@@ -39,6 +39,7 @@ from tts.domain.events import Done, Event, Failed
 from tts.domain.exif_claims import file_claim
 from tts.domain.photo import Photo
 from tts.domain.request import MAX_PHOTOS, LocateOptions, LocateRequest
+from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run, fold
 from tts.errors import NotFound, RequestError, boundary
 from tts.ports import Attachment, Ports, close_each
@@ -133,7 +134,7 @@ class Gateway:
         key: str | None = None,
         attended: bool = True,
         followed: bool = True,
-        traceparent: str | None = None,
+        trace: TraceContext | None = None,
         webhook: str = "",
         continuation: Continuation | None = None,
     ) -> Started:
@@ -141,6 +142,7 @@ class Gateway:
 
         `arrival`: whose request it is, and what went out for it already.
         `followed`: its events will be read as they come, not only when it has ended. `webhook`: a checked address.
+        `trace`: the trace of the caller, which it joins.
         `continuation`: what it has from an earlier request; the photos are then added to those of that one.
 
         Raises:
@@ -166,7 +168,7 @@ class Gateway:
             arrival.request_id,
             photos,
             options,
-            traceparent=traceparent,
+            trace=trace,
             file_claims=file_claims,
             followed=followed,
             claimed=claimed,

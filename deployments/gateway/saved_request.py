@@ -21,6 +21,7 @@ from tts.domain.continued import Continued, KeptResult
 from tts.domain.events import Event
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest
+from tts.domain.trace_context import TraceContext
 from tts.domain.value import Value
 from tts.ensemble.resumed_request import ResumedRequest
 from tts.ports import Checkpoint
@@ -37,7 +38,7 @@ class SavedRequest(Value):
     options: CheckOptions | LocateOptions
     claimed: tuple[ClaimedPlace, ...] = ()
     continued: Continued | None = None
-    traceparent: str | None = None
+    trace: TraceContext | None = None
     file_claims: tuple[FileClaim, ...] = ()
     followed: bool = True
     attended: bool = True
@@ -59,7 +60,7 @@ async def save_request(store: RunStore, request: LocateRequest, *, attended: boo
         options=request.options,
         claimed=request.claimed,
         continued=request.continued,
-        traceparent=request.traceparent,
+        trace=request.trace,
         file_claims=request.file_claims,
         followed=request.followed,
         attended=attended,
@@ -99,7 +100,7 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         meta.request_id,
         photos,
         saved.options,
-        traceparent=saved.traceparent,
+        trace=saved.trace,
         file_claims=saved.file_claims,
         followed=saved.followed,
         claimed=saved.claimed,

@@ -43,7 +43,16 @@ from deployments.mcp.work import ToolboxSource
 from deployments.observability.metrics import Metrics
 from tts.config import AppArgs
 
-_ASKED = ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer", "X-Api-Key", "traceparent"]
+_ASKED = [
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "Last-Event-ID",
+    "Prefer",
+    "X-Api-Key",
+    "traceparent",
+    "tracestate",
+]
 _SHOWN = ["X-Request-Id", "Location", "Retry-After", "Idempotency-Replayed", "Preference-Applied"]
 
 

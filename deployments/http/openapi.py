@@ -82,7 +82,10 @@ def _header(name: str, description: str, schema: Json | None = None) -> Json:
 IDEMPOTENCY_KEY = _header(
     "Idempotency-Key", "1 to 200 visible characters; a request that is sent again with it is not run again"
 )
-TRACEPARENT = _header("traceparent", "W3C trace context; the request becomes part of your trace")
+TRACE = (
+    _header("traceparent", "W3C trace context; the request becomes part of your trace"),
+    _header("tracestate", "what your tracing system adds to `traceparent`; at most 512 characters"),
+)
 
 _STREAMS: Json = {
     "text/event-stream": {
@@ -113,7 +116,7 @@ LOCATE: Json = {
         IDEMPOTENCY_KEY,
         _header("Webhook-Url", "URL to which the end is reported; the operator must allow its host"),
         _header("Prefer", "`respond-async`: the reply is a 202 at once; the work continues"),
-        TRACEPARENT,
+        *TRACE,
     ],
     "requestBody": {
         "required": True,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -31,10 +31,11 @@ from deployments.mcp.checked_claim import CheckedClaim, checked_claim
 from deployments.mcp.continued_place import ContinuedPlace, continued_place
 from deployments.mcp.located_place import LocatedPlace, in_words, located_place, map_uri, report_uri
 from deployments.mcp.progress import milestone
-from deployments.mcp.work import McpWork, Report, words_of
+from deployments.mcp.work import Call, McpWork, words_of
 from tts.domain.answer import Answer
 from tts.domain.events import Event
 from tts.domain.tooling import ToolResult
+from tts.domain.trace_context import TraceContext, trace_context
 from tts.domain.value import Value
 from tts.errors import FatalError, GeoTTSError, RequestError, boundary
 from tts.ports import ToolOutcome, ToolSchema
@@ -100,7 +101,7 @@ class _Task:
     description: str
     arguments: type[Any]
     result: type[Value]
-    work: Callable[[Any, Caller, Report], Awaitable[tuple[str, Answer]]]
+    work: Callable[[Any, Call], Awaitable[tuple[str, Answer]]]
     to_result: Callable[[str, Answer], types.CallToolResult]
 
 
@@ -138,7 +139,8 @@ class _Handlers:
                 caller = await self._caller_of(context, task is not None)
                 if task is None:
                     return _outcome(await self._work.call_tool(params.name, given))
-                return task.to_result(*await task.work(validated(task.arguments, given), caller, _reporter(context)))
+                call = Call(caller, _reporter(context), _trace(context))
+                return task.to_result(*await task.work(validated(task.arguments, given), call))
         except GeoTTSError as error:
             return types.CallToolResult(content=[types.TextContent(text=words_of(error))], is_error=True)
 
@@ -201,6 +203,14 @@ def _reporter(context: Context) -> Callable[[Event], Awaitable[None]]:
             await context.session.report_progress(float(count), None, sentence)
 
     return report
+
+
+def _trace(context: Context) -> TraceContext | None:
+    """The trace that the message names in `_meta`; else the one of the HTTP request that brought it."""
+    meta: Mapping[str, Any] = context.meta or {}
+    headers = context.request.headers if context.request is not None else {}
+    named = trace_context(meta.get("traceparent"), meta.get("tracestate"))
+    return named or trace_context(headers.get("traceparent"), headers.get("tracestate"))
 
 
 def _located(request_id: str, answer: Answer) -> types.CallToolResult:

@@ -20,6 +20,7 @@ from tts.domain.answer import Answer
 from tts.domain.events import Event
 from tts.domain.request import LocateOptions, RequestContext, new_request_id
 from tts.domain.tooling import ToolCall
+from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run, fold
 from tts.errors import GeoTTSError, NotFound, Overloaded, RequestError
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
@@ -39,6 +40,15 @@ _TOOL_S = 30.0
 
 Report = Callable[[Event], Awaitable[None]]
 ToolboxSource = Toolbox | Callable[[], Awaitable[Toolbox]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who calls a tool, where each event of the request is reported, and the trace that the request joins."""
+
+    caller: Caller
+    report: Report
+    trace: TraceContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,38 +92,36 @@ class McpWork:
         known = {schema.name: schema for schema in toolbox.schemas()}
         return tuple(known[name] for name in MAP_TOOLS if name in known)
 
-    async def locate(self, asked: LocateArguments, caller: Caller, report: Report) -> tuple[str, Answer]:
+    async def locate(self, asked: LocateArguments, call: Call) -> tuple[str, Answer]:
         """The id and the answer of a request to locate the photo, or to check what is claimed of it. Leaving early
         cancels the request. Raises GeoTTSError."""
 
         async def read(arrival: Arrival) -> _Asked:
             options = await asked.options()
-            return _Asked(options, await self._photos(asked, caller, arrival))
+            return _Asked(options, await self._photos(asked, call.caller, arrival))
 
-        return await self._answered(read, caller, report)
+        return await self._answered(read, call)
 
-    async def continue_(self, asked: ContinueArguments, caller: Caller, report: Report) -> tuple[str, Answer]:
+    async def continue_(self, asked: ContinueArguments, call: Call) -> tuple[str, Answer]:
         """As `locate`, for a request that continues an earlier one of the same caller."""
 
         async def read(arrival: Arrival) -> _Asked:
-            await self.gateway.meta(asked.request_id, caller)  # before a photo: nobody else's is fetched for
+            await self.gateway.meta(asked.request_id, call.caller)  # before a photo: nobody else's is fetched for
             addition = await asked.addition()
-            photos = await self._photos(asked, caller, arrival) if asked.names_a_photo() else []
-            found = await self.gateway.continuation(asked.request_id, addition, caller, added=len(photos))
+            photos = await self._photos(asked, call.caller, arrival) if asked.names_a_photo() else []
+            found = await self.gateway.continuation(asked.request_id, addition, call.caller, added=len(photos))
             return _Asked(found.options, photos, found)
 
-        return await self._answered(read, caller, report)
+        return await self._answered(read, call)
 
-    async def _answered(
-        self, read: Callable[[Arrival], Awaitable[_Asked]], caller: Caller, report: Report
-    ) -> tuple[str, Answer]:
-        async with self.gateway.arriving(caller) as arrival:
+    async def _answered(self, read: Callable[[Arrival], Awaitable[_Asked]], call: Call) -> tuple[str, Answer]:
+        async with self.gateway.arriving(call.caller) as arrival:
             asked = await read(arrival)
             started = await self.gateway.start(
-                asked.photos, asked.options, arrival=arrival, continuation=asked.continuation
+                asked.photos, asked.options, arrival=arrival, trace=call.trace, continuation=asked.continuation
             )
         with self.gateway.attended(started.request_id, 0.0):
-            run = await self._follow(started.request_id, report)
+            run = await self._follow(started.request_id, call.report)
         if run.answer is None:
             raise RequestError(run.failure.detail if run.failure is not None else "the request was cancelled")
         return started.request_id, run.answer

@@ -80,14 +80,14 @@ class Locatability:
 
     async def rate(self, photo_refs: Sequence[Any], context: RequestContext) -> Routing:
         """Rate the photos of a request, in a span of its trace."""
-        with span("locatability", parent=context.traceparent):
+        with span("locatability", parent=context.trace):
             return await self._locator.rate(await self._refs.fetch(photo_refs), context)
 
     async def read(
         self, photo_refs: Sequence[Any], box: Box | None, context: RequestContext, language: str = ""
     ) -> Reading:
         """Read the one photo in `photo_refs`, in a span of its trace."""
-        with span("read", parent=context.traceparent):
+        with span("read", parent=context.trace):
             (photo,) = await self._refs.fetch(photo_refs)
             return await self._perception.read(photo, box, context, language)
 
@@ -192,7 +192,7 @@ class Tools:
         """`photo_refs`: the photos, for the tools that send parts of them to somebody else."""
         self._running += 1
         try:
-            with span("broker", parent=context.request.traceparent, tool=call.name):
+            with span("broker", parent=context.request.trace, tool=call.name):
                 if photo_refs:
                     context = replace(context, photos=await self._refs.fetch(photo_refs))
                 return await self._toolbox.call(call, context)
@@ -256,7 +256,7 @@ class Verifier:
     async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[VerifierItem]]:
         """Items in batches, in a span of the trace."""
         photos = await self._refs.fetch(photo_refs)
-        with span("judge", parent=request.context.traceparent):
+        with span("judge", parent=request.context.trace):
             pieces = self._verifier.verify(replace(request, photos=photos))
             batched = coalesce(pieces, window_s=self._coalesce_s)
             async with closing(seal(batched, request.context.id)) as envelopes:

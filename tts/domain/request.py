@@ -13,6 +13,7 @@ from geotts_client.file_claim import FileClaim
 from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, LocateOptions
 from tts.domain.continued import Continued, KeptResult
 from tts.domain.photo import Photo
+from tts.domain.trace_context import TraceContext
 from tts.domain.value import Value
 
 __all__ = [
@@ -40,7 +41,7 @@ class LocateRequest:
     id: str
     photos: tuple[Photo, ...]
     options: LocateOptions
-    traceparent: str | None = None
+    trace: TraceContext | None = None
     file_claims: tuple[FileClaim, ...] = ()
     followed: bool = True
     claimed: tuple[ClaimedPlace, ...] = ()
@@ -60,7 +61,7 @@ class RequestContext(Value):
 
     id: str
     remaining_s: Annotated[float, Field(ge=0)]
-    traceparent: str | None = None
+    trace: TraceContext | None = None
     priority: int = 0
     money_left_usd: Annotated[float, Field(ge=0)] | None = None
     described: dict[str, str] = {}

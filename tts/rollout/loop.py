@@ -44,7 +44,7 @@ from tts.rollout.resolve import placed
 from tts.rollout.text_coalescer import RolloutOutput, TextCoalescer
 from tts.rollout.tool_runner import ToolRunner
 from tts.rollout.usability import problem_of
-from tts.telemetry import span, traceparent
+from tts.telemetry import current_trace, span
 
 _MAX_CORRECTIONS = 2
 _OTHER_DIALECT = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
@@ -80,7 +80,7 @@ class _Rollout:
     async def run(self, send: Send[RolloutOutput]) -> None:
         await self._open(send)
         failure: RolloutFailure | None = None
-        with rollout_span(self._group.context.traceparent, self._group.context.id, self._id, self._agent.model):
+        with rollout_span(self._group.context.trace, self._group.context.id, self._id, self._agent.model):
             try:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
@@ -393,5 +393,5 @@ class _Rollout:
     def _context(self) -> RequestContext:
         before = self._group.context
         return before.model_copy(
-            update={"remaining_s": self._deadline.remaining_s(), "traceparent": traceparent() or before.traceparent}
+            update={"remaining_s": self._deadline.remaining_s(), "trace": current_trace() or before.trace}
         )

@@ -20,6 +20,7 @@ from deployments.http.openapi import LOCATE, NOTHING_WORKED, PROBLEMS
 from deployments.http.replies import ANSWERS, JSON, STREAMS, event_stream, reply
 from deployments.http.request_body import read_request
 from deployments.http.service import Service
+from deployments.http.trace_headers import trace_of
 from tts.api.schema import Accepted202, LocateResponse
 from tts.domain.request import LocateOptions
 
@@ -90,7 +91,7 @@ async def started_reply(
             key=key,
             attended=not alone,
             followed=alone or media_type in STREAMS or options.resume_grace_s > 0,
-            traceparent=request.headers.get("traceparent"),
+            trace=trace_of(request.headers),
             webhook=webhook,
             continuation=asked.continuation,
         )

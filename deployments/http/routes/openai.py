@@ -20,11 +20,12 @@ from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
-from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACEPARENT
+from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
+from deployments.http.trace_headers import trace_of
 from deployments.runstore import StoreUnavailable
 from deployments.runstore.decoding import event_of
 from geotts_client.continue_options import ContinueOptions
@@ -40,7 +41,7 @@ from tts.errors import NotFound, RequestError
 _IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}}
 _EXAMPLE = {"model": "geotts", "messages": [{"role": "user", "content": [_IMAGE]}], "geotts": {"n_parallel": 2}}
 _BODY = {
-    "parameters": [IDEMPOTENCY_KEY, TRACEPARENT],
+    "parameters": [IDEMPOTENCY_KEY, *TRACE],
     "requestBody": {
         "required": True,
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}, "example": _EXAMPLE}},
@@ -96,7 +97,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
                 arrival=arrival,
                 key=key,
                 followed=asked.stream,
-                traceparent=request.headers.get("traceparent"),
+                trace=trace_of(request.headers),
                 continuation=found.continuation,
             )
         id_ = started.request_id

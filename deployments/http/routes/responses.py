@@ -21,11 +21,12 @@ from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
-from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACEPARENT
+from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
+from deployments.http.trace_headers import trace_of
 from deployments.runstore import RunMeta
 from deployments.runstore.decoding import event_of
 from tts.aio import closing, spawn
@@ -39,7 +40,7 @@ ResponseId = Annotated[str, InPath(pattern=r"^resp_[0-9a-f]{20}$", examples=["re
 _IMAGE = {"type": "input_image", "image_url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}
 _EXAMPLE = {"model": "geotts", "input": [{"role": "user", "content": [_IMAGE]}]}
 _BODY: dict[str, Any] = {
-    "parameters": [IDEMPOTENCY_KEY, TRACEPARENT],
+    "parameters": [IDEMPOTENCY_KEY, *TRACE],
     "requestBody": {
         "required": True,
         "content": {JSON: {"schema": {"$ref": "#/components/schemas/ResponsesRequest"}, "example": _EXAMPLE}},
@@ -76,7 +77,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
                 key=idempotency_key(request),
                 attended=not asked.background,
                 followed=asked.stream or asked.background,
-                traceparent=request.headers.get("traceparent"),
+                trace=trace_of(request.headers),
                 continuation=found.continuation,
             )
         id_ = started.request_id

@@ -288,8 +288,8 @@ class OpenAIModel:
             "Accept": "text/event-stream",
             "X-Request-Id": request.session_id,
         }
-        if request.context.traceparent:
-            headers["traceparent"] = request.context.traceparent
+        if request.context.trace is not None:
+            headers |= request.context.trace.headers()
         patience_s = self._config.first_token_s
         response = await self._http.post(_CHAT, body, headers, deadline, patience_s, request.context.id)
         try:

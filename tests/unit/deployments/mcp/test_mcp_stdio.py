@@ -1,5 +1,6 @@
 """`geotts mcp` as a desktop program starts it: the official client over stdio, photos by path inside the roots."""
 
+import asyncio
 import os
 import sys
 from pathlib import Path
@@ -10,14 +11,20 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from support.basics import sign_bytes
 
 from deployments.mcp.photo_arguments import AllowedRoots
+from geotts_benchmarks.otlp_receiver import receiving
 from tts.errors import RequestError
 
 ENGINE = ["--set", "engine={name: scripted, turns: 2, tokens_per_turn: 4}", "--set", "routing.method=fixed"]
 
 
-def started(folder):
+CALLER = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+def started(folder, *more):
     program = str(Path(sys.executable).with_name("geotts"))
-    return StdioServerParameters(command=program, args=["mcp", "--root", str(folder), *ENGINE], env=dict(os.environ))
+    return StdioServerParameters(
+        command=program, args=["mcp", "--root", str(folder), *ENGINE, *more], env=dict(os.environ)
+    )
 
 
 @pytest.mark.slow
@@ -51,6 +58,26 @@ async def test_a_photo_by_its_path(tmp_path, data_store, mode):
         assert "there is no photo at this path" in hidden.content[0].text
         known = await client.call_tool("geocode", {"address": "Bellinzona"})
         assert known.structured_content["facts"][0]["country_code"] == "CH"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_call_joins_the_trace_that_its_message_names(tmp_path, data_store, mode, monkeypatch):
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "100")
+    (tmp_path / "a.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
+    meta = {"traceparent": f"00-{CALLER}-00f067aa0ba902b7-01", "tracestate": "vendor=1"}
+    with receiving() as receiver:
+        telemetry = f"telemetry={{traces: otlp, gen_ai: true, endpoint: '{receiver.endpoint}'}}"
+        async with Client(started(tmp_path, "--set", telemetry), mode=mode) as client:
+            assert not (await client.call_tool("locate_photo", {"path": "a.jpg", "n_parallel": 2}, meta=meta)).is_error
+            async with asyncio.timeout(20):
+                while "request" not in {span.name for _, span in receiver.spans()}:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+        spans = [span for service, span in receiver.spans() if service == "mcp"]
+    assert {"request", "invoke_agent geotts", "verify"} <= {span.name for span in spans}
+    assert {(span.trace_id.hex(), span.trace_state) for span in spans} == {(CALLER, "vendor=1")}
+    [root] = [span for span in spans if span.name == "request"]
+    assert root.parent_span_id.hex() == "00f067aa0ba902b7"
 
 
 async def test_only_files_inside_the_roots_are_read(tmp_path):
