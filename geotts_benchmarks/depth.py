@@ -1,7 +1,7 @@
 """`geotts bench depth`: what is gained and lost by thinking less.
 
-Recorded rollouts under every stop policy; a leader whose first turn decides; one straggler ten times slower; deadlines
-under load; and, on photos with the embedded engine, `depth=auto` against always deep.
+Recorded rollouts under every stop policy; a leader whose first turn decides; first calls that differ; one straggler
+ten times slower; deadlines under load; and, on photos with the embedded engine, `depth=auto` against always deep.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import click
 from deployments.cli.eval_run import chosen
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import make_world
+from geotts_benchmarks.first_calls import measure_first_calls
 from geotts_benchmarks.frontier import DEFAULT, Point, draw, frontier
 from geotts_benchmarks.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, percentile, report, say
 from geotts_benchmarks.leading import measure_leading
@@ -45,7 +46,6 @@ from tts.verify.verifiers.fallback import fallback_verdict
 
 _HOME = LatLon(lat=48.2, lon=16.37)
 _TICK_S = 0.5
-_PARTS = ("logs", "time", "leader", "photos")
 _CLASSIC_KM = 25.0
 
 
@@ -60,12 +60,15 @@ _CLASSIC_KM = 25.0
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Write the frontiers as SVG here.")
 @click.option(
-    "--part", type=click.Choice(["logs", "time", "leader", "photos", "all"]), default="all", show_default=True
+    "--part",
+    type=click.Choice(["logs", "time", "leader", "first_calls", "photos", "all"]),
+    default="all",
+    show_default=True,
 )
 @click.option("--quick", is_flag=True, help="One shuffle, every eighth photo.")
 def command(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, part: str, quick: bool) -> None:
     """Rollouts saved against points lost for every stop policy; stragglers; deadlines; a leader against always deep;
-    auto against always deep with the embedded engine."""
+    rollouts whose first calls differ; auto against always deep with the embedded engine."""
     report("depth", lambda: measure(logs, photos, fit_on, plot, part, quick))
 
 
@@ -80,6 +83,8 @@ def measure(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, pa
         result |= asyncio.run(_times(40 if quick else 200))
     if part in ("leader", "all"):
         result |= measure_leading(make_world(None), quick=quick)
+    if part in ("first_calls", "all"):
+        result |= measure_first_calls(make_world(None), quick=quick)
     if part in ("photos", "all"):
         samples = chosen(load_dataset("folder", photos, seed=0), (), None)
         result |= asyncio.run(_auto(samples[:: 8 if quick else 1]))

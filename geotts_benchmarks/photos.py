@@ -123,5 +123,6 @@ def _keys(found: Figures) -> Result:
         "brier_skill": found.brier_skill,
         "best_of_n_25": found.best_of_n[3] if found.best_of_n else None,
         "tool_calls": found.tool_calls,
+        "shared_first_calls": found.shared_first_calls,
         "p50_s": found.p50_s,
     }

@@ -24,3 +24,8 @@ class Cues(Value):
     level: Level = Field(default=Level.NONE, description="of the place it states or looks up by name")
     wants_tool: bool = False
     wants_depth: Literal["short", "deep"] | None = Field(default=None, description="where the model says it itself")
+    directions: tuple[str, ...] = Field(
+        default=(),
+        description="lines of enquiry that a leader names for its siblings; left out where it was not asked",
+        exclude_if=lambda directions: not directions,
+    )

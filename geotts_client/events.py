@@ -77,6 +77,11 @@ class RolloutStarted(_RolloutEvent):  # noqa: D101
     type: Literal["rollout_started"] = "rollout_started"
     seed: int = 0
     source: Source = ""
+    direction: str = Field(
+        default="",
+        description="the line of enquiry that it was given; left out where it was given none",
+        exclude_if=lambda direction: not direction,
+    )
 
 
 class Text(_RolloutEvent):

@@ -137,6 +137,12 @@ class LocateOptions(Value):
         "upper limit: the server's",
         exclude_if=lambda questions: questions is None,
     )
+    diverse_first_calls: bool | None = Field(
+        default=None,
+        description="whether rollouts begin with different tool calls, so that they see more of what there is to find; "
+        "default: the server's",
+        exclude_if=lambda diverse: diverse is None,
+    )
 
     @property
     def decides_twice(self) -> bool:

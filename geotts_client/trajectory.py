@@ -72,6 +72,11 @@ class Trajectory(Value):
         description="why another model went on with it than was planned; left out where none did",
         exclude_if=lambda moved: not moved,
     )
+    direction: str = Field(
+        default="",
+        description="the line of enquiry that it was given; left out where it was given none",
+        exclude_if=lambda direction: not direction,
+    )
     turns: tuple[Turn, ...] = ()
     resumed: int = 0
     stop_reason: StopReason | None = None
@@ -205,7 +210,7 @@ def _finished(run: Run, e: RolloutFinished) -> Changed:
 _CHANGED: dict[type, Callable[[Run, Any], Changed]] = {
     Accepted: _set("accepted"),
     Routed: _set("routed"),
-    RolloutStarted: lambda run, e: _trajectory(run, e.rollout_id, seed=e.seed, source=e.source),
+    RolloutStarted: lambda run, e: _trajectory(run, e.rollout_id, seed=e.seed, source=e.source, direction=e.direction),
     Text: _text,
     ToolCalled: _called,
     ToolResulted: _resulted,

@@ -42,7 +42,7 @@ from tts.domain.usage import Usage
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failures import why_ended, why_nothing_worked
-from tts.ensemble.leader import LeaderRule, leading_point
+from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
@@ -208,7 +208,7 @@ class Solution:
             company = Beside(
                 rate=rating,
                 join=join,
-                rule=LeaderRule(width, self._options.target_radius_km, settings.prefix_wait_s),
+                rule=LeaderRule.of(self._options, settings, opening.n_planned, self._deadline, width),
                 planned=None if automatic else Planned(group, opening.n_planned),
             )
             cut = await ensemble.lead(group, company, self._until(group))
@@ -299,7 +299,8 @@ class Solution:
     async def _roll_out(self, ensemble: Ensemble, plan: Plan, routing: Routing) -> StopReason | None:
         """Run the planned rollouts; why they were stopped, None when all ended by themselves."""
         group = self._group(plan, routing)
-        cut = await ensemble.run(group, plan.n_planned, self._until(group))
+        rule = LeaderRule.of(self._options, self._ports.watch, plan.n_planned, self._deadline)
+        cut = await ensemble.run(group, plan.n_planned, self._until(group), rule)
         self._mark("rollouts_s")
         return cut
 
@@ -321,6 +322,7 @@ class Solution:
             followed=self._request.followed,
             continued=self._request.continued,
             kept=self._request.kept,
+            diverse_first_calls=self._blind is None and has_diverse_calls(self._options, self._ports.watch),
         )
 
     async def _verify(self, routing: Routing) -> Verdict:

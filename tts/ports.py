@@ -79,7 +79,8 @@ class ModelRequest:
 
     `testing` are places in question, `not_there` those that the caller ruled out. `money_usd` is what the turn may
     cost, None without a limit; `sampling.max_tokens` keeps to it already; an engine that asks a second model for the
-    turn pays that from it, too.
+    turn pays that from it, too. `siblings` is above 1 if as many rollouts divide what they ask first among them, and
+    `sibling` is the number of this one.
     """
 
     context: RequestContext
@@ -99,6 +100,8 @@ class ModelRequest:
     money_usd: float | None = None
     testing: tuple[ClaimedPlace, ...] = ()
     not_there: tuple[ClaimedPlace, ...] = ()
+    sibling: int = 0
+    siblings: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +253,17 @@ RolloutItem = Event | Checkpoint | Attachment | Description
 @dataclass(frozen=True, slots=True)
 class RolloutTask:
     """One rollout to run: its number and seed, and where and with which of several models to go on, if it was cut off
-    before.
+    before. `direction` is the line of enquiry that it begins with, `taken` are those of its siblings.
+    `name_directions` is how many the leader names.
     """
 
     rollout_id: int
     seed: int
     resume_from: Checkpoint | None = None
     source: str = ""
+    direction: str = ""
+    taken: tuple[str, ...] = ()
+    name_directions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +275,7 @@ class GroupRequest:
     these has to go ahead. `kv_tokens`: what the group is expected to hold of an engine's KV cache in the end, 0 where
     nobody reckons with it. `testing`: the rollouts find out which of these places it is; the others are blind to them.
     `continued` is what an earlier request found, `kept` are results of its tools, which are not asked again.
+    `diverse_first_calls`: the rollouts begin with different tool calls.
     """
 
     context: RequestContext
@@ -287,6 +295,7 @@ class GroupRequest:
     testing: tuple[ClaimedPlace, ...] = ()
     continued: Continued | None = None
     kept: tuple[KeptResult, ...] = ()
+    diverse_first_calls: bool = False
 
 
 class Gallery(Protocol):

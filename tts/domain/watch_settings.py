@@ -23,7 +23,9 @@ class WatchSettings:
     or after `prefix_wait_s` seconds, where the engine saves work by that; at once when it is None. With `observer` the
     groups in other replicas wait, as long at most, until the first group was told what the photos show: an observer is
     asked once for a request, whether or not there is a leader. `experience` is what the policy `loss` learns from the
-    requests of this process; without it each request begins anew.
+    requests of this process; without it each request begins anew. With `diverse_first_calls` rollouts begin with
+    different tool calls unless a request says otherwise; with `asks_leader` the leader is asked for them, because the
+    engine does not divide them itself.
     """
 
     stop: str = "none"
@@ -34,3 +36,5 @@ class WatchSettings:
     width: Literal["full", "careful"] = "full"
     prefix_wait_s: float | None = None
     observer: bool = False
+    diverse_first_calls: bool = False
+    asks_leader: bool = True

@@ -20,7 +20,7 @@ from tts.domain.usage import Usage
 from tts.domain.watch_settings import WatchSettings
 from tts.ensemble.first_description import FirstDescription, with_descriptions
 from tts.ensemble.first_turn import LEADER
-from tts.ensemble.leader import LeaderRule
+from tts.ensemble.leader import LeaderRule, named_directions
 from tts.ensemble.resumed_request import ResumedRequest
 from tts.ensemble.stopping import ConsensusWatch
 from tts.ensemble.stragglers import straggler_s
@@ -40,11 +40,12 @@ class Planned:
 class Beside:
     """Work while a leader runs: `rate` rates the photo, `join` makes a plan from the rating and emits it.
 
-    `planned` is known from the start where the caller named the depth.
+    `planned` is known from the start where the caller named the depth, or where the photo was rated before; then
+    `rate` and `join` may be None.
     """
 
-    rate: Callable[[], Awaitable[Routing]]
-    join: Callable[[Routing], Awaitable[Planned]]
+    rate: Callable[[], Awaitable[Routing]] | None
+    join: Callable[[Routing], Awaitable[Planned]] | None
     rule: LeaderRule
     planned: Planned | None = None
 
@@ -104,8 +105,15 @@ class Ensemble:
         """Seconds the slowest rollout that ended took."""
         return max(self._took.values(), default=0.0)
 
-    async def run(self, group: GroupRequest, added: int, deadline: Deadline) -> StopReason | None:
-        """Start `added` more rollouts like `group` and follow them; why they were stopped, None if they all ended."""
+    async def run(
+        self, group: GroupRequest, added: int, deadline: Deadline, rule: LeaderRule | None = None
+    ) -> StopReason | None:
+        """Start `added` more rollouts like `group` and follow them; why they were stopped, None if they all ended.
+
+        The first rollouts of a request wait for the directions of their leader if the `rule` says so.
+        """
+        if rule is not None and rule.directions_wait_s is not None and not self._started:
+            return await self.lead(group, Beside(None, None, rule, Planned(group, added)), deadline)
         self._wanted = len(self._started) + added
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
@@ -143,14 +151,17 @@ class Ensemble:
     async def lead(self, group: GroupRequest, beside: Beside, deadline: Deadline) -> StopReason | None:
         """Start the first rollout at once, and others like `run` when the photo was rated and the rule lets them.
 
-        All start at once where the plan is known: in a group of their own an engine sees to its prefixes itself.
+        All start at once where the plan is known and they do not wait for directions: in a group of their own an
+        engine sees to its prefixes itself.
         """
         self._beside, self._planned = beside, beside.planned
-        self._wanted = 1 if beside.planned is None else beside.planned.total
+        waits = beside.planned is None or beside.rule.directions_wait_s is not None
+        self._wanted = 1 if waits or beside.planned is None else beside.planned.total
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
-            self._start(merged, group, 1 if beside.planned is None else beside.planned.total)
-            merged.add(_once(beside.rate))
+            self._start(merged, group, self._wanted)
+            if beside.rate is not None:
+                merged.add(_once(beside.rate))
             reason = await self._follow(merged, group, deadline)
         if reason is not None:
             await self._close_open(reason)
@@ -177,9 +188,7 @@ class Ensemble:
         """Until when siblings wait for the leader's first token, on the loop's clock; None when none waits for that."""
         if self._beside is None or self._planned is None or len(self._started) >= self._planned.total:
             return None
-        wait_s = self._beside.rule.prefix_wait_s
-        until = None if wait_s is None else self._started[LEADER] + wait_s
-        return until if until is not None and until > _now() else None
+        return self._beside.rule.waits_until(self._started[LEADER], _now())
 
     def _start(self, merged: _RolloutMerge, group: GroupRequest, added: int) -> None:
         first = self._numbered_from + len(self._started)
@@ -193,8 +202,18 @@ class Ensemble:
         group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._wanted))
         started_before = self._sink.run().rollouts
         sources = {i: started_before[i].source for i in numbers if i in started_before}
+        directions = named_directions(self._sink.run())
+        asks = group.diverse_first_calls and self._settings.asks_leader and group.n_total > 1
         tasks = [
-            RolloutTask(rollout_id=i, seed=self._seed_for(i), resume_from=saved.get(i), source=sources.get(i, ""))
+            RolloutTask(
+                rollout_id=i,
+                seed=self._seed_for(i),
+                resume_from=saved.get(i),
+                source=sources.get(i, ""),
+                direction="".join(directions[i : i + 1]) if i != LEADER else "",
+                taken=(*directions[:i], *directions[i + 1 :]) if i != LEADER else (),
+                name_directions=group.n_total if asks and i == LEADER else 0,
+            )
             for i in numbers
         ]
         whole = replace(group, tasks=tuple(tasks))
@@ -258,7 +277,8 @@ class Ensemble:
                 elif isinstance(item, Description):
                     self._sink.descriptions.setdefault(item.photo_sha256, item.text)
                 elif isinstance(item, Routing):
-                    joined = await self._beside.join(item) if self._beside is not None else None
+                    joins = self._beside.join if self._beside is not None else None
+                    joined = await joins(item) if joins is not None else None
                     self._planned = self._planned or joined
                 elif not isinstance(item, Checkpoint):
                     await self._sink.emit(item)

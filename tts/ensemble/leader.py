@@ -10,32 +10,56 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tts.aio import Deadline
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run, Trajectory
+from tts.domain.watch_settings import WatchSettings
+from tts.ensemble.distinct import most_distinct
 from tts.ensemble.first_turn import LEADER, REGION_KM, SIBLING, UNTRUSTED, is_clear
 
 Width = Literal["full", "careful"]
+_DIRECTIONS_SHARE = 0.25  # of the time of a request: so long siblings wait for what the leader names
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderRule:
     """`prefix_wait_s`: how long siblings wait for the first token, when the engine has prompt and photo at hand;
-    None: they do not."""
+    None: they do not. `directions_wait_s`: the same for the end of the first turn, in which the leader names what
+    they are to look into."""
 
     width: Width
     radius_km: float
     prefix_wait_s: float | None = None
+    directions_wait_s: float | None = None
+
+    @classmethod
+    def of(
+        cls, options: LocateOptions, watch: WatchSettings, n: int, deadline: Deadline, width: Width = "full"
+    ) -> LeaderRule:
+        """The rule for a request of `n` rollouts. `deadline` is that of the request."""
+        asks = n > 1 and watch.asks_leader and has_diverse_calls(options, watch)
+        wait_s = _DIRECTIONS_SHARE * deadline.remaining_s() if asks else None
+        return cls(width, options.target_radius_km, watch.prefix_wait_s, wait_s)
+
+    def waits_until(self, started: float, now: float) -> float | None:
+        """When a wait of the siblings is over, on the clock of both; None when none is still to end."""
+        waits = (self.directions_wait_s, self.prefix_wait_s)
+        return min((started + s for s in waits if s is not None and started + s > now), default=None)
 
     def allowed(self, run: Run, total: int, *, waited_s: float = 0.0) -> int:
         """How many of `total` rollouts may have been started, `waited_s` after the leader. Never falls in a run."""
         leader = run.rollouts.get(LEADER)
         if leader is None:
             return 0
+        spoke = leader.stop_reason is not None or _spoke(leader)
+        if self.directions_wait_s is not None and waited_s < self.directions_wait_s and not spoke:
+            return min(total, 1)
         if self.width == "full":
             patient = self.prefix_wait_s is not None and waited_s < self.prefix_wait_s
             waits = patient and not leader.turns and leader.stop_reason is None
             return min(total, 1) if waits else total
-        if leader.stop_reason is None and not _spoke(leader):
+        if not spoke:
             return min(total, 1)
         if not is_clear(leader, self.radius_km):
             return total
@@ -54,10 +78,23 @@ class LeaderRule:
         return distance_km(mine, other) > min(self.radius_km, REGION_KM)
 
 
+def has_diverse_calls(options: LocateOptions, watch: WatchSettings) -> bool:
+    """Whether the rollouts of a request begin with different tool calls: as it says, else as the service does."""
+    asked = options.diverse_first_calls
+    return watch.diverse_first_calls if asked is None else asked
+
+
 def leading_point(run: Run) -> LatLon | None:
     """Where the earliest rollout that has a place says it is, in WGS-84; None before any has."""
     points = (_point(trajectory) for _, trajectory in sorted(run.rollouts.items()))
     return next((point for point in points if point is not None), None)
+
+
+def named_directions(run: Run) -> tuple[str, ...]:
+    """What the leader named for itself and its siblings, the most distinct first; empty if it named nothing."""
+    leader = run.rollouts.get(LEADER)
+    cues = leader.turns[0].cues if leader is not None and leader.turns else None
+    return most_distinct(cues.directions) if cues is not None else ()
 
 
 def _spoke(trajectory: Trajectory) -> bool:

@@ -29,6 +29,7 @@ from tts.eval.metrics.calibration import brier_skill, cover_percent, expected_ca
 from tts.eval.metrics.intervals import Interval, share_interval
 from tts.eval.metrics.names import PlaceNames
 from tts.eval.metrics.sampling import best_of_n_km, pass_at_k_percent
+from tts.eval.metrics.shared_calls import shared_calls
 from tts.eval.runs.record import Record
 
 
@@ -36,7 +37,8 @@ class Figures(Value):
     """Percentages of all answered requests (`n`), unless a unit is named. None where nothing is known.
 
     `acc` is at 0.5, 2, 10, 25, 200, 750 km, `acc_classic` at 1, 25, 200, 750, 2500 km. `pass_at` and `best_of_n` are
-    over single rollouts, at the thresholds of `acc`. `ece` and `brier_skill` judge the stated confidence.
+    over single rollouts, at the thresholds of `acc`. `shared_first_calls` is the share of tool calls of the first two
+    turns that a sibling makes there too. `ece` and `brier_skill` judge the stated confidence.
     """
 
     n: int
@@ -59,6 +61,7 @@ class Figures(Value):
     pass_at_25km: dict[int, float] = {}
     rollouts: float = 0.0
     tool_calls: float = 0.0
+    shared_first_calls: float | None = None
     tokens: float = 0.0
     cost_usd: float = 0.0
     p50_s: float = 0.0
@@ -186,7 +189,7 @@ def _calibration(measured: Measured) -> dict[str, float | None]:
     }
 
 
-def _rollouts(measured: Measured) -> dict[str, float | tuple[float, ...] | dict[int, float]]:
+def _rollouts(measured: Measured) -> dict[str, float | tuple[float, ...] | dict[int, float] | None]:
     """best@N and pass@K. Samples with fewer rollouts than most (stopped early) count their missing ones as misses."""
     single = [rollout_errors_km(record) for record in measured.records]
     most = max((len(row) for row in single), default=0)
@@ -198,9 +201,18 @@ def _rollouts(measured: Measured) -> dict[str, float | tuple[float, ...] | dict[
     ks = [k for k in (1, 2, 4, 8, 16, 32) if k <= most]
     return {
         "rollouts": float(np.mean([len(row) for row in single])),
+        "shared_first_calls": _shared(measured),
         "best_of_n": _all(accuracy_percent(best_of_n_km(table), PAPER_KM, measured.slack_km)),
         "pass_at_25km": {k: _round(pass_at_k_percent(table, k, 25.0, measured.slack_km)) for k in ks},
     }
+
+
+def _shared(measured: Measured) -> float | None:
+    """Percent of the first calls of all records with several rollouts; None if there are none."""
+    runs = [record.run.trajectories for record in measured.records if record.run is not None]
+    pairs = [shared_calls(trajectories) for trajectories in runs if len(trajectories) > 1]
+    calls = sum(total for _, total in pairs)
+    return 100.0 * sum(shared for shared, _ in pairs) / calls if calls else None
 
 
 def _usage(record: Record) -> Usage:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from tts.clues.ruled_out import RuledOut
 from tts.dialects.base import Dialect, Surroundings, Task
+from tts.dialects.directions import ask_for_directions, give_direction
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
 from tts.domain.reach import widest_km
 from tts.domain.similar import SimilarPhoto
-from tts.ports import Gallery, GroupRequest, ModelClient, Toolbox, ToolSchema
+from tts.ports import Gallery, GroupRequest, ModelClient, RolloutTask, Toolbox, ToolSchema
 from tts.rollout.offered import offered_tools
 
 
@@ -69,3 +70,10 @@ class Agent:
             return ()
         consents = consents or group.options.allow_region_search
         return offered_tools(dialect, self.toolbox.schemas(), group.options.tools, region_search=consents)
+
+
+def opening_of(brief: Brief, task: RolloutTask) -> tuple[Message, ...]:
+    """The opening of one rollout: that of all, with what a leader is asked or the direction that a sibling is given."""
+    if task.name_directions:
+        return ask_for_directions(brief.opening, task.name_directions)
+    return give_direction(brief.opening, task.direction, task.taken) if task.taken else brief.opening

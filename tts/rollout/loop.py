@@ -36,7 +36,7 @@ from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, ModelError, Mo
 from tts.gen_ai import rollout_span, traced_generation
 from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
 from tts.ports import Checkpoint, GroupRequest, ModelRequest, RolloutTask, ToolOutcome
-from tts.rollout.agent import Agent, Brief
+from tts.rollout.agent import Agent, Brief, opening_of
 from tts.rollout.answer_draws import AnswerDraws, draw_answers
 from tts.rollout.budget import Budget
 from tts.rollout.first_turn import first_cues
@@ -119,8 +119,8 @@ class _Rollout:
             self._best = saved.best
             await send(RolloutResumed(rollout_id=self._id, from_turn=saved.turn))
             return
-        self._messages = list(self._brief.opening)
-        await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed))
+        self._messages = list(opening_of(self._brief, self._task))
+        await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed, direction=self._task.direction))
 
     async def _turns(self, send: Send[RolloutOutput]) -> StopReason:
         while True:
@@ -136,7 +136,7 @@ class _Rollout:
                 except MoneySpent:  # of a model that the engine asks beside its own
                     return StopReason.BUDGET
                 written = self._messages[-1].text
-                cues = None if turn else first_cues(self._dialect, parsed, written, self._group.photos)
+                cues = None if turn else first_cues(self._dialect, parsed, written, self._group.photos, self._task)
                 try:
                     stop = await self._act(turn, parsed, send, final=final is not None)
                 except ModelError:
@@ -240,6 +240,8 @@ class _Rollout:
             testing=self._group.testing,
             not_there=RuledOut.of(self._group.options).places,
             money_usd=self._budget.money_left_usd,
+            sibling=self._id,
+            siblings=self._group.n_total if self._group.diverse_first_calls else 1,
         )
         text: list[str] = []
         calls: list[ToolCall] = []

@@ -106,7 +106,8 @@ def table_markdown(table: Table) -> str:
 
 _HEAD = (
     "n", "failed", *(f"@{t:g} km" for t in PAPER_KM), "@1 km", "@2500 km", "median km", "GeoScore", "country", "city",
-    "abstained", "90 % circle holds", "its median km", "ECE", "rollouts", "tool calls", "tokens", "p50 s",
+    "abstained", "90 % circle holds", "its median km", "ECE", "rollouts", "tool calls",
+    "first calls shared", "tokens", "p50 s",
 )  # fmt: skip
 
 
@@ -133,6 +134,7 @@ def _cells(f: Figures) -> list[str]:
         _or_dash(f.ece, 3),
         f"{f.rollouts:.1f}",
         f"{f.tool_calls:.1f}",
+        _or_dash(f.shared_first_calls, 1),
         f"{f.tokens:.0f}",
         f"{f.p50_s:.2f}",
     ]

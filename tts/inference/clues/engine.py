@@ -23,7 +23,8 @@ from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.inference.clues.answer import explain, write_answer
 from tts.inference.clues.notes import Notes, notes
-from tts.inference.clues.questions import questions
+from tts.inference.clues.questions import Questions, questions
+from tts.inference.clues.sibling_share import SiblingShare
 from tts.ports import Delta, ModelRequest
 
 _CHUNK = 24
@@ -74,13 +75,20 @@ class CluesModel:
         thought = self._think(request)
         explanation = explain(thought.notes, thought.leads, thought.belief, self._reader.countries)
         if thought.notes.turn < _LAST_QUESTIONS:
-            asked = questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
+            asked = self._questions(request, thought)
             if asked.calls:
                 return f"{explanation}\n{asked.why}", asked.calls
         return write_answer(explanation, thought.notes, thought.leads, thought.belief, self._reader), ()
 
-    def _think(self, request: ModelRequest) -> Thought:
-        known = notes(request, self._config.temperature)
+    def _questions(self, request: ModelRequest, thought: Thought) -> Questions:
+        """Siblings whose first calls are to differ divide what all of them would ask, not what each drew by chance."""
+        if request.siblings > 1:
+            thought = self._think(request, 0.0)
+        share = SiblingShare(request.sibling, request.siblings)
+        return questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader, share)
+
+    def _think(self, request: ModelRequest, temperature: float | None = None) -> Thought:
+        known = notes(request, self._config.temperature if temperature is None else temperature)
         lines = self._reader.lines
         answered, beside = pair_lookups(known.calls, known.results), lines.beside(known.lines)
         leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)

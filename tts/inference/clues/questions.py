@@ -18,6 +18,7 @@ from tts.domain.tooling import ToolCall
 from tts.geodata.english_names import language_name
 from tts.inference.clues.notes import Notes, gumbel
 from tts.inference.clues.rereads import rereads
+from tts.inference.clues.sibling_share import SiblingShare
 from tts.inference.clues.unknown_words import strange_names, unknown_names
 from tts.ports import ModelRequest
 
@@ -33,6 +34,7 @@ _TELLING = 3.0  # log-likelihood ratio from which a name is worth looking up
 _SMALL_SHARE = 0.02  # of the longer side: the detector sees such a line about 20 pixels high
 _WORTH_A_LOOK = 0.5
 _HALVES = (0.0, 0.25, 0.5)
+_ALONE = SiblingShare()
 _WANDERING = 0.5  # how far temperature mixes the order of boxes: siblings that enlarge the same one share its reading
 
 
@@ -49,6 +51,7 @@ class _Asking:
     """The questions of a turn as they come together."""
 
     turn: int
+    share: SiblingShare
     calls: list[ToolCall] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
 
@@ -62,12 +65,17 @@ class _Asking:
 
 
 def questions(
-    known: Notes, mentions: tuple[Mention, ...], belief: Belief, request: ModelRequest, reader: ClueReader
+    known: Notes,
+    mentions: tuple[Mention, ...],
+    belief: Belief,
+    request: ModelRequest,
+    reader: ClueReader,
+    share: SiblingShare = _ALONE,
 ) -> Questions:
-    """The calls of this turn, none when nothing offered would help."""
+    """The calls of this turn, none when nothing offered would help. Of several siblings each has its `share`."""
     offered = {tool.name for tool in request.tools}
     point, _ = belief.best_point()
-    asking = _Asking(known.turn)
+    asking = _Asking(known.turn, share)
     if "read_text" in offered and belief.mass(point, 25.0) < _SURE:
         _reread_or_enlarge(asking, known, belief, request, reader)
     if SEARCH in offered:
@@ -78,7 +86,7 @@ def questions(
         _test(asking, request)
     if AROUND in offered and known.turn > 0:
         _search_nearby(asking, known, mentions, belief, reader)
-    if "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
+    if share.is_first and "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
         asking.ask("country_at", **_at(point))
         asking.why.append("I check which country the point lies in.")
     return Questions(tuple(asking.calls), " ".join(asking.why))
@@ -91,8 +99,8 @@ def _reread_or_enlarge(
 
     Names in what was read so can be looked up in the next turn.
     """
-    doubtful = [] if known.read_as else rereads(known, belief.countries, request.photos, reader)
-    boxes = [] if doubtful else _worth_enlarging(known, request.photos)
+    doubtful = [] if known.read_as else asking.share.mine(rereads(known, belief.countries, request.photos, reader))
+    boxes = [] if doubtful else _worth_enlarging(known, request.photos, asking.share)
     if doubtful:
         asking.read(doubtful[0].box, language=doubtful[0].language)
         name = language_name(doubtful[0].language)
@@ -104,8 +112,9 @@ def _reread_or_enlarge(
 
 def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader) -> None:
     """Names that could place the photo, and one that nothing explains: it may be a name read badly."""
-    strange = strange_names(known, belief.countries, reader)[:_STRANGE]
-    names = [*_worth_searching(known, mentions, belief, reader)[: _SEARCHES - len(strange)], *strange]
+    strange = strange_names(known, belief.countries, reader, asking.share)[:_STRANGE]
+    telling = _worth_searching(known, mentions, belief, reader, asking.share)
+    names = [*telling[: _SEARCHES - len(strange)], *strange]
     for name, country in names:
         asking.ask(SEARCH, query=name, country=country)
     if names:
@@ -115,7 +124,7 @@ def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belie
 def _locate_address(asking: _Asking, known: Notes, belief: Belief) -> None:
     """An address, once somebody can know where: it names its town, or the country is known."""
     country = _searched_in(belief)
-    for address in addresses(known.lines):
+    for address in asking.share.mine([*addresses(known.lines)]):
         text = address.text[:_LONGEST]
         new = all(call.arguments.get("address") != text for call in known.calls)
         if new and (address.placed or country is not None):
@@ -135,6 +144,8 @@ def _search_nearby(
     likely = [(place, share) for place, share in belief.places if share >= _WORTH_A_CHECK and place.kind != "country"]
     drawn = [(math.log(share) + gumbel(rng.random(), known.temperature), place) for place, share in likely]
     named = {mention.name for mention in mentions}
+    if asking.share.of > 1:
+        drawn = asking.share.mine(sorted(drawn, key=lambda pair: (-pair[0], pair[1].id)))
     if drawn and any(name not in named for name, _ in unknown_names(known, reader)):
         _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
         asking.ask(AROUND, **_at(place.point))
@@ -164,7 +175,7 @@ def _searched_in(belief: Belief) -> str | None:
     return code if share >= _LIKELY else None
 
 
-def _worth_enlarging(known: Notes, photos: tuple[Photo, ...]) -> list[Box]:
+def _worth_enlarging(known: Notes, photos: tuple[Photo, ...], share: SiblingShare) -> list[Box]:
     """Halves of the photo, those with unread or small lettering first; temperature mixes the order."""
     rng = known.random("boxes")
     options: list[tuple[float, float, Box]] = []
@@ -175,9 +186,11 @@ def _worth_enlarging(known: Notes, photos: tuple[Photo, ...]) -> list[Box]:
             for y in _HALVES:
                 box = Box(x0=x, y0=y, x1=x + 0.5, y1=y + 0.5, photo=number)
                 worth = _lettering(known, box, photo)
-                if box not in known.looked and (worth >= _WORTH_A_LOOK or not known.lines):
+                seen = share.of == 1 and box in known.looked
+                if not seen and (worth >= _WORTH_A_LOOK or not known.lines):
                     options.append((-worth - rng.gauss(0.0, _WANDERING * known.temperature), rng.random(), box))
-    return [box for _, _, box in sorted(options, key=lambda option: option[:2])]
+    ranked = [box for _, _, box in sorted(options, key=lambda option: option[:2])]
+    return [box for box in share.mine(ranked) if box not in known.looked]
 
 
 def _lettering(known: Notes, box: Box, photo: Photo) -> float:
@@ -198,7 +211,7 @@ def _inside(inner: Box, outer: Box) -> bool:
 
 
 def _worth_searching(
-    known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
+    known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader, share: SiblingShare
 ) -> list[tuple[str, str | None]]:
     """Names not yet looked up that could place the photo, inside the likeliest country once there is one."""
     country = _searched_in(belief)
@@ -207,6 +220,8 @@ def _worth_searching(
     for mention in mentions:
         inside = [m for m in mention.matches if country is None or m.place.country_code == country]
         worth = math.log1p(mention.rate / reader.weigher.elsewhere(mention, languages))
-        if inside and worth >= _TELLING and all(name != mention.name for name, _ in known.asked):
+        if inside and worth >= _TELLING:
             telling.append((-worth, mention.name, country))
-    return [(name, chosen) for _, name, chosen in sorted(telling)[:_SEARCHES]]
+    asked = {name for name, _ in known.asked}
+    mine = [(name, chosen) for _, name, chosen in share.mine(sorted(telling)) if name not in asked]
+    return mine[:_SEARCHES]

@@ -15,25 +15,32 @@ from tts.clues.reader import ClueReader
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER, normalise, script_of
 from tts.inference.clues.notes import Notes, gumbel
+from tts.inference.clues.sibling_share import SiblingShare
 
+_ALONE = SiblingShare()
 _COUNTRIES, _LIKELY = 3, 0.1
 _LEAST_LETTERS, _MOST_LETTERS = 3, 24
 _OWN_LETTERS = 2.0  # lettering of the country's own is a name more often than invented Latin words are
 _NAME = re.compile(rf"{LETTER}+(?:['’ .\-]*{LETTER}+)*")
 
 
-def strange_names(known: Notes, countries: Mapping[str, float], reader: ClueReader) -> list[tuple[str, str]]:
-    """(name, ISO country) pairs worth looking up, best first; temperature mixes them in proportion to their worth."""
+def strange_names(
+    known: Notes, countries: Mapping[str, float], reader: ClueReader, share: SiblingShare = _ALONE
+) -> list[tuple[str, str]]:
+    """(name, ISO country) pairs worth looking up, best first; temperature mixes them in proportion to their worth.
+    Of several siblings each has its `share`.
+    """
     rng = known.random(f"strangers/{known.turn}")
     likely = sorted(countries.items(), key=lambda item: (-item[1], item[0]))[:_COUNTRIES]
     drawn: list[tuple[float, str, str]] = []
     for name, worth in unknown_names(known, reader):
-        for code, share in likely:
-            if share < _LIKELY or (name, code) in known.asked:
+        for code, probability in likely:
+            if probability < _LIKELY or (share.of == 1 and (name, code) in known.asked):
                 continue
             noise = gumbel(rng.random(), known.temperature)
-            drawn.append((math.log(worth * share) + noise, name, code))
-    return [(name, code) for _, name, code in sorted(drawn, key=lambda row: (-row[0], row[1], row[2]))]
+            drawn.append((math.log(worth * probability) + noise, name, code))
+    ranked = [(name, code) for _, name, code in sorted(drawn, key=lambda row: (-row[0], row[1], row[2]))]
+    return [pair for pair in share.mine(ranked) if pair not in known.asked]
 
 
 def unknown_names(known: Notes, reader: ClueReader) -> Iterator[tuple[str, float]]:

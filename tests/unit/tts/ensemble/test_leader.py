@@ -79,11 +79,12 @@ def script(*answers, turn_s=2.0):
 
 
 async def run(
-    photo, said, *, locator=None, model=None, width="full", prefix_wait_s=None, stop="none", n=4, depth="auto", **more
-):
+    photo, said, *, locator=None, model=None, width="full", prefix_wait_s=None, stop="none", n=4, depth="auto",
+    leader=True, **more
+):  # fmt: skip
     rollouts = Playing(said, model)
     identity = Identity(version="0", engine="fake", model="fake", dialect="generic", verifier="fake")
-    watch = WatchSettings(stop=stop, leader=True, width=width, prefix_wait_s=prefix_wait_s)
+    watch = WatchSettings(stop=stop, leader=leader, width=width, prefix_wait_s=prefix_wait_s)
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
     ports = Ports(locator or Slow(), router, rollouts, Unchecked(), identity, watch)
     request = a_request(photo, n_parallel=n, depth=depth, **more)
@@ -241,6 +242,77 @@ def test_a_leader_that_fails_brings_in_all(blank_photo):
         starts, told, _ = await run(blank_photo, said, locator=Slow(0.1), width="careful")
         assert len(starts) == 4
         assert told.answer.country == "France"
+
+    virtually(check)
+
+
+NAMED = """\
+<directions>
+1. The phone number on the sign: look up its area code.
+2. Look up the area code of the phone number on the sign.
+3. The shop name "Kafe Zora": look the shop up.
+</directions>
+"""
+PHONE, SHOP = "The phone number on the sign: look up its area code.", 'The shop name "Kafe Zora": look the shop up.'
+
+
+class Remembering(ScriptedModel):
+    """Keeps the last message of each first prompt."""
+
+    def __init__(self, said):
+        super().__init__(ScriptedEngine(), tuple(said))
+        self.asked = {}
+
+    async def generate(self, request):
+        self.asked.setdefault(request.session_id.rsplit("/", 1)[-1], request.messages[-1].text)
+        async for delta in super().generate(request):
+            yield delta
+
+
+@pytest.mark.parametrize("asked", [{"depth": "deep"}, {"depth": "auto"}, {"leader": False}], ids=str)
+def test_siblings_get_the_directions_of_the_leader_that_differ_most(blank_photo, asked):
+    async def check():
+        model = Remembering(script(NAMED + answer(PARIS), *[answer(PARIS)] * 3))
+        starts, told, _ = await run(blank_photo, [], locator=Slow(0.5), model=model, diverse_first_calls=True, **asked)
+        assert len(starts) == 4
+        assert starts[1] - starts[0] == pytest.approx(2.0)
+        assert told.rollouts[0].turns[0].cues.directions[0] == PHONE
+        assert [told.rollouts[i].direction for i in range(4)] == ["", SHOP, "", ""]
+        assert "write 4 lines of enquiry" in model.asked["0"]
+        assert repr(SHOP) in model.asked["1"]
+        assert f"- {PHONE}" in model.asked["1"]
+        assert "Begin with something else" in model.asked["2"]
+
+    virtually(check)
+
+
+def test_siblings_of_a_leader_that_names_nothing_in_time_start_without(blank_photo):
+    async def check():
+        said = script(*[answer(PARIS)] * 4, turn_s=40.0)
+        starts, told, _ = await run(blank_photo, said, locator=Slow(0.5), diverse_first_calls=True)
+        assert starts == {0: 0.0, 1: 25.0, 2: 25.0, 3: 25.0}
+        assert told.answer.country == "France"
+
+    virtually(check)
+
+
+def test_siblings_of_a_leader_that_fails_start_without_directions(blank_photo):
+    async def check():
+        said = script("", *[answer(PARIS)] * 3)
+        said[0] = said[0].model_copy(update={"error": "lost"})
+        _, told, _ = await run(blank_photo, said, locator=Slow(0.5), diverse_first_calls=True)
+        assert [told.rollouts[i].direction for i in range(4)] == [""] * 4
+        assert told.answer.country == "France"
+
+    virtually(check)
+
+
+def test_nobody_is_asked_for_directions_unless_it_is_wanted(blank_photo):
+    async def check():
+        model = Remembering(script(*[answer(PARIS)] * 4))
+        starts, _, _ = await run(blank_photo, [], locator=Slow(0.5), model=model)
+        assert starts == {0: 0.0, 1: 0.5, 2: 0.5, 3: 0.5}
+        assert all("line of enquiry" not in text and "lines of enquiry" not in text for text in model.asked.values())
 
     virtually(check)
 

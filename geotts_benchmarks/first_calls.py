@@ -1,0 +1,132 @@
+"""`geotts bench depth --part first_calls`: what siblings have in common when they begin, with and without directions.
+
+Two engines, the same photos and seeds in pairs: a made-up model that follows the direction it is given
+(`geotts_benchmarks.enquirers`), and the embedded engine on drawn scenes. Every rollout runs to its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from geotts_benchmarks.enquirers import Enquiries, Street
+from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.photos import locate_all
+from tts.aio import closing
+from tts.config import AppArgs
+from tts.domain.abilities import Abilities
+from tts.domain.geo import Floats, distance_km
+from tts.domain.identity import Identity
+from tts.domain.photo import Photo
+from tts.domain.plan import Depth, Limits
+from tts.domain.request import LocateOptions, LocateRequest, new_request_id
+from tts.domain.trajectory import Run, fold
+from tts.domain.watch_settings import WatchSettings
+from tts.eval.metrics.accuracy import CLASSIC_KM
+from tts.eval.metrics.intervals import Interval, bootstrap_ratio, paired_difference
+from tts.eval.metrics.shared_calls import shared_calls
+from tts.eval.runs.record import Record
+from tts.eval.scenes.generate import SceneMaker
+from tts.pipeline import solve
+from tts.ports import Attachment, Ports
+from tts.routing.depth_router import DepthRouter
+from tts.routing.locatability import FixedLocator
+from tts.verify.consensus.calibration import shipped
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import ConsensusVerifier
+
+_N = 8
+_SCENE_SEED = 21  # development scenes; the shipped calibrations are fitted on those of seeds 11 and 12
+_THRESHOLDS_KM = CLASSIC_KM[:4]
+_WAYS = (False, True)
+
+
+def measure_first_calls(world: World, *, quick: bool) -> Result:
+    """Of eight rollouts, `scripted` over 400 made-up photos and `embedded` over 60 scenes; a tenth or fifth if
+    `quick`. Shares in percent; `accuracy_difference` is with minus without, in points, mean of 1 to 750 km.
+    """
+    scripted = asyncio.run(_scripted(world, 40 if quick else 400))
+    embedded = asyncio.run(_embedded(12 if quick else 60))
+    return {"first_calls": {"scripted": scripted, "embedded": embedded}}
+
+
+async def _scripted(world: World, count: int) -> Result:
+    verifier, rng = ConsensusVerifier(world, shipped("openai")), random.Random(49)
+    streets = [Street.drawn(rng) for _ in range(count)]
+    runs = [[await _solved(street, verifier, diverse=diverse) for street in streets] for diverse in _WAYS]
+    hits = [[_hits(run, street) for run, street in zip(part, streets, strict=True)] for part in runs]
+    return _compared("scripted", runs, hits)
+
+
+async def _solved(street: Street, verifier: ConsensusVerifier, *, diverse: bool) -> Run:
+    photo = Photo(data=b"", sha256="0" * 64, source_sha256="0" * 64, width=64, height=64)
+    identity = Identity(version="0", engine="scripted", model="enquirer", dialect="generic", verifier="consensus")
+    router = DepthRouter(Limits(), Abilities(sees_pictures=True))
+    watch = WatchSettings(stop="none", leader=True, diverse_first_calls=diverse)
+    ports = Ports(FixedLocator(0.5), router, Enquiries(street), verifier, identity, watch)
+    options = LocateOptions(n_parallel=_N, depth=Depth.DEEP, seed=1)
+    run = Run()
+    async with closing(solve(LocateRequest(new_request_id(), (photo,), options), ports, deadline_s=60.0)) as items:
+        async for item in items:
+            if not isinstance(item, Attachment):
+                run = fold([item], run)
+    return run
+
+
+def _hits(run: Run, street: Street) -> float:
+    point = run.answer.point if run.answer is not None else None
+    return _share_of_thresholds(None if point is None else distance_km(point, street.truth), 0.0)
+
+
+async def _embedded(count: int) -> Result:
+    samples = SceneMaker(seed=_SCENE_SEED, split="dev", street=True).samples(count)
+    runs, hits = [], []
+    for diverse in _WAYS:
+        asked = {"diverse_first_calls": diverse}
+        records = (await locate_all(AppArgs(), samples, (_N,), "first-calls", None, asked))[_N]
+        runs.append([record.run or Run() for record in records])
+        hits.append([_record_hits(record) for record in records])
+    return _compared("embedded", runs, hits)
+
+
+def _record_hits(record: Record) -> float:
+    point = record.answer.point if record.answer is not None else None
+    error_km = None if point is None else distance_km(point, record.truth.point)
+    return _share_of_thresholds(error_km, record.truth.slack_km)
+
+
+def _share_of_thresholds(error_km: float | None, slack_km: float) -> float:
+    """The share of the thresholds within which an answer is right, 0 to 1; 0 for none."""
+    if error_km is None:
+        return 0.0
+    return sum(error_km < max(threshold, slack_km) for threshold in _THRESHOLDS_KM) / len(_THRESHOLDS_KM)
+
+
+def _compared(engine: str, runs: Sequence[Sequence[Run]], hits: Sequence[Sequence[float]]) -> Result:
+    shared = [_shared(part) for part in runs]
+    accuracy = [100.0 * np.array(part, dtype=np.float64) for part in hits]
+    difference = paired_difference(accuracy[0], accuracy[1])
+    say(f"{engine}: {shared[0]} % of the first calls shared, {shared[1]} % with different first calls")
+    return {
+        "photos": len(hits[0]),
+        "shared_without": _listed(shared[0]),
+        "shared_with": _listed(shared[1]),
+        "calls_without": round(float(np.mean([shared_calls(run.trajectories)[1] for run in runs[0]])), 2),
+        "calls_with": round(float(np.mean([shared_calls(run.trajectories)[1] for run in runs[1]])), 2),
+        "accuracy_without": round(float(accuracy[0].mean()), 2),
+        "accuracy_with": round(float(accuracy[1].mean()), 2),
+        "accuracy_difference": _listed(difference),
+    }
+
+
+def _shared(runs: Sequence[Run]) -> Interval:
+    pairs: Floats = np.array([shared_calls(run.trajectories) for run in runs], dtype=np.float64)
+    share = bootstrap_ratio(pairs[:, 0], pairs[:, 1])
+    return Interval(value=100.0 * share.value, low=100.0 * share.low, high=100.0 * share.high)
+
+
+def _listed(interval: Interval) -> list[float]:
+    return [round(number, 2) for number in (interval.value, interval.low, interval.high)]

@@ -1,0 +1,92 @@
+"""Rollouts of the embedded engine divide what they ask first, without waiting for each other."""
+
+import asyncio
+import json
+
+import pytest
+from support.basics import a_context
+
+from tts.clues.reader import ClueReader
+from tts.config import AppArgs, CluesEngine, OpenAIEngine
+from tts.config.mixture import EngineShare
+from tts.domain.messages import text_message
+from tts.domain.photo import Box
+from tts.domain.reading import Reading, TextLine
+from tts.inference.clues.engine import CluesModel
+from tts.inference.clues.sibling_share import SiblingShare
+from tts.ports import ModelRequest, Sampling, ToolSchema
+
+N = 4
+TOOLS = tuple(
+    ToolSchema(name=name, description="", parameters={}) for name in ("read_text", "poi_keyword_search", "geocode")
+)
+
+
+@pytest.fixture(scope="module")
+def model(data_store, countries):
+    return CluesModel(CluesEngine(), ClueReader(data_store.gazetteer(), data_store.lexicon(), countries))
+
+
+@pytest.fixture
+def first_calls(model, sign_photo):
+    texts = ("Zürich", "Winterthur", "Schaffhausen", "Zelmorvat", "Quotarne", "Bahnhofstrasse 12")
+    lines = tuple(
+        TextLine(text=text, box=Box(x0=0.1, y0=0.12 * i, x1=0.6, y1=0.12 * i + 0.1), confidence=0.9, height_px=40)
+        for i, text in enumerate(texts)
+    )
+
+    def ask(sibling, siblings, seed):
+        async def decide():
+            request = ModelRequest(
+                context=a_context(),
+                session_id=f"loc_test/{sibling}",
+                messages=(text_message("user", "Where was this photo taken?"),),
+                sampling=Sampling(temperature=0.7, seed=seed),
+                photos=(sign_photo,),
+                tools=TOOLS,
+                readings=(Reading(photo_sha256=sign_photo.sha256, lines=lines),),
+                sibling=sibling,
+                siblings=siblings,
+            )
+            return [call async for delta in model.generate(request) for call in delta.tool_calls]
+
+        return {json.dumps([call.name, call.arguments], sort_keys=True) for call in asyncio.run(decide())}
+
+    return ask
+
+
+def test_no_two_siblings_ask_the_same_first(first_calls):
+    asked = [first_calls(i, N, seed=100 + i) for i in range(N)]
+    assert sum(len(calls) for calls in asked) == len(set.union(*asked)) >= N
+
+
+def test_what_a_sibling_asks_first_does_not_depend_on_its_seed(first_calls):
+    assert first_calls(1, N, seed=1) == first_calls(1, N, seed=2) != set()
+
+
+def test_together_they_ask_what_a_rollout_alone_would_ask_first(first_calls):
+    together = set.union(*(first_calls(i, N, seed=i) for i in range(N)))
+    names = {call for call in first_calls(0, 1, seed=1) if "poi_keyword_search" in call and "Z" in call}
+    assert names <= together
+
+
+def test_a_rollout_whose_calls_need_not_differ_draws_them(first_calls):
+    assert len({frozenset(first_calls(0, 1, seed=seed)) for seed in range(6)}) > 1
+
+
+def test_every_option_belongs_to_one_sibling():
+    options = list("abcdefg")
+    shares = [SiblingShare(i, 3).mine(options) for i in range(3)]
+    assert shares == [["a", "d", "g"], ["b", "e"], ["c", "f"]]
+    assert SiblingShare().mine(options) == options
+    assert [SiblingShare(i, 3).is_first for i in range(4)] == [True, False, False, True]
+
+
+def test_first_calls_differ_by_default_where_rollouts_divide_them_themselves():
+    clues = EngineShare(name="a", engine=CluesEngine())
+    other = EngineShare(name="b", engine=OpenAIEngine())
+    assert AppArgs().diverse_first_calls
+    assert not AppArgs(engine=OpenAIEngine()).diverse_first_calls
+    assert not AppArgs(engines=(clues, other)).diverse_first_calls
+    assert AppArgs(engine=OpenAIEngine(), routing={"diverse_first_calls": True}).diverse_first_calls
+    assert not AppArgs(routing={"diverse_first_calls": False}).diverse_first_calls
