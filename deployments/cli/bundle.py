@@ -16,20 +16,25 @@ from deployments.wiring.replaying import replayed
 from tts.bundle.archive import pack
 from tts.bundle.check import checked_entries
 from tts.bundle.contents import root_hash
-from tts.bundle.signature import signed, signer_of
+from tts.bundle.signature import public_key, signed, signer_of
 from tts.config import AppArgs
 from tts.errors import DataError, RequestError
 
 EXIT_FAULTS = 3
 _PATIENCE_S = 60.0
 _ID = re.compile(r"loc_[0-9a-f]{20}")
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class _Bundle(click.Group):
     """`geotts bundle ID` is `geotts bundle fetch ID`."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        return super().resolve_command(ctx, ["fetch", *args] if args and _ID.fullmatch(args[0]) else args)
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            if not _ID.fullmatch(args[0]):
+                ctx.fail(f"{args[0][:80]!r} is no request: its id is loc_ and 20 hexadecimal digits")
+            args = ["fetch", *args]
+        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_Bundle)
@@ -65,7 +70,8 @@ def _fetched(request_id: str, url: str, api_key: str | None) -> bytes:
     try:
         reply = httpx.get(address, headers=headers, timeout=_PATIENCE_S, trust_env=False)
     except httpx.HTTPError as error:
-        raise RequestError(f"{url} did not answer: {error or type(error).__name__}") from error
+        why = str(error) or type(error).__name__
+        raise RequestError(f"{url} did not answer: {why}; --url names another service") from error
     if reply.is_error:
         kind = reply.headers.get("content-type", "")
         detail = reply.json().get("detail", "") if kind.startswith("application/problem") else reply.text[:200]
@@ -76,7 +82,7 @@ def _fetched(request_id: str, url: str, api_key: str | None) -> bytes:
 @command.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--root", help="The root hash that the bundle had when it was made.")
-@click.option("--signer", help="The public key (hex) that must have signed it.")
+@click.option("--signer", help="The public key that must have signed it: 64 hexadecimal digits, or a file in PEM.")
 @click.option("--no-replay", is_flag=True, help="Check hashes only.")
 @config_option
 def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, args: AppArgs) -> int:
@@ -84,6 +90,9 @@ def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, ar
 
     Ends with 3 when something was changed, or another answer comes out.
     """
+    if root is not None and not _HASH.fullmatch(root.strip().lower()):
+        raise click.BadParameter("a root hash has 64 hexadecimal digits", param_hint="--root")
+    signer = None if signer is None else public_key(signer)
     try:
         entries = checked_entries(file.read_bytes())
         _check_identity(entries, root, signer)
@@ -104,10 +113,10 @@ def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, ar
 
 
 def _check_identity(entries: dict[str, bytes], root: str | None, signer: str | None) -> None:
-    click.echo(f"good: {len(entries)} files, root hash {root_hash(entries)}")
+    click.echo(f"whole: {len(entries)} files, root hash {root_hash(entries)}")
     if root is not None and root_hash(entries) != root.strip().lower():
         raise DataError("its root hash is another one: somebody made this bundle anew")
     key = signer_of(entries)
-    if signer is not None and key != signer.strip().lower():
-        raise DataError("it is not signed with this key")
+    if signer is not None and key != signer:
+        raise DataError("another key signed it" if key else "nobody signed it")
     click.echo(f"signed by {key}" if key else "not signed: only the root hash shows that nobody made it anew")

@@ -43,7 +43,7 @@ def command(sources: tuple[str, ...], form: str, output: Path | None, url: str, 
     chosen = FORMATS[form]
     if output is not None and output.is_dir():
         written = _write_each(items, chosen, output)
-        STDERR.print(f"{written} files in {output}", markup=False, soft_wrap=True)
+        STDERR.print(f"{written} {'file' if written == 1 else 'files'} in {output}", markup=False, soft_wrap=True)
         return
     data = chosen.write(items)
     if output is None:

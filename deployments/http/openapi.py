@@ -82,6 +82,7 @@ def _header(name: str, description: str, schema: Json | None = None) -> Json:
 IDEMPOTENCY_KEY = _header(
     "Idempotency-Key", "1 to 200 visible characters; a request that is sent again with it is not run again"
 )
+WEBHOOK = _header("Webhook-Url", "URL to which the end is reported; the operator must allow its host")
 TRACE = (
     _header("traceparent", "W3C trace context; the request becomes part of your trace"),
     _header("tracestate", "what your tracing system adds to `traceparent`; at most 512 characters"),
@@ -114,7 +115,7 @@ _EXPORTS: Json = {
 LOCATE: Json = {
     "parameters": [
         IDEMPOTENCY_KEY,
-        _header("Webhook-Url", "URL to which the end is reported; the operator must allow its host"),
+        WEBHOOK,
         _header("Prefer", "`respond-async`: the reply is a 202 at once; the work continues"),
         *TRACE,
     ],

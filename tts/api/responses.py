@@ -150,6 +150,11 @@ class ResponseFold:
         """Whether its last event has been given."""
         return self._status in _TERMINAL
 
+    @property
+    def last_number(self) -> int:
+        """The `sequence_number` of the last event so far; -1 before the first."""
+        return self._next - 1
+
     def feed(self, event: Event) -> list[Json]:
         """What the stream says for one event, numbered."""
         if self.ended:

@@ -5,13 +5,17 @@ Needs the extra `evidence`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from tts.bundle.contents import SIGNATURE, root_hash
 from tts.errors import ConfigError, DataError
+
+_HEX = re.compile(r"[0-9a-f]{64}")
 
 
 def signed(entries: Mapping[str, bytes], private_pem: bytes) -> dict[str, bytes]:
@@ -50,6 +54,27 @@ def signer_of(entries: Mapping[str, bytes]) -> str:
     if rewritten != fields or orjson.dumps(fields, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE) != raw:
         raise DataError(f"{SIGNATURE} was changed")
     return str(fields["public_key"])
+
+
+def public_key(given: str) -> str:
+    """A public key as hex digits, from these digits or from a file of `openssl pkey -pubout` (PEM).
+
+    Raises ConfigError for what is neither.
+    """
+    written = given.strip().lower()
+    if _HEX.fullmatch(written):
+        return written
+    path = Path(given).expanduser()
+    if not path.is_file():
+        raise ConfigError(f"{given[:80]!r} is no public key: give its 64 hexadecimal digits, or a file in PEM")
+    ed25519, serialization = _cryptography()
+    try:
+        key = serialization.load_pem_public_key(path.read_bytes())
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"{given} holds no public key in PEM: openssl pkey -in KEY.pem -pubout") from error
+    if not isinstance(key, ed25519.Ed25519PublicKey):
+        raise ConfigError(f"{given} holds no ed25519 key")
+    return str(key.public_bytes_raw().hex())
 
 
 def _cryptography() -> tuple[Any, Any]:

@@ -17,11 +17,12 @@ from deployments.gateway.arrival import Fetch
 from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.uploads import Uploads
+from deployments.gateway.webhooks import HEADER
 from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
-from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
+from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE, WEBHOOK
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
 from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
 from deployments.http.routes.locate import LocateBody
@@ -34,13 +35,13 @@ from tts.api.responses import ResponseFold, ResponsesRequest, request_id
 from tts.api.sse import HEARTBEAT
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.domain.trajectory import fold
-from tts.errors import RequestError
+from tts.errors import NotFound, RequestError
 
 ResponseId = Annotated[str, InPath(pattern=r"^resp_[0-9a-f]{20}$", examples=["resp_6f1d0c9a3b2e4d5f7a81"])]
 _IMAGE = {"type": "input_image", "image_url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}
 _EXAMPLE = {"model": "geotts", "input": [{"role": "user", "content": [_IMAGE]}]}
 _BODY: dict[str, Any] = {
-    "parameters": [IDEMPOTENCY_KEY, *TRACE],
+    "parameters": [IDEMPOTENCY_KEY, WEBHOOK, *TRACE],
     "requestBody": {
         "required": True,
         "content": {JSON: {"schema": {"$ref": "#/components/schemas/ResponsesRequest"}, "example": _EXAMPLE}},
@@ -64,6 +65,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         `previous_response_id`, the text of `input` is a new fact about the earlier photos, as in
         `/locate/{request_id}/continue`."""
         caller = await service.worker(request)
+        webhook = gateway.webhooks.checked(request.headers.get(HEADER))
         preferred(request.headers.getlist("accept"), (JSON, SSE))
         async with gateway.arriving(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
@@ -78,6 +80,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
                 attended=not asked.background,
                 followed=asked.stream or asked.background,
                 trace=trace_of(request.headers),
+                webhook=webhook,
                 continuation=found.continuation,
             )
         id_ = started.request_id
@@ -106,10 +109,16 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     ) -> Response:
         """The present state of the response. With `stream`, its events from the start, or those after a sequence
         number."""
-        meta = await gateway.meta(request_id(response_id), service.caller(request))
+        meta = await _meta(gateway, response_id, service.caller(request))
         headers = {**NO_STORE, "X-Request-Id": meta.request_id}
         if not stream:
             return _json(await _so_far(gateway, meta), headers)
+        if starting_after is not None and not await gateway.store.is_open(meta.request_id):
+            whole = await _folded(gateway, meta)
+            if whole.ended and starting_after > whole.last_number:
+                raise RequestError(
+                    f"starting_after: the last event of this response has the number {whole.last_number}"
+                )
         attended = gateway.attended(meta.request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
         body = _frames(gateway, meta, after=-1 if starting_after is None else starting_after)
         return AttendedStream(body, attended, media_type=SSE, headers=headers)
@@ -117,14 +126,14 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     @router.post("/{response_id}/cancel", operation_id="cancel_response", response_class=Response)
     async def cancel(request: Request, response_id: ResponseId) -> Response:
         """Stop the work. The reply is the response, and comes when this is done."""
-        meta = await gateway.meta(request_id(response_id), service.caller(request))
+        meta = await _meta(gateway, response_id, service.caller(request))
         await gateway.cancel(meta.request_id)
         return _json(await _so_far(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
 
     @router.delete("/{response_id}", operation_id="delete_response", response_class=Response)
     async def delete(request: Request, response_id: ResponseId) -> Response:
         """Stop the work and erase all data of the request."""
-        meta = await gateway.meta(request_id(response_id), service.caller(request))
+        meta = await _meta(gateway, response_id, service.caller(request))
         erased = await gateway.erase(meta.request_id)
         return _json({"id": response_id, "object": "response", "deleted": erased}, NO_STORE)
 
@@ -143,6 +152,8 @@ async def _read(
     asked.check_supported()
     earlier = asked.continues()
     options = options_from(asked.fields(), asked.sent_as()) if earlier is None else LocateOptions()
+    if asked.previous_response_id:
+        await _meta(service.gateway, asked.previous_response_id, caller)  # before photos are fetched for it
     pictures = asked.pictures()
     if len(pictures) > MAX_PHOTOS:
         raise RequestError(f"{len(pictures)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
@@ -167,7 +178,19 @@ def _folding(meta: RunMeta) -> ResponseFold:
     return ResponseFold(meta.request_id, created_at, background=not meta.attended)
 
 
+async def _meta(gateway: Gateway, response_id: str, caller: Caller) -> RunMeta:
+    """Raises NotFound for a response that is unknown, erased, or of another key."""
+    try:
+        return await gateway.meta(request_id(response_id), caller)
+    except NotFound:
+        raise NotFound(f"there is no response {response_id[:40]}: it never was, or it was erased") from None
+
+
 async def _so_far(gateway: Gateway, meta: RunMeta) -> dict[str, Any]:
+    return (await _folded(gateway, meta)).response()
+
+
+async def _folded(gateway: Gateway, meta: RunMeta) -> ResponseFold:
     folding = _folding(meta)
     async with closing(gateway.store.read(meta.request_id, idle_s=0.0)) as entries:
         async for entry in entries:
@@ -175,7 +198,7 @@ async def _so_far(gateway: Gateway, meta: RunMeta) -> dict[str, Any]:
                 break
             if (event := event_of(entry)) is not None:
                 folding.feed(event)
-    return folding.response()
+    return folding
 
 
 async def _whole(

@@ -175,12 +175,34 @@ async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
         assert made[0] == 0, made[2]
         missing = await geotts("bundle", "loc_" + "0" * 20, "-o", str(tmp_path / "x.zip"), "--url", url)
         assert missing[0] == 2
+        nonsense = await geotts("bundle", "nonsense", "-o", str(tmp_path / "x.zip"), "--url", url)
+        assert (nonsense[0], "'nonsense' is no request" in nonsense[2]) == (2, True)
+    silent = await geotts("bundle", id_, "-o", str(tmp_path / "x.zip"), "--url", url)
+    assert (silent[0], "did not answer" in silent[2], "--url" in silent[2]) == (2, True, True)
     root = made[1].split()[-1]
     public = key.public_key().public_bytes_raw().hex()
     code, out, told = await geotts("bundle", "verify", str(case), "--root", root, "--signer", public)
     assert code == 0, out + told
     assert f"signed by {public}" in out
     assert "replayed: the same answer, to the byte" in out
+    pem = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "pub.pem").write_bytes(pem)
+    (tmp_path / "no.pem").write_text("no key")
+    code, out, told = await geotts("bundle", "verify", str(case), "--no-replay", "--signer", str(tmp_path / "pub.pem"))
+    assert code == 0, out + told
+    for signer, why in (("00" * 32, "another key signed it"),):
+        code, out, _ = await geotts("bundle", "verify", str(case), "--no-replay", "--signer", signer)
+        assert (code, why in out) == (3, True)
+    for arguments, why in (
+        (("--signer", "nothing.pem"), "is no public key"),
+        (("--signer", str(tmp_path / "no.pem")), "holds no public key in PEM"),
+        (("--signer", str(tmp_path / "key.pem")), "holds no public key in PEM"),
+        (("--root", "0000"), "64 hexadecimal digits"),
+    ):
+        code, out, told = await geotts("bundle", "verify", str(case), "--no-replay", *arguments)
+        assert code not in (0, 3), out + told
+        assert why in told
+        assert "NOT GOOD" not in out
     data = bytearray(case.read_bytes())
     data[len(data) // 3] ^= 1
     case.write_bytes(bytes(data))

@@ -1,6 +1,7 @@
 """Webhooks of ended requests, checked with the library of Standard Webhooks, at a receiver that fails at first."""
 
 import asyncio
+import base64
 import json
 import threading
 from contextlib import contextmanager
@@ -118,6 +119,22 @@ async def test_a_cancelled_request_is_reported_and_an_erased_one_is_not(data_sto
             await asyncio.sleep(0.8)
             assert len(came) == 1
     assert not [name for name in leftover_tasks() if name.startswith("webhook")]
+
+
+async def test_the_end_of_a_response_in_the_background_is_reported(data_store):
+    with receiver() as (host, came):
+        image = {"type": "input_image", "image_url": "data:image/jpeg;base64," + base64.b64encode(PHOTO).decode()}
+        body = {"model": "geotts-direct", "input": [{"role": "user", "content": [image]}], "background": True}
+        async with serving(reporting_to(host)) as (url, _), httpx.AsyncClient(base_url=url) as http:
+            refused = await http.post("/v1/responses", json=body, headers={"Webhook-Url": "https://evil.example/"})
+            assert (refused.status_code, refused.json()["type"]) == (422, "urn:geotts:problem:webhook-refused")
+            made = await http.post("/v1/responses", json=body, headers={"Webhook-Url": f"http://{host}/hook"})
+            assert made.status_code == 200
+            await until(came, 1)
+        headers, sent = came[0]
+        ended = Webhook(SECRET).verify(sent, {name.lower(): value for name, value in headers.items()})
+        assert ended["data"]["status"] == "done"
+        assert ended["data"]["request_id"] == "loc_" + made.json()["id"].removeprefix("resp_")
 
 
 STRANGE = ["https://evil.example/", "http://10.0.0.1/", "https://127.0.0.1:9/", "x", "https://[", "ftp://ok.example/"]

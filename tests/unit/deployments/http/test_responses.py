@@ -91,6 +91,33 @@ async def test_a_live_stream_in_the_background_outlives_its_reader(data_store):
         assert rest[-1].response.status == "completed"
 
 
+async def test_a_number_after_the_last_event_is_refused_and_the_last_one_leaves_nothing(client):
+    made = await client.responses.create(**GIVEN)
+    last = [e async for e in await client.responses.retrieve(made.id, stream=True)][-1].sequence_number
+    assert [e async for e in await client.responses.retrieve(made.id, stream=True, starting_after=last)] == []
+    for wrong in (last + 1, 2**70):
+        with pytest.raises(
+            openai.UnprocessableEntityError, match=f"the last event of this response has the number {last}"
+        ):
+            await client.responses.retrieve(made.id, stream=True, starting_after=wrong)
+    with pytest.raises(openai.UnprocessableEntityError, match="starting_after"):
+        await client.responses.retrieve(made.id, stream=True, starting_after=-2)
+
+
+async def test_a_response_that_is_not_there_is_named_as_the_client_named_it(client):
+    unknown = "resp_" + "0" * 20
+    responses = client.responses
+    for call in (
+        responses.retrieve(unknown),
+        responses.retrieve(unknown, stream=True, starting_after=3),
+        responses.cancel(unknown),
+        responses.delete(unknown),
+        responses.create(model="geotts", input="not there", previous_response_id=unknown),
+    ):
+        with pytest.raises(openai.NotFoundError, match=f"there is no response {unknown}"):
+            await call
+
+
 async def test_cancel_and_delete(data_store):
     async with serving(an_app(SLOW)) as (url, gateway), a_client(url) as client:
         made = await client.responses.create(**GIVEN, background=True)
