@@ -2,7 +2,7 @@
 
 import pytest
 from support.chromium import CHROMIUM, MISSING
-from support.page import ANSWERED, choose, entries, locate, text_of, violations
+from support.page import ANSWERED, choose, entries, locate, text_of, violations, write
 from support.service import an_app, idle, serving
 
 from deployments.runstore.sqlite import SQLiteRunStore
@@ -58,6 +58,76 @@ async def test_several_photos_are_one_place_or_a_queue_as_the_person_says(page):
     await page.until("!document.getElementById('go').disabled")
     await page.js("document.querySelector('#case-runs .entry').click()")
     await page.until(ANSWERED + " && document.getElementById('answer-title').innerText.includes('Bellinzona')")
+
+
+async def within_budget(page, **amounts):
+    """Choose a budget in the form, and write what it limits."""
+    await page.js("document.getElementById('depth').value = 'budget'")
+    await page.js("document.getElementById('depth').dispatchEvent(new Event('change', {bubbles: true}))")
+    for name, amount in amounts.items():
+        await write(page, f"budget-{name}", amount)
+
+
+async def test_a_budget_takes_the_place_of_rollouts_and_depth(service, page, monkeypatch):
+    asked = []
+    gateway = service[1]
+
+    async def start_and_tell(photos, options, **about):
+        asked.append(options)
+        return await type(gateway).start(gateway, photos, options, **about)
+
+    monkeypatch.setattr(gateway, "start", start_and_tell)
+    await choose(page, TOWN)
+    assert await page.js("document.getElementById('budget-fields').hidden")
+    await within_budget(page, tokens="20000", seconds="60")
+    assert await page.js("document.getElementById('rollouts-field').hidden")
+    await page.js("document.getElementById('go').click()")
+    await page.until(ANSWERED)
+    budget = asked[0].budget
+    assert (budget.tokens, budget.seconds, budget.money_usd) == (20_000, 60.0, None)
+    made = await page.js("document.querySelector('#answer .provenance').textContent")
+    assert "of 20000 tokens" in made
+    assert "of 60 s" in made
+    assert "the budget is 20,000 tokens and 60 s" in await text_of(page, "#notes")
+
+
+async def test_a_wrong_budget_is_told_beside_its_field(page):
+    await choose(page, TOWN)
+    await within_budget(page)
+    await page.js("document.getElementById('go').click()")
+    wrong = "document.querySelector('#budget-fields .field-wrong')?.innerText"
+    assert await page.js(wrong) == "Budget: write at least one of tokens, seconds and US dollars."
+    assert await page.js("document.activeElement.id") == "budget-tokens"
+    await write(page, "budget-tokens", "3")
+    assert await page.js(wrong) is None
+    await page.js("document.getElementById('go').click()")
+    assert "Tokens: " in await page.js(wrong)
+    await page.js("document.getElementById('budget-tokens').min = ''")  # what the service itself refuses
+    await page.js("document.getElementById('go').click()")
+    await page.until("!document.getElementById('problem').hidden")
+    assert "16" in await page.js(wrong)
+    assert await page.js("document.getElementById('budget-tokens').getAttribute('aria-invalid')") == "true"
+    assert "Budget, tokens" in await text_of(page, "#problem")
+    assert "choose another depth" in await text_of(page, "#problem")
+    page.complaints.clear()  # a refused request is an error in the console
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+async def test_checking_a_claim_is_offered_where_the_page_opens(page, width, height):
+    await page.look(width=width, height=height)
+    below = "Math.round(document.querySelector('#check summary').getBoundingClientRect().bottom)"
+    assert await page.js("scrollY") == 0
+    assert 0 < await page.js(below) <= height
+    await choose(page, TOWN, KOREAN, GEORGIAN)  # a queue does not push it away
+    assert await page.js("scrollY") == 0
+    assert 0 < await page.js(below) <= height
+    await page.js("document.querySelector('#thumbs li:last-child button').click()")
+    await page.js("document.getElementById('apart').click(); document.getElementById('go').click()")
+    await page.until(ANSWERED)
+    await page.until("!document.getElementById('go').disabled")
+    await page.js("document.querySelector('.step-links button').click()")
+    assert await page.js("document.activeElement.id") == "again-claim"
+    assert await page.js("document.activeElement.getBoundingClientRect().bottom") <= height
 
 
 async def test_a_case_survives_a_reload_with_everything_that_was_written(page):
@@ -223,6 +293,11 @@ async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
     await choose(page, broken)
     await page.js("document.getElementById('go').click()")
     await page.until("!document.getElementById('problem').hidden")
+    found |= await violations(page, axe)
+    await page.js("document.querySelector('#thumbs li button').click()")
+    await choose(page, TOWN)
+    await within_budget(page)
+    await page.js("document.getElementById('go').click()")
     found |= await violations(page, axe)
     page.complaints.clear()  # a refused photo is an error in the console
     assert found == set()

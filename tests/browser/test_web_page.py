@@ -433,8 +433,8 @@ async def test_it_is_used_by_keyboard_and_has_names_for_everything(data_store, t
             visited.append(await tab.js("document.activeElement.id || document.activeElement.textContent"))
             if visited[-1] == "go":
                 break
-        assert [step for step in visited if step in ("photos", "rollouts", "radius", "depth", "hint", "go")] == [
-            "photos", "rollouts", "radius", "depth", "hint", "go",
+        assert [step for step in visited if step in ("photos", "depth", "rollouts", "radius", "hint", "go")] == [
+            "photos", "depth", "rollouts", "radius", "hint", "go",
         ]  # fmt: skip
         await tab.press("Enter", 13, "\r")
         await tab.until(ANSWERED)

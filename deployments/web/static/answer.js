@@ -4,7 +4,7 @@ import { checkedEvidence, checkedHeadline } from "./check_result.js";
 import { bar, byId, coordinates, copy, count, cut, distance, download, el, fact, fill, link, percent, placeName, sentence } from "./dom.js";
 import { whatLeft } from "./egress.js";
 import { evidence } from "./evidence.js";
-import { goOn, notThere, stepTold, whatChanged } from "./next_steps.js";
+import { goOn, notThere, stepLinks, stepTold, whatChanged } from "./next_steps.js";
 import { linkOf } from "./links.js";
 import { geoAddress, sexagesimal, utm } from "./notations.js";
 import { hue } from "./worldmap.js";
@@ -24,6 +24,7 @@ export function showAnswer(answer, live, client, photos) {
     whatChanged(answer, live),
     contradictions(answer),
     answer.check ? checkedHeadline(answer, live) : headline(answer),
+    stepLinks(),
     eachPhoto(answer),
     warnings(answer),
     photoStrip(photos, live),
@@ -189,6 +190,12 @@ function answerEvidence(answer, live) {
   return [el("h3", {}, "Evidence"), list];
 }
 
+/** What the request used of its budget. */
+function budgetWords({ budget, tokens, seconds, money_usd: money }) {
+  const used = [[tokens, budget.tokens, "tokens"], [seconds?.toFixed(1), budget.seconds, "s"], [money?.toFixed(4), budget.money_usd, "US dollars"]];
+  return used.filter(([, of]) => of !== null && of !== undefined).map(([what, of, unit]) => `${what ?? "?"} of ${of} ${unit}`).join(", ");
+}
+
 function provenance(answer) {
   const known = answer.provenance;
   const rows = [
@@ -196,6 +203,7 @@ function provenance(answer) {
     ["rollouts", `${answer.n.asked} requested, ${answer.n.planned} planned, ${answer.n.run} started, ${answer.n.answered} answered`],
     ["radii", answer.radius_km ? `p50 ${distance(answer.radius_km.p50)}, p90 ${distance(answer.radius_km.p90)}` : ""],
     ["depth", answer.route ? `${answer.route.plan.depth}: ${answer.route.plan.reason}` : ""],
+    ["budget", answer.budget ? budgetWords(answer.budget) : ""],
     ["engine", known.model && known.model !== known.engine ? `${known.engine} ${known.model}` : known.engine],
     ["dialect", known.dialect],
     ["verifier", known.verifier],

@@ -1,7 +1,7 @@
 // The page as a whole: the form, the queue of photos, the case they belong to, and which request is looked at.
 
 import { showAnswer } from "./answer.js";
-import { againFeed, photosFeed, startForm } from "./request_form.js";
+import { againFeed, firstWrong, photosFeed, refuseFields, startForm, tellWrong } from "./request_form.js";
 import { CaseFile } from "./casefile.js";
 import { CaseView, listCases } from "./caseview.js";
 import { Claims } from "./claims.js";
@@ -61,11 +61,10 @@ function formsChecked() {
     byId("photos").focus();
     return null;
   }
-  const wrong = [...byId("form").elements].find((field) => field.willValidate && !field.validity.valid);
+  const wrong = firstWrong();
   if (wrong) {
-    complain(`${wrong.labels[0].textContent}: ${wrong.validationMessage}`);
-    wrong.closest("details")?.setAttribute("open", "");
-    wrong.focus();
+    complain(wrong.why);
+    tellWrong(wrong.field, wrong.why);
     return null;
   }
   const asked = claims.given;
@@ -193,7 +192,8 @@ async function showEnd(feed, live) {
   else if (feed.answer && !feed.problem) await answered(feed.answer, live);
   else if (problemOfFeed(feed)) failed(problemOfFeed(feed), live);
   else live.close("Cancelled.");
-  if (feed.fromForm && feed.problem instanceof Problem) claims.refuse(feed.problem.fields);
+  if (!feed.fromForm || !(feed.problem instanceof Problem)) return;
+  if (!claims.refuse(feed.problem.fields)) refuseFields(feed.problem.fields);
 }
 
 /** Look at a request of the case; what is at work goes on. */

@@ -46,6 +46,15 @@ function areaOf({ lat, lon, radius_km: radius, city, place, country_code: code }
   return { kind: "countries", codes: [code] };
 }
 
+/** The ways on, at the top of an answer: each leads to its form below. */
+export function stepLinks() {
+  const to = (id, words) => el("button", { type: "button", class: "small-button", onclick: () => {
+    byId(id).focus({ preventScroll: true });
+    byId(id).scrollIntoView({ block: "center" });
+  } }, words);
+  return el("p", { class: "step-links" }, to("again-claim", "Check a claim"), to("again-fact", "Add what you know"));
+}
+
 /** The forms at the end of an answer. */
 export function goOn(live, answer) {
   const photos = answer.provenance.photo_sha256.length > 1 ? "these photos" : "this photo";

@@ -30,6 +30,7 @@ const FIELDS = {
   "fact": "Shorten it to 1000 characters.",
   "not_there": "Name the place differently, or add “not in …” to what you know.",
   "within": "Use countries by name or code (Italy, FR), or a circle as latitude, longitude and km (41.9, 12.5, 200).",
+  "budget": "Write tokens (16 or more), seconds (up to 3600) or US dollars (up to 1000), at least one of them; or choose another depth.",
   "n_parallel": "Use a whole number of rollouts, 1 to 32.",
   "target_radius_km": "Use a distance in km, such as 25.",
   "deadline_s": "Use seconds, such as 60.",
@@ -53,6 +54,8 @@ const TITLES = {
 
 /** What a person calls a field that is named in an error; the field itself where it has no other name. */
 export function fieldName(field) {
+  const budget = { "budget.tokens": "Budget, tokens", "budget.seconds": "Budget, seconds", "budget.money_usd": "Budget, US dollars", budget: "Budget" }[field];
+  if (budget) return budget;
   const [claim, number] = /^claim(?:\.(\d+))?$/.exec(field) ?? [];
   if (!claim) return field;
   return number ? `Claimed place ${Number(number) + 1}` : "Claimed place";
