@@ -93,6 +93,10 @@ class ReplicaLost(ModelError):
     code = "replica-lost"
 
 
+class GivenAway(ReplicaLost):
+    """This process must not go on: its work may have been given to another one."""
+
+
 class ToolCrashed(RolloutError):
     """A tool raised something that is not a `ToolError`."""
 

@@ -47,16 +47,14 @@ from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict
-from tts.ports import Attachment, Checkpoint, GroupRequest, Ports, Routing, VerifyRequest
+from tts.ports import Attachment, Checkpoint, GroupRequest, MayBegin, Ports, Routing, VerifyRequest
 from tts.request_egress import RequestEgress
 from tts.request_events import accepted_event, failed_event, seed_of
 from tts.telemetry import current_trace, span
 from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
-_VERIFIER_SHARE = 0.1
-_VERIFIER_MAX_S = 20.0
-_GRACE_S = 0.1
+_VERIFIER_SHARE, _VERIFIER_MAX_S, _GRACE_S = 0.1, 20.0, 0.1
 _TO_THE_ENGINE = 16  # turns of the loop from a request to the first call of its engine, and some more
 _UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is known of the photo yet"))
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
@@ -80,8 +78,7 @@ async def solve(
 
 class Solution:
     """One request, from its photos to its answer; a caller takes its items in batches. Its time starts with `__init__`.
-
-    Its state is the fold of its own events, and of those of a process that was lost (`resumed`).
+    Its state is the fold of its events, and of those of a lost process (`resumed`). Its verifier awaits `may_begin`.
     """
 
     def __init__(
@@ -91,8 +88,9 @@ class Solution:
         deadline_s: float,
         egress: RequestEgress | None = None,
         resumed: ResumedRequest | None = None,
+        may_begin: MayBegin | None = None,
     ) -> None:
-        self._resumed_request = resumed
+        self._resumed_request, self._may_begin = resumed, may_begin
         self._run = Run() if resumed is None else resumed.run
         request = replace(request, options=ports.router.within_budget(request.options))
         self._request, self._ports, self._egress = request, ports, egress or RequestEgress(ports, request.id)
@@ -115,7 +113,7 @@ class Solution:
 
     @property
     def used(self) -> Usage:
-        """What the request has used so far: its rollouts, and the models that locator and verifier asked."""
+        """What its rollouts have used so far, and the models that locator and verifier asked."""
         return sum((trajectory.usage for trajectory in self._run.trajectories), self._beside)
 
     @property
@@ -257,8 +255,7 @@ class Solution:
 
     def _testing_ensemble(self, blind: Ensemble) -> Ensemble:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
-        settings = self._ports.watch
-        watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, settings.guesses)
+        watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, self._ports.watch.guesses)
         return self._watched_by(watch, self._testing_run, numbered_from=blind.started)
 
     def _testing_run(self) -> Run:
@@ -323,6 +320,7 @@ class Solution:
             continued=self._request.continued,
             kept=self._request.kept,
             diverse_first_calls=self._blind is None and has_diverse_calls(self._options, self._ports.watch),
+            may_begin=self._may_begin,
         )
 
     async def _verify(self, routing: Routing) -> Verdict:
@@ -342,6 +340,8 @@ class Solution:
         try:
             with span("verify"):
                 async with self._deadline.timeout(), closing(self._ports.verifier.verify(request)) as pieces:
+                    if self._may_begin is not None:
+                        await self._may_begin()
                     with boundary(ModelError, "verifier"):
                         async for piece in pieces:
                             if isinstance(piece, Verdict):
@@ -393,8 +393,8 @@ class Solution:
         money_usd = self._ports.router.money_usd(self._options)
         if money_usd is None:
             return self._context(remaining_s)
-        left_usd = max(0.0, money_usd - self._spent.cost_usd)
-        return self._context(remaining_s).model_copy(update={"money_left_usd": left_usd})
+        left = {"money_left_usd": max(0.0, money_usd - self._spent.cost_usd)}
+        return self._context(remaining_s).model_copy(update=left)
 
     def _seed_for(self, rollout_id: int) -> int:
         return (self._seed * 7919 + rollout_id * 104729) % 2**31

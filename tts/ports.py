@@ -6,13 +6,13 @@ the engine, in the tools, in other processes. Implementations of one port pass o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from tts.domain.answer import Verdict
+from tts.domain.answer import StopReason, Verdict
 from tts.domain.claim import ClaimedPlace
 from tts.domain.continued import Continued, KeptResult
 from tts.domain.description import Description
@@ -235,7 +235,7 @@ class Locator(Protocol):
 
 
 class Checkpoint(Value):
-    """All that is needed to continue a rollout after a finished turn. Internal: never streamed to clients."""
+    """All that continues a rollout after a finished turn; never streamed to clients. `stop`: only draws are left."""
 
     rollout_id: int
     turn: int
@@ -245,8 +245,10 @@ class Checkpoint(Value):
     best: Hypothesis | None = None
     prompt_tokens: int = 0
     observed_tokens: int = 0
+    stop: StopReason | None = None
 
 
+MayBegin = Callable[[], Awaitable[None]]
 RolloutItem = Event | Checkpoint | Attachment | Description
 
 
@@ -276,6 +278,8 @@ class GroupRequest:
     nobody reckons with it. `testing`: the rollouts find out which of these places it is; the others are blind to them.
     `continued` is what an earlier request found, `kept` are results of its tools, which are not asked again.
     `diverse_first_calls`: the rollouts begin with different tool calls.
+    `may_begin` is awaited before each turn in this process, and before the group is sent to another one, where it does
+    not go: it waits while the work may be another process's, or raises GivenAway.
     """
 
     context: RequestContext
@@ -296,6 +300,7 @@ class GroupRequest:
     continued: Continued | None = None
     kept: tuple[KeptResult, ...] = ()
     diverse_first_calls: bool = False
+    may_begin: MayBegin | None = None
 
 
 class Gallery(Protocol):
@@ -311,11 +316,9 @@ class Rollouts(Protocol):
 
     def group_size(self, group: GroupRequest) -> int:
         """How many of the rollouts of a request that start now should travel in one group."""
-        ...
 
     def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """Batches of items, coalesced. Every task gets its `rollout_finished`, also when its replica is lost."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +352,6 @@ class Verifier(Protocol):
 
     def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Closing the iterator stops the work behind it."""
-        ...
 
 
 class OutgoingRecord(Protocol):
@@ -367,27 +369,21 @@ class Router(Protocol):
 
     def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
         """`opened` is the plan by which a leader has started already: its budget stands."""
-        ...
 
     def within_budget(self, options: LocateOptions) -> LocateOptions:
         """The options with what follows from their budget, where they have one. Again, they stay as they are."""
-        ...
 
     def money_usd(self, options: LocateOptions) -> float | None:
         """What all models of a request may cost together; None without a limit."""
-        ...
 
     def opening(self, options: LocateOptions) -> Plan:
         """The plan before anything is known of the photos."""
-        ...
 
     def testing(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
         """The plan of rollouts that test a claim beside `started` blind ones; None when nothing is left for them."""
-        ...
 
     def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
         """The next plan when `plan` was not enough, `n_planned` counting what it adds; None when there is none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.continuing import Continuation, continuation_of
-from deployments.gateway.idempotency import KeyReused, claim_of
+from deployments.gateway.idempotency import claim_of, earlier_request
 from deployments.gateway.photos.process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.readers import Readers
@@ -27,7 +27,7 @@ from deployments.gateway.runner import Runner
 from deployments.gateway.walks import check_walk
 from deployments.gateway.webhooks import WebhookSender
 from deployments.observability.observer import Observer, Observers
-from deployments.runstore import Claim, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
+from deployments.runstore import KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
 from deployments.runstore.decoding import event_of
 from deployments.runstore.write_probe import StoreProbe
 from deployments.wiring.brokers import Brokers
@@ -49,7 +49,6 @@ _log = logging.getLogger("geotts.gateway")
 _STOP_PATIENCE_S = 3.0
 _END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
 _ATTACHING_S = 5.0  # photos go to the store beside the first turn
-_OPENING_S = 1.0  # from claiming a key to the log of its request, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +190,9 @@ class Gateway:
         )
         settled = False
         try:
-            if meta.claim and (earlier := await self._earlier(meta, claim_of(request))) is not None:
+            if (earlier := await self._opened(request, meta, caller, attended=attended)) is not None:
                 arrival.request_id, settled = earlier, True
                 return Started(earlier, replayed=True)
-            if not await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent):
-                raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
-            self._runner.launch(request, meta, attended=attended)
             settled = True
         finally:
             if not settled:  # whoever waits for us may be gone: what is there of the request goes by itself
@@ -211,22 +207,25 @@ class Gateway:
             raise RequestError(f"there are {len(before)} photos already, and at most {MAX_PHOTOS} of one place")
         return (*before, *(await self.admission.photos(raw) if raw else ()))
 
-    async def _earlier(self, meta: RunMeta, mine: Claim) -> str | None:
-        """The id of the request that has the idempotency key already; None when it is this one's now.
+    async def _opened(self, request: LocateRequest, meta: RunMeta, caller: Caller, *, attended: bool) -> str | None:
+        """Open the log of a request and start its work; or the id of the one that has its idempotency key.
 
-        A request that never came to be, because its gateway was lost between claim and log, has no right to the key.
+        The store opens it only while it has its key: a gateway that is stopped after it took the key may find, when it
+        goes on, that another gateway has begun the same request under it.
         """
-        give_up = asyncio.get_running_loop().time() + _OPENING_S
-        while (held := await self.store.claim(meta.claim, mine)) is not None:
-            if await self.store.meta(held.request_id) is not None:
-                if held.fingerprint != mine.fingerprint:
-                    raise KeyReused("this Idempotency-Key was used for another request; use a new one")
-                return held.request_id
-            if asyncio.get_running_loop().time() > give_up:
-                await self.store.release(meta.claim, held.request_id)
-            else:
-                await asyncio.sleep(_OPENING_S / 20)
-        return None
+        now = asyncio.get_running_loop().time
+        while True:
+            if meta.claim and (earlier := await earlier_request(self.store, meta, claim_of(request))) is not None:
+                return earlier
+            asked_at = now()
+            try:
+                opened = await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent)
+            except KeyTaken:
+                continue
+            if not opened:
+                raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
+            self._runner.launch(request, meta, asked_at, attended=attended)
+            return None
 
     async def _withdraw(self, meta: RunMeta) -> None:
         """Leave nothing of a request that was not launched."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 
-from deployments.runstore import Claim
+from deployments.runstore import Claim, RunMeta, RunStore
 from tts.domain.request import LocateRequest
 from tts.errors import RequestError
+
+_OPENING_S = 1.0  # from claiming a key to the log of its request, at most
 
 
 class KeyReused(RequestError):
@@ -22,3 +25,28 @@ def claim_of(request: LocateRequest) -> Claim:
     if request.continued is not None:
         asked.append(request.continued.request_id)
     return Claim(request_id=request.id, fingerprint=hashlib.sha256("\n".join(asked).encode()).hexdigest())
+
+
+async def earlier_request(store: RunStore, meta: RunMeta, mine: Claim) -> str | None:
+    """The id of the request that has the idempotency key already; None when it is this one's now.
+
+    A request that never came to be, because its gateway was lost between claim and log, has no right to the key.
+    Each that holds it in turn has the time to come to be.
+
+    Raises:
+        KeyReused: the key stands for another request.
+        StoreUnavailable: the run store does not answer.
+    """
+    now, waiting_for, give_up = asyncio.get_running_loop().time, "", 0.0
+    while (held := await store.claim(meta.claim, mine)) is not None and held.request_id != mine.request_id:
+        if held.request_id != waiting_for:
+            waiting_for, give_up = held.request_id, now() + _OPENING_S
+        if await store.meta(held.request_id) is not None:
+            if held.fingerprint != mine.fingerprint:
+                raise KeyReused("this Idempotency-Key was used for another request; use a new one")
+            return held.request_id
+        if now() > give_up:
+            await store.release(meta.claim, held.request_id)
+        else:
+            await asyncio.sleep(_OPENING_S / 20)
+    return None

@@ -15,8 +15,9 @@ from contextvars import Context
 from dataclasses import dataclass, field
 
 from deployments.gateway.admission import Admission
+from deployments.gateway.lease import Lease
 from deployments.gateway.precision.coarsening import Coarsening
-from deployments.gateway.saved_request import TakenOver, save_checkpoint, save_request
+from deployments.gateway.saved_request import TakenOver, before_second_checkpoints, save_checkpoint, save_request
 from deployments.gateway.takeover import Takeover
 from deployments.observability.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
@@ -30,7 +31,7 @@ from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.errors import FatalError, GeoTTSError, boundary
 from tts.pipeline import Solution
-from tts.ports import Attachment, Checkpoint, Ports
+from tts.ports import Attachment, Checkpoint, MayBegin, Ports
 from tts.request_egress import RequestEgress, write_down
 
 _log = logging.getLogger("geotts.gateway")
@@ -45,6 +46,7 @@ class _Job:
 
     request: LocateRequest
     meta: RunMeta
+    lease: Lease
     egress: RequestEgress
     attended: bool = True
     earlier: TakenOver | None = None  # what the gateway did that was lost
@@ -82,14 +84,16 @@ class Runner:
         """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
         self._ensure_duties()
 
-    def launch(self, request: LocateRequest, meta: RunMeta, *, attended: bool = True) -> None:
-        """Start the work of a request whose log is open. `attended`: somebody reads it.
+    def launch(self, request: LocateRequest, meta: RunMeta, asked_at: float, *, attended: bool = True) -> None:
+        """Start the work of a request whose log is open. `asked_at`: when the store was asked to open it, on the clock
+        of the loop. `attended`: somebody reads it.
 
         In a context of its own: Serve cancels what was called in the context of an HTTP request when its client goes
         away, but whether the work ends then is ours to say.
         """
         self._ensure_duties()
-        self._start(_Job(request, meta, RequestEgress(self._ports, request.id, meta.fetched), attended))
+        lease = Lease(self._config.lease_s, asked_at)
+        self._start(_Job(request, meta, lease, RequestEgress(self._ports, request.id, meta.fetched), attended))
 
     def _start(self, job: _Job) -> None:
         self._observers.accepted(job.meta)  # it may refuse
@@ -199,11 +203,16 @@ class Runner:
         deadline_s = min(wanted_s, self._config.max_deadline_s)
         if self._is_continued_elsewhere:
             await save_request(self._store, job.request, attended=job.attended, deadline_s=deadline_s)
-        return Solution(job.request, self._ports, deadline_s, job.egress)
+        return Solution(job.request, self._ports, deadline_s, job.egress, may_begin=self._may_begin(job))
 
     async def _resumed_solution(self, earlier: TakenOver, job: _Job) -> Solution:
         job.last_seq = earlier.resumed.run.last_seq
-        return Solution(job.request, self._ports, earlier.remaining_s, job.egress, earlier.resumed)
+        may_begin = self._may_begin(job)
+        return Solution(job.request, self._ports, earlier.remaining_s, job.egress, earlier.resumed, may_begin)
+
+    def _may_begin(self, job: _Job) -> MayBegin | None:
+        """What the work of a request waits for before it begins anything; nothing where there is one gateway only."""
+        return job.lease.wait_until_valid if self._store.shared else None
 
     async def _attach_photos(self, job: _Job, first_batch_logged: asyncio.Event) -> None:
         """Beside the first turn: no rollout waits until the store has the photos."""
@@ -213,6 +222,10 @@ class Runner:
             await self._store.attach(job.request.id, file)
 
     async def _record(self, job: _Job, batch: Sequence[Event | Attachment | Checkpoint]) -> None:
+        for part in before_second_checkpoints(batch):
+            await self._record_part(job, part)
+
+    async def _record_part(self, job: _Job, batch: Sequence[Event | Attachment | Checkpoint]) -> None:
         events: list[Event] = []
         checkpoints: list[Checkpoint] = []
         for item in batch:
@@ -272,11 +285,11 @@ class Runner:
         """See `Takeover.end`."""
         await self._takeover.end(request_id, at_once=at_once)
 
-    def go_on(self, earlier: TakenOver, meta: RunMeta) -> None:
-        """Start to work on a request that was taken over."""
+    def go_on(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
+        """Start to work on a request that was taken over. `asked_at`: when the store was asked for it."""
         self._broken.pop(meta.request_id, None)
         egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
-        self._start(_Job(earlier.request, meta, egress, earlier=earlier))
+        self._start(_Job(earlier.request, meta, Lease(self._config.lease_s, asked_at), egress, earlier=earlier))
 
     async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
         """Close the log of a request that was taken over to be ended."""
@@ -333,10 +346,8 @@ class Runner:
         while True:
             await asyncio.sleep(pause_s)
             pause_s = self._config.lease_s / 4
-            metas = [job.meta for job in self._jobs.values()]
             try:
-                for request_id in await self._store.renew(metas, lease_s=self._config.lease_s):
-                    self.cancel(request_id)
+                await self._renew(list(self._jobs.values()))
             except StoreUnavailable as error:
                 if not late:
                     _log.warning("leases are not renewed: %s", error.detail)
@@ -344,6 +355,16 @@ class Runner:
                 pause_s /= 4
             else:
                 late = False
+
+    async def _renew(self, jobs: Sequence[_Job]) -> None:
+        asked_at = asyncio.get_running_loop().time()
+        lost = set(await self._store.renew([job.meta for job in jobs], lease_s=self._config.lease_s))
+        for job in jobs:
+            if job.meta.request_id in lost:
+                _log.warning("stopped: cancelled, erased or taken over", extra={"request_id": job.meta.request_id})
+                self.cancel(job.meta.request_id)
+            else:
+                job.lease.renew(asked_at)
 
     async def _purge(self) -> None:
         while True:

@@ -7,8 +7,9 @@ checkpoints of each rollout. The photos, the pictures of tools and the events ar
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import ConfigDict
 
@@ -26,12 +27,15 @@ from tts.domain.value import Value
 from tts.ensemble.resumed_request import ResumedRequest
 from tts.ports import Checkpoint
 
+T = TypeVar("T")
 _REQUEST, _CHECKPOINT = "request", "checkpoint/"
 _LEAST_S = 5.0  # so that what was found before can still become an answer
 
 
 class SavedRequest(Value):
-    """A request without its photos. `deadline_at`: Unix seconds. `attended`: it was begun by somebody who reads it."""
+    """A request without its photos. `deadline_at`: Unix seconds. `deadline_s`: seconds that it had when it began.
+    `attended`: it was begun by somebody who reads it.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -43,6 +47,7 @@ class SavedRequest(Value):
     followed: bool = True
     attended: bool = True
     deadline_at: float
+    deadline_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,7 @@ async def save_request(store: RunStore, request: LocateRequest, *, attended: boo
         followed=request.followed,
         attended=attended,
         deadline_at=time.time() + deadline_s,
+        deadline_s=deadline_s,
     )
     await store.save(request.id, _REQUEST, saved.model_dump_json().encode())
 
@@ -77,6 +83,24 @@ async def save_checkpoint(store: RunStore, request_id: str, checkpoint: Checkpoi
     """
     name = f"{_CHECKPOINT}{checkpoint.rollout_id}/{checkpoint.turn % 2}"
     await store.save(request_id, name, checkpoint.model_dump_json().encode())
+
+
+def before_second_checkpoints(batch: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The batch in parts, each with at most one checkpoint of a rollout.
+
+    The store keeps two of a rollout. Between two that are saved, the log must get the end of the first one's turn: else
+    neither would count for a gateway that takes the request over, and the one that does would be gone.
+    """
+    part: list[T] = []
+    rollouts: set[int] = set()
+    for item in batch:
+        if isinstance(item, Checkpoint):
+            if item.rollout_id in rollouts:
+                yield part
+                part, rollouts = [], set()
+            rollouts.add(item.rollout_id)
+        part.append(item)
+    yield part
 
 
 async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
@@ -108,7 +132,13 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         kept=await _kept(store, saved.continued),
     )
     resumed = ResumedRequest.of(events, checkpoints, files)
-    return TakenOver(request, resumed, max(_LEAST_S, saved.deadline_at - time.time()))
+    return TakenOver(request, resumed, max(_LEAST_S, _remaining_s(saved, resumed.elapsed_s)))
+
+
+def _remaining_s(saved: SavedRequest, elapsed_s: float) -> float:
+    """By the wall clock, which may have been wrong or set since; never more than was left at the last event."""
+    by_clock = saved.deadline_at - time.time()
+    return by_clock if saved.deadline_s is None else min(by_clock, saved.deadline_s - elapsed_s)
 
 
 async def _kept(store: RunStore, continued: Continued | None) -> tuple[KeptResult, ...]:

@@ -27,8 +27,10 @@ class Adopter(Protocol):
         """Whether it ended the request but could not write the end to the run store."""
         ...
 
-    def go_on(self, earlier: TakenOver, meta: RunMeta) -> None:
-        """Start to work on a request that is its own now."""
+    def go_on(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
+        """Start to work on a request that is its own now. `asked_at`: when the store was asked for it, on the clock of
+        the loop.
+        """
         ...
 
     async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
@@ -90,6 +92,7 @@ class Takeover:
         meta = await self._store.meta(request_id)
         if self._adopter.is_running(request_id) or meta is None:
             return
+        asked_at = asyncio.get_running_loop().time()
         if not await self._store.take_over(meta, lease_s=self._lease_s):
             return
         earlier = await load_request(self._store, meta)
@@ -97,7 +100,7 @@ class Takeover:
             await self._end(meta)
             return
         _log.warning("going on with a request of a lost gateway", extra={"request_id": request_id})
-        self._adopter.go_on(earlier, meta)
+        self._adopter.go_on(earlier, meta, asked_at)
 
     async def _end(self, meta: RunMeta) -> None:
         last: LogEntry | None = None

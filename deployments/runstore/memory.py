@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from deployments.runstore.following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
-from deployments.runstore.port import REMINDERS, Claim, LogEntry, RunMeta
+from deployments.runstore.port import REMINDERS, Claim, KeyTaken, LogEntry, RunMeta
 from deployments.runstore.single_gateway import SingleGateway
 from tts.ports import Attachment
 
@@ -43,6 +43,9 @@ class MemoryRunStore(MemoryCases, SingleGateway):
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
         """Start a log. Closed logs that are past their time, or too large together, are forgotten first."""
+        held = self._claims.get(meta.claim)
+        if meta.claim and (held is None or held[0].request_id != meta.request_id):
+            raise KeyTaken
         if not self._admit(meta, lease_s, max_open):
             return False
         await self._trim()

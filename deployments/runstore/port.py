@@ -71,6 +71,16 @@ class Claim(Value):
     fingerprint: str
 
 
+class KeyTaken(GeoTTSError):
+    """The idempotency key of a request that is to be opened is not its own: another request took it meanwhile."""
+
+    code = "key-taken"
+    status = 409
+
+    def __init__(self, detail: str = "the idempotency key was taken by another request"):
+        super().__init__(detail)
+
+
 class StoreUnavailable(GeoTTSError):
     """The store cannot be reached; the request is not accepted, or its state cannot be told now."""
 
@@ -98,6 +108,9 @@ class RunStore(CaseStore, Protocol):
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
         """Start a log that this gateway keeps alive. False, and nothing is kept, when the tenant has `max_open`
         already.
+
+        Raises:
+            KeyTaken: `meta.claim` is a key that this request does not hold; nothing is kept.
         """
         ...
 

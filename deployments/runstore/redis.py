@@ -32,6 +32,7 @@ from deployments.runstore.port import (
     REMINDERS,
     STORE_VERSION,
     Claim,
+    KeyTaken,
     LogEntry,
     LogLost,
     RunMeta,
@@ -134,13 +135,17 @@ class RedisRunStore(RedisCases):
         self._channel = RedisChannel(self._redis, f"{self._prefix}:bells", silence_s=_SILENCE_S)
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
-        """One script counts the tenant's leases of all gateways and starts the log, or does nothing."""
+        """One script looks at the key, counts the leases of the tenant and starts the log, or does nothing."""
         self._channel.listen()
         id_ = meta.request_id
-        keys = (self._leases(meta.tenant), self._key(id_, "meta"), self._key(id_, "log"), self._all_leases)
+        parts = (self._key(id_, "meta"), self._key(id_, "log"))
+        keys = (self._leases(meta.tenant), *parts, self._all_leases, self._claim(meta.claim))
         limit = -1 if max_open is None else max_open
-        args = (id_, lease_s, limit, meta.model_dump_json(), self._running_s, self._owner)
-        return bool(await self._script(OPEN, keys, args))
+        args = (id_, lease_s, limit, meta.model_dump_json(), self._running_s, self._owner, int(bool(meta.claim)))
+        opened = int(await self._script(OPEN, keys, args))
+        if opened < 0:
+            raise KeyTaken
+        return bool(opened)
 
     @_patient
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:

@@ -1,6 +1,11 @@
 """What the run store asks Redis to do in one step: Lua, which runs there alone."""
 
+# KEYS: leases of the tenant, meta, log, leases of all, claim; ARGV[7]: whether the request must hold the claim
 OPEN = """
+if ARGV[7] == '1' then
+  local held = redis.call('GET', KEYS[5])
+  if not held or cjson.decode(held)['request_id'] ~= ARGV[1] then return -1 end
+end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1] - 3600)
 if tonumber(ARGV[3]) >= 0 then
   if redis.call('ZCOUNT', KEYS[1], '(' .. redis.call('TIME')[1], '+inf') >= tonumber(ARGV[3]) then return 0 end

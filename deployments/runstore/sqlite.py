@@ -19,7 +19,16 @@ from typing import IO, Any, TypeVar
 
 from deployments.runstore.decoding import value_of
 from deployments.runstore.following import PAGE, Page, follow
-from deployments.runstore.port import PROBE_BYTES, REMINDERS, STORE_VERSION, Claim, LogEntry, RunMeta, StoreUnavailable
+from deployments.runstore.port import (
+    PROBE_BYTES,
+    REMINDERS,
+    STORE_VERSION,
+    Claim,
+    KeyTaken,
+    LogEntry,
+    RunMeta,
+    StoreUnavailable,
+)
 from deployments.runstore.single_gateway import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
 from tts.errors import ConfigError
@@ -65,11 +74,15 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         self._db: sqlite3.Connection | None = None
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
-        """Insert the row of the request. Raises ConfigError when another gateway has the file open."""
+        """One transaction looks at the key and inserts the row of the request. Raises ConfigError when another gateway
+        has the file open.
+        """
         if not self._admit(meta, lease_s, max_open):
             return False
-        row = (meta.request_id, meta.model_dump_json(), self._wall())
-        await self._write("INSERT OR REPLACE INTO runs (request_id, meta, touched) VALUES (?, ?, ?)", [row])
+        now = self._wall()
+        if not await self._in_thread(lambda db: _open(db, meta, now)):
+            self._leases.pop(meta.request_id, None)
+            raise KeyTaken
         return True
 
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
@@ -296,6 +309,17 @@ def _due(db: sqlite3.Connection, now: float, again: float) -> list[str]:
         found = [str(request_id) for (request_id,) in rows.fetchall()]
         db.executemany("UPDATE reminders SET due = ? WHERE request_id = ?", [(again, one) for one in found])
     return found
+
+
+def _open(db: sqlite3.Connection, meta: RunMeta, now: float) -> bool:
+    row = (meta.request_id, meta.model_dump_json(), now)
+    with db:
+        if meta.claim:
+            held = db.execute("SELECT claim ->> 'request_id' FROM claims WHERE key = ?", (meta.claim,)).fetchone()
+            if held != (meta.request_id,):
+                return False
+        db.execute("INSERT OR REPLACE INTO runs (request_id, meta, touched) VALUES (?, ?, ?)", row)
+    return True
 
 
 def _claim(db: sqlite3.Connection, key: str, claim: Claim, now: float, until: float) -> Claim | None:

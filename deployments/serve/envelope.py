@@ -6,13 +6,12 @@ The transports of engines, verifiers and rollouts record the egress (`tts.net.eg
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from deployments.serve.lost_replica import raise_if_counted_as_lost
+from deployments.serve.lost_replica import LastSent
 from tts.aio import Send, closing, first_to_end, stream
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
@@ -31,13 +30,16 @@ class Envelope(Generic[T]):
     egress: tuple[Outgoing, ...] = ()
 
 
-async def seal(batches: AsyncIterator[Sequence[T]], request_id: str) -> AsyncIterator[Envelope[T]]:
+async def seal(
+    batches: AsyncIterator[Sequence[T]], request_id: str, last_sent: LastSent | None = None
+) -> AsyncIterator[Envelope[T]]:
     """Batches in envelopes. What leaves is told at once, in an envelope of its own where no batch is ready: it is known
-    also when the request is cancelled in the next moment. Closing this closes the batches.
+    also when the request is cancelled in the next moment. Closing this closes the batches. `last_sent` is told of each.
 
     Raises:
-        ReplicaLost: this process stood still for so long that its reader has given it up.
+        GivenAway: this process stood still for so long that its reader has given it up.
     """
+    last = last_sent or LastSent()
 
     async def produce(send: Send[Envelope[T]]) -> None:
         sealing = _Sealing(request_id, send)
@@ -51,6 +53,7 @@ async def seal(batches: AsyncIterator[Sequence[T]], request_id: str) -> AsyncIte
 
     async with aclosing(stream(produce, maxsize=1)) as envelopes:  # batches merge while the reader is slow
         async for envelope in envelopes:
+            last.note()
             yield envelope
 
 
@@ -67,12 +70,10 @@ class _Sealing(Generic[T]):
     async def beat(self, news: asyncio.Event) -> None:
         """Report what leaves as soon as there is any, and every `BEAT_S` without any that this process works."""
         while True:
-            waiting_since = time.monotonic()
             try:
                 async with asyncio.timeout(BEAT_S):
                     await news.wait()
             except TimeoutError:
-                raise_if_counted_as_lost(time.monotonic() - waiting_since)
                 await self.send(Envelope(()))
                 continue
             news.clear()

@@ -244,10 +244,12 @@ class RemoteRollouts:
         return persistently(group, self._once)
 
     async def _once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+        if group.may_begin is not None:
+            await group.may_begin()
         with self._placing.place(group) as placed:
             session = session_of(group.photos[0].sha256 if self._by_photo else "", placed.replica)
             handle = self._handle.options(session_id=session) if session else self._handle
-            sent = replace(group, photos=(), kv_tokens=placed.tokens)
+            sent = replace(group, photos=(), kv_tokens=placed.tokens, may_begin=None)
             seen = self._placing.expected.follow(len(group.photos))
             async with closing(remote_batches(handle.run, sent, self._refs.of(group.photos))) as batches:
                 async for batch in batches:

@@ -8,20 +8,25 @@ lost replica. A call without a stream is made again after `SILENT_S`, and the fi
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from deployments.seam.ray import is_assigned
 from tts.aio import cancel_and_wait, spawn
-from tts.errors import ReplicaLost
+from tts.errors import GivenAway, ReplicaLost
 
 SILENT_S = 10.0
 """Five beats. A replica whose loop is blocked for so long is lost for the request, too."""
+_EARLIER = 0.9  # of the silence: a reader reckons from when it got something, the sender from when it sent that
+_STOOD_STILL_S = 1.0  # so late is a timer in a process that was stopped, or had no processor
 T = TypeVar("T")
 
 
 async def streamed_items(response: Any, silent_s: float = SILENT_S) -> AsyncIterator[Any]:
-    """The items of a streaming handle call. The time in which the call waits for a replica is not silence.
+    """The items of a streaming handle call. It is not silence while the call waits for a replica, nor while this
+    process itself stood still: then nobody listened.
 
     Raises:
         ReplicaLost: no item came for `silent_s`.
@@ -30,7 +35,7 @@ async def streamed_items(response: Any, silent_s: float = SILENT_S) -> AsyncIter
     try:
         yield await _first(response, items, silent_s)
         while True:
-            async with asyncio.timeout(silent_s):
+            async with _silence(silent_s):
                 item = await anext(items)
             yield item
     except StopAsyncIteration:
@@ -39,25 +44,66 @@ async def streamed_items(response: Any, silent_s: float = SILENT_S) -> AsyncIter
         raise _silent(silent_s) from None
 
 
-def raise_if_counted_as_lost(waited_s: float) -> None:
-    """For a stream whose beat comes after `waited_s`: its reader has given it up, and another replica does the work.
-
-    Raises:
-        ReplicaLost: this process stood still for `SILENT_S`, as one does that was stopped or had no processor.
+class LastSent:
+    """When the sender of a stream last sent something. One that stood still for `SILENT_S`, because it was stopped or
+    had no processor, has no reader any more: another replica does its work.
     """
-    if waited_s > SILENT_S:
-        raise ReplicaLost(f"this replica stood still for {waited_s:.0f} s, and its work was given to another")
+
+    def __init__(self) -> None:
+        self._at = time.monotonic()
+
+    def note(self) -> None:
+        """Something is sent now. Raises GivenAway."""
+        self._at = self._checked()
+
+    async def may_begin(self) -> None:
+        """Whether new work may begin (`GroupRequest.may_begin`). Raises GivenAway.
+
+        What was due while the process stood still is all due at once when it goes on: a turn would begin before the
+        beat of its stream has found out.
+        """
+        self._checked()
+
+    def _checked(self) -> float:
+        now = time.monotonic()
+        if now - self._at > _EARLIER * SILENT_S:
+            raise GivenAway(f"this replica stood still for {now - self._at:.0f} s, and its work was given to another")
+        return now
+
+
+@asynccontextmanager
+async def _silence(silent_s: float) -> AsyncIterator[None]:
+    """Raise TimeoutError after `silent_s` in which this process was at work."""
+    loop = asyncio.get_running_loop()
+    timers: list[asyncio.TimerHandle] = []
+
+    def wait() -> None:
+        timers[:] = [loop.call_later(silent_s, expire, loop.time() + silent_s)]
+
+    def expire(due: float) -> None:
+        if loop.time() - due > _STOOD_STILL_S:
+            wait()
+        else:
+            limit.reschedule(loop.time())
+
+    wait()
+    try:
+        async with asyncio.timeout(None) as limit:
+            yield
+    finally:
+        timers[0].cancel()
 
 
 async def _first(response: Any, items: AsyncIterator[Any], silent_s: float) -> Any:
+    now = asyncio.get_running_loop().time
     first = spawn(_next(items), name="first item")
     try:
         while True:
-            assigned = is_assigned(response)
+            assigned, due = is_assigned(response), now() + silent_s
             await asyncio.wait([first], timeout=silent_s)
             if first.done():
                 return first.result()
-            if assigned:
+            if assigned and now() - due <= _STOOD_STILL_S:
                 raise _silent(silent_s)
     finally:
         await cancel_and_wait(first)

@@ -24,6 +24,7 @@ from deployments.serve.handles import (
     remote_call,
     replica_name,
 )
+from deployments.serve.lost_replica import LastSent
 from deployments.serve.operator_settings import apply_settings
 from deployments.serve.replica import prepare_replica
 from deployments.serve.replica_load import ReplicaLoad
@@ -123,9 +124,10 @@ class Rollout:
         self._endpoints.start()
         photos = await self._refs.fetch(photo_refs)
         warm = group.warm and self._load.has_read(group.context.id)
+        last_sent = LastSent()
         with self._load.running(group) as running:
-            batches = self._rollouts.run(replace(group, photos=photos, warm=warm))
-            async with closing(seal(batches, group.context.id)) as envelopes:
+            ours = replace(group, photos=photos, warm=warm, may_begin=last_sent.may_begin)
+            async with closing(seal(self._rollouts.run(ours), group.context.id, last_sent)) as envelopes:
                 async for envelope in envelopes:
                     running.see(envelope.items)
                     yield envelope

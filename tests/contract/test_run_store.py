@@ -10,7 +10,16 @@ from redis.asyncio import Redis
 from support.basics import leftover_tasks
 from support.redis_server import running_redis
 
-from deployments.runstore import CaseRecord, Claim, LogEntry, MemoryRunStore, RunMeta, StoreUnavailable, open_store
+from deployments.runstore import (
+    CaseRecord,
+    Claim,
+    KeyTaken,
+    LogEntry,
+    MemoryRunStore,
+    RunMeta,
+    StoreUnavailable,
+    open_store,
+)
 from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
@@ -180,6 +189,7 @@ async def test_files(store):
 
 async def test_meta_says_whose_it_is(store):
     meta = a_run(tenant="desk", grace_s=2.5, photos=("aa",), claim="k")
+    await store.claim("k", Claim(request_id="loc_1", fingerprint="f"))
     await store.open(meta, lease_s=60)
     assert await store.meta("loc_1") == meta
     assert await store.is_open("loc_1")
@@ -237,11 +247,26 @@ async def test_a_key_is_claimed_once(store):
     assert await store.claim("k", second) is None
 
 
+async def test_a_request_is_opened_only_while_it_has_its_key(store):
+    run = a_run("loc_1", claim="k")
+    with pytest.raises(KeyTaken):
+        await store.open(run, lease_s=60)
+    await store.claim("k", Claim(request_id="loc_2", fingerprint="f"))
+    with pytest.raises(KeyTaken):
+        await store.open(run, lease_s=60, max_open=1)
+    assert await store.meta("loc_1") is None
+    await store.release("k", "loc_2")
+    await store.claim("k", Claim(request_id="loc_1", fingerprint="f"))
+    assert await store.open(run, lease_s=60, max_open=1), "what was refused counts for nothing"
+
+
 async def test_erasing_a_request_leaves_the_key_that_another_holds_by_now(store):
+    first, second = (Claim(request_id=f"loc_{i}", fingerprint="f") for i in (1, 2))
+    await store.claim("k", first)
     await store.open(a_run("loc_1", claim="k"), lease_s=60)
-    await store.open(a_run("loc_2", claim="k"), lease_s=60)
-    second = Claim(request_id="loc_2", fingerprint="f")
+    await store.release("k", "loc_1")
     await store.claim("k", second)
+    await store.open(a_run("loc_2", claim="k"), lease_s=60)
     assert await store.erase("loc_1")
     assert await store.claim("k", Claim(request_id="loc_3", fingerprint="f")) == second
     assert await store.erase("loc_2")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from tts.aio import Deadline, GrowingMerge
 from tts.domain.answer import StopReason
 from tts.domain.description import Description
-from tts.domain.events import Event, Hypothesised, RolloutFinished, RolloutResumed
+from tts.domain.events import Event, Hypothesised, RolloutFinished, RolloutResumed, TurnFinished
 from tts.domain.trajectory import Run
 from tts.domain.usage import Usage
 from tts.domain.watch_settings import WatchSettings
@@ -266,12 +266,11 @@ class Ensemble:
         """Pass items on; whether beliefs or costs may have changed."""
         news = False
         for batch in batches:
+            saved = {(item.rollout_id, item.turn): item for item in batch if isinstance(item, Checkpoint)}
             for item in batch:
-                if isinstance(
-                    item, Checkpoint
-                ):  # first: it must be safe before anybody learns that its turn is finished
-                    await self._sink.save(item)
-            for item in batch:
+                if isinstance(item, TurnFinished) and (item.rollout_id, item.turn) in saved:
+                    # it must be safe before anybody learns that its turn is finished
+                    await self._sink.save(saved[item.rollout_id, item.turn])
                 if isinstance(item, Attachment):
                     await self._sink.attach(item)
                 elif isinstance(item, Description):

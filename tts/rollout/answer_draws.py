@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 
 from tts.aio import Deadline, closing, run_all
 from tts.dialects.base import Completion, Dialect
+from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.messages import Message, TextPart
+from tts.domain.plan import Limits
 from tts.domain.usage import Usage
 from tts.engine_offers import DrawsTogether
 from tts.errors import GeoTTSError, ModelError, boundary
@@ -35,6 +37,11 @@ class AnswerDraws:
 
     points: tuple[LatLon | None, ...] = ()
     usage: Usage = Usage()
+
+
+def are_wanted(limits: Limits, dialect: Dialect, stop: StopReason) -> bool:
+    """Whether a rollout that ends so draws its answer again."""
+    return (limits.answer_draws or 1) > 1 and stop is StopReason.ANSWERED and not dialect.released
 
 
 async def draw_answers(

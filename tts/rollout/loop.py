@@ -32,12 +32,12 @@ from tts.domain.messages import Message, ProviderFields, TextPart
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
-from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, ModelError, MoneySpent, boundary
+from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, GivenAway, ModelError, MoneySpent, boundary
 from tts.gen_ai import rollout_span, traced_generation
 from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
 from tts.ports import Checkpoint, GroupRequest, ModelRequest, RolloutTask, ToolOutcome
 from tts.rollout.agent import Agent, Brief, opening_of
-from tts.rollout.answer_draws import AnswerDraws, draw_answers
+from tts.rollout.answer_draws import AnswerDraws, are_wanted, draw_answers
 from tts.rollout.budget import Budget
 from tts.rollout.first_turn import first_cues
 from tts.rollout.resolve import placed
@@ -48,8 +48,7 @@ from tts.telemetry import current_trace, span
 
 _MAX_CORRECTIONS = 2
 _OTHER_DIALECT = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
-_FINAL_TURN_SHARE = 0.2
-_FINAL_TURN_MAX_S = 15.0
+_FINAL_TURN_SHARE, _FINAL_TURN_MAX_S = 0.2, 15.0
 
 
 async def roll_out(
@@ -70,8 +69,7 @@ class _Rollout:
         self._budget = Budget(brief.limits, price=getattr(agent.model, "price", None))
         self._best: Hypothesis | None = None
         self._files: dict[str, bytes] = dict(group.files)
-        self._corrections = 0
-        self._cut = False
+        self._corrections, self._cut = 0, False
         self._messages: list[Message] = []
         self._request: ModelRequest | None = None
         self._draws = AnswerDraws()
@@ -88,7 +86,7 @@ class _Rollout:
                         await self._draw_again(stop)
             except (TimeoutError, DeadlineExceeded):
                 stop = StopReason.DEADLINE
-            except FatalError:
+            except (FatalError, GivenAway):
                 raise
             except GeoTTSError as broken:
                 stop, failure = StopReason.FAILED, RolloutFailure.of(broken)
@@ -105,24 +103,24 @@ class _Rollout:
         )
 
     async def _draw_again(self, stop: StopReason) -> None:
-        if stop is not StopReason.ANSWERED or self._request is None or self._dialect.released:
-            return
-        self._draws = await draw_answers(self._agent.model, self._dialect, self._request, self._budget, self._deadline)
-        self._budget = self._budget.spend(self._draws.usage)
+        if (request := self._request) is not None and are_wanted(self._brief.limits, self._dialect, stop):
+            self._draws = await draw_answers(self._agent.model, self._dialect, request, self._budget, self._deadline)
+            self._budget = self._budget.spend(self._draws.usage)
 
     async def _open(self, send: Send[RolloutOutput]) -> None:
-        saved = self._task.resume_from
-        if saved is not None:
+        if (saved := self._task.resume_from) is not None:
             self._messages = list(saved.messages)
             self._budget = self._budget.resumed(saved)
             self._corrections = saved.corrections
             self._best = saved.best
             await send(RolloutResumed(rollout_id=self._id, from_turn=saved.turn))
-            return
-        self._messages = list(opening_of(self._brief, self._task))
-        await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed, direction=self._task.direction))
+        else:
+            self._messages = list(opening_of(self._brief, self._task))
+            await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed, direction=self._task.direction))
 
     async def _turns(self, send: Send[RolloutOutput]) -> StopReason:
+        if (saved := self._task.resume_from) is not None and saved.stop is not None:
+            return saved.stop
         while True:
             turn = self._budget.usage.turns
             if self._budget.spent() is not None or self._writable() < 1:
@@ -143,20 +141,23 @@ class _Rollout:
                     await send(self._finished(turn, parsed, cues))
                     raise
             await send(self._finished(turn, parsed, cues))
+            if stop is None or are_wanted(self._brief.limits, self._dialect, stop):
+                await send(self._checkpoint(turn, stop))  # before the draws: a loss must not cost the last turn
             if stop is not None:
                 return stop
-            await send(
-                Checkpoint(
-                    rollout_id=self._id,
-                    turn=turn,
-                    messages=tuple(self._messages),
-                    usage=self._budget.usage,
-                    corrections=self._corrections,
-                    best=self._best,
-                    prompt_tokens=self._budget.prompt_tokens,
-                    observed_tokens=self._budget.observed_tokens,
-                )
-            )
+
+    def _checkpoint(self, turn: int, stop: StopReason | None) -> Checkpoint:
+        return Checkpoint(
+            rollout_id=self._id,
+            turn=turn,
+            messages=tuple(self._messages),
+            usage=self._budget.usage,
+            corrections=self._corrections,
+            best=self._best,
+            prompt_tokens=self._budget.prompt_tokens,
+            observed_tokens=self._budget.observed_tokens,
+            stop=stop,
+        )
 
     def _finished(self, turn: int, parsed: ParsedTurn, cues: Cues | None) -> TurnFinished:
         """The event at the end of a turn, also of a turn that cannot be used and ends the rollout."""
@@ -217,6 +218,8 @@ class _Rollout:
 
     async def _generate(self, turn: int, send: Send[RolloutOutput], *, final: bool) -> ParsedTurn:
         """One generation: stream its text, parse it, keep it in the conversation."""
+        if self._group.may_begin is not None:
+            await self._group.may_begin()
         kept_back = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
         request = self._request = ModelRequest(
             context=self._context(),
@@ -393,7 +396,5 @@ class _Rollout:
         return outcomes
 
     def _context(self) -> RequestContext:
-        before = self._group.context
-        return before.model_copy(
-            update={"remaining_s": self._deadline.remaining_s(), "trace": current_trace() or before.trace}
-        )
+        before, remaining_s = self._group.context, self._deadline.remaining_s()
+        return before.model_copy(update={"remaining_s": remaining_s, "trace": current_trace() or before.trace})

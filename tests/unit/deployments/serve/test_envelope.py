@@ -9,6 +9,7 @@ import pytest
 
 from deployments.serve import envelope, lost_replica
 from deployments.serve.envelope import Envelope, seal, unseal
+from deployments.serve.lost_replica import LastSent
 from tts.domain.outgoing import Outgoing
 from tts.errors import ModelError, ReplicaLost
 from tts.net.egress import EGRESS
@@ -88,18 +89,19 @@ async def test_the_process_that_asked_hands_it_on_and_sees_batches_only():
 async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(monkeypatch):
     monkeypatch.setattr(lost_replica, "SILENT_S", 0.2)
     monkeypatch.setattr(envelope, "BEAT_S", 0.05)
-    turns, closed = [], asyncio.Event()
+    turns, closed, last_sent = [], asyncio.Event(), LastSent()
 
     async def engine():
         try:
             while True:
+                await last_sent.may_begin()
                 turns.append(len(turns))
                 yield [turns[-1]]
                 await asyncio.sleep(0.3)  # a turn; the beat is due before it
         finally:
             closed.set()
 
-    async with aclosing(seal(engine(), ID)) as envelopes, asyncio.timeout(5):
+    async with aclosing(seal(engine(), ID, last_sent)) as envelopes, asyncio.timeout(5):
         await anext(envelopes)
         await asyncio.sleep(0.06)
         time.sleep(0.4)  # noqa: ASYNC251 - as SIGSTOP does, it stops the whole process
@@ -107,4 +109,4 @@ async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(
             async for _ in envelopes:
                 pass
     assert closed.is_set()
-    assert len(turns) <= 2  # the turn that was due in the same moment may have begun
+    assert turns == [0], "the turn that was due in the same moment has not begun"

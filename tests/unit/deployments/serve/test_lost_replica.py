@@ -1,6 +1,7 @@
 """Replicas that say nothing are lost to a request, and those that are slow but alive are not."""
 
 import asyncio
+import time
 from contextlib import aclosing
 
 import pytest
@@ -11,9 +12,9 @@ from support.basics import a_context
 from deployments.serve import envelope, lost_replica
 from deployments.serve.envelope import seal, unseal
 from deployments.serve.handles import PhotoRefs, RemoteToolbox
-from deployments.serve.lost_replica import first_reply, streamed_items
+from deployments.serve.lost_replica import LastSent, first_reply, streamed_items
 from tts.domain.tooling import ToolCall
-from tts.errors import ModelError, ReplicaLost
+from tts.errors import GivenAway, ModelError, ReplicaLost
 from tts.ports import ToolContext, ToolSchema
 
 SHORT_S = 0.05
@@ -65,6 +66,29 @@ async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
 
     sealed = seal(thinking(), "loc_beat")
     assert [batch async for batch in unseal(streamed_items(sealed, 0.3))] == [["at last"]]
+
+
+@pytest.mark.parametrize("pauses_s", [(0.3, 0), (0, 0.3, 0)])
+async def test_a_reader_that_stood_still_itself_hears_what_came_meanwhile(monkeypatch, pauses_s):
+    monkeypatch.setattr(lost_replica, "_STOOD_STILL_S", 0.05)
+    reading = asyncio.create_task(collected(Stream(*pauses_s), 0.2))
+    await asyncio.sleep(0.1)
+    time.sleep(0.4)  # noqa: ASYNC251 - as SIGSTOP does: its timer and what it waits for are due at once
+    assert await reading == list(range(len(pauses_s)))
+
+
+async def test_who_stood_still_begins_nothing_and_sends_nothing_more(monkeypatch):
+    monkeypatch.setattr(lost_replica, "SILENT_S", 0.2)
+    last_sent = LastSent()
+    await asyncio.sleep(0.1)
+    last_sent.note()
+    await asyncio.sleep(0.1)
+    await last_sent.may_begin()
+    time.sleep(0.2)  # noqa: ASYNC251 - as SIGSTOP does
+    with pytest.raises(GivenAway, match="stood still"):
+        await last_sent.may_begin()
+    with pytest.raises(GivenAway):
+        last_sent.note()
 
 
 async def test_what_the_other_side_raises_comes_through():

@@ -23,7 +23,7 @@ from tts.domain.events import (
 )
 from tts.domain.plan import Limits
 from tts.domain.request import LocateOptions
-from tts.errors import ToolError, ToolErrorKind
+from tts.errors import GivenAway, ToolError, ToolErrorKind
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.ports import Checkpoint, GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
@@ -267,6 +267,37 @@ async def test_a_rollout_continues_from_its_checkpoint():
     assert next(t.text for t in of(again, Text)) == "second"
     assert of(again, RolloutFinished)[0].answer == of(whole, RolloutFinished)[0].answer
     assert of(again, RolloutFinished)[0].usage == of(whole, RolloutFinished)[0].usage
+
+
+@virtual_time
+async def test_the_last_turn_is_saved_before_its_answer_is_drawn_again_and_then_not_done_again():
+    script, limits = [ScriptedTurn(text="first", calls=calls("a")), ScriptedTurn(text=PARIS)], {"answer_draws": 3}
+    whole = await run(agent(*script), group(limits=limits))
+    saved = of(whole, Checkpoint)[-1]
+    assert (saved.turn, saved.stop) == (1, StopReason.ANSWERED)
+    assert whole.index(saved) > whole.index(of(whole, TurnFinished)[-1])
+    resumed = RolloutTask(rollout_id=0, seed=0, resume_from=saved)
+    again = await run(agent(*script), group(limits=limits, tasks=(resumed,)))
+    assert [type(item) for item in again] == [RolloutResumed, RolloutFinished]
+    assert of(again, RolloutFinished)[0].answer == of(whole, RolloutFinished)[0].answer
+
+
+@virtual_time
+async def test_no_turn_begins_before_it_may_and_work_that_was_given_away_ends_the_group():
+    asked = []
+
+    async def may_begin():
+        asked.append(1)
+        if len(asked) > 1:
+            raise GivenAway("another has it")
+
+    an_agent = agent(ScriptedTurn(text="first", calls=calls("a")), ScriptedTurn(text=PARIS))
+    seen = []
+    with pytest.raises(GivenAway):
+        async for batch in run_group(an_agent, group(may_begin=may_begin), coalesce_s=0.0):
+            seen += batch
+    assert [item.turn for item in of(seen, TurnFinished)] == [0]
+    assert of(seen, RolloutFinished) == []
 
 
 @virtual_time
