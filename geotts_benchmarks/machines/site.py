@@ -89,7 +89,9 @@ def running_site(folder: Path, *, stores: Path | None = None, **changes: Any) ->
 
 
 def _service_args(journal: Path, *, gateway: Mapping[str, Any] | None = None, **sections: Any) -> dict[str, Any]:
-    """Everything twice, state in Redis on the first machine, and an engine that takes a second for a turn."""
+    """Everything twice, state and the cache of tools in Redis on the first machine, and an engine that takes a second
+    for a turn.
+    """
     twice = {"num_cpus": 1, "replicas": 2, "drain_s": 30}
     engine = {"name": "scripted", "turns": 3, "tokens_per_turn": 16, "turn_s": 1.0, "journal": str(journal)}
     return {
@@ -103,6 +105,7 @@ def _service_args(journal: Path, *, gateway: Mapping[str, Any] | None = None, **
             **(gateway or {}),
         },
         "deployments": {name: twice for name in _DEPLOYMENTS},
+        "tools": {"cache": f"redis://{_HEAD}:6379/1"},
         "telemetry": {"logs": "json"},
         **sections,
     }
