@@ -23,6 +23,7 @@ BENCHES = {
     "score": "rows scored a second, and whether a killed run resumes exactly",
     "depth": "rollouts saved and accuracy lost by stop policies; stragglers; deadlines; `auto` and `deep`",
     "overhead": "the time that loop and streaming add to the time of the engine",
+    "tracing": "the throughput that traces by the conventions for generative AI cost",
     "prefix": "the share of the cacheable prompt tokens that came from the cache, on a real engine",
     "gpu": "the time of rollouts, compared with one plain batch of the same tokens; needs CUDA",
     "autoscale": "a step in load: from one Rollout replica to three and back",

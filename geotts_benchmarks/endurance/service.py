@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import time
@@ -35,6 +36,15 @@ class OwnService:
         """Close the connection by which samples are taken."""
         self._http.close()
 
+    def cpu_s(self) -> float:
+        """Seconds of the processors that the processes which now live have taken."""
+        seconds = 0.0
+        for process in psutil.Process(self._process.pid).children(recursive=True):
+            with gone_is_fine():
+                times = process.cpu_times()
+                seconds += times.user + times.system
+        return seconds
+
     def sample(self) -> dict[str, float]:
         """Memory in MB (proportional set size) in total and by kind of process, open handles, asyncio tasks of the
         gateway, MB of the run store, and milliseconds until the loop of the gateway answers.
@@ -63,8 +73,13 @@ class OwnService:
 
 
 @contextmanager
-def own_service(folder: Path, args: Mapping[str, Any]) -> Iterator[OwnService]:
-    """Run `geotts serve` with this configuration until the block ends. Raises FatalError when it does not come up."""
+def own_service(
+    folder: Path, args: Mapping[str, Any], environment: Mapping[str, str] | None = None
+) -> Iterator[OwnService]:
+    """Run `geotts serve` with this configuration until the block ends. Raises FatalError when it does not come up.
+
+    `environment`: variables that it has beside those of this process.
+    """
     folder.mkdir()
     port = free_port()
     gateway = {**args.get("gateway", {}), "port": port, "run_store": f"sqlite:///{folder}/runs.sqlite"}
@@ -73,8 +88,9 @@ def own_service(folder: Path, args: Mapping[str, Any]) -> Iterator[OwnService]:
     url = f"http://127.0.0.1:{port}"
     with log.open("w") as out:
         process = subprocess.Popen(
-            [tool("geotts"), "serve", "--config", config], stdout=out, stderr=out, start_new_session=True
-        )
+            [tool("geotts"), "serve", "--config", config], stdout=out, stderr=out, start_new_session=True,
+            env={**os.environ, **(environment or {})},
+        )  # fmt: skip
     try:
         _wait_until_ready(url, process, log)
         service = OwnService(process, url, folder)

@@ -8,12 +8,14 @@ from pathlib import Path
 KEYS = ("AMAP_API_KEY", "GOOGLE_MAPS_API_KEY", "SERPER_API_KEY", "TAVILY_API_KEY", "YDC_API_KEY", "BRAVE_API_KEY")
 
 
-async def geotts(*arguments, **environment):
+async def geotts(*arguments, limit_s=120, **environment):
     """(exit code, stdout, stderr) of the command of this checkout."""
-    return await run_geotts(Path(sys.executable).with_name("geotts"), os.environ, None, *arguments, **environment)
+    return await run_geotts(
+        Path(sys.executable).with_name("geotts"), os.environ, None, *arguments, limit_s=limit_s, **environment
+    )
 
 
-async def run_geotts(program, variables, folder, *arguments, **environment):
+async def run_geotts(program, variables, folder, *arguments, limit_s=120, **environment):
     """(exit code, stdout, stderr) of a `geotts` program in a folder, with these variables and `environment` on top."""
     kept = {name: value for name, value in variables.items() if name not in KEYS}
     process = await asyncio.create_subprocess_exec(
@@ -21,7 +23,7 @@ async def run_geotts(program, variables, folder, *arguments, **environment):
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**kept, **environment}, cwd=folder,
     )  # fmt: skip
     try:
-        out, told = await asyncio.wait_for(process.communicate(), 120)
+        out, told = await asyncio.wait_for(process.communicate(), limit_s)
     finally:
         if process.returncode is None:
             process.kill()

@@ -36,6 +36,14 @@ def bootstrap_mean(values: Floats, *, level: float = 0.95, resamples: int = 2000
     return _interval(float(values.mean()), means, level)
 
 
+def bootstrap_median(values: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
+    """Percentile bootstrap of a median. The same seed gives the same interval; NaN for no rows."""
+    if not len(values):
+        return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
+    medians = _resampled(values, lambda drawn: np.median(drawn, axis=1), resamples, seed)
+    return _interval(float(np.median(values)), medians, level)
+
+
 def share_interval(right: npt.NDArray[np.bool_] | Floats) -> Interval:
     """Wilson 95 % interval of a share, in percent (Wilson 1927): unlike the bootstrap it is honest at 0 and 100 %.
 

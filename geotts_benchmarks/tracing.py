@@ -1,0 +1,182 @@
+"""`geotts bench tracing`: the throughput that traces with `telemetry.gen_ai` cost.
+
+Two services as `geotts serve` starts them: one traces to a receiver in this process, the other does not trace. Both
+get the same requests, one service after the other, in pairs; which of them is first alternates. So other work on the
+machine affects both. Measured with the embedded engine, and, as the worst case, with a scripted engine that takes no
+time: then a request is nothing but what the service does for it.
+
+Beside the throughput stands the time of the processors that a service took for a request. It says the same where a
+service has the machine for itself, and is steadier where it has not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import click
+import httpx
+import numpy as np
+from PIL import Image
+
+from geotts_benchmarks.endurance.service import own_service
+from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.harness import Result, client, report, say
+from geotts_benchmarks.otlp_receiver import receiving
+from tts.errors import FatalError
+from tts.eval.metrics.intervals import bootstrap_median
+from tts.package_files import sample_photos
+
+_EXPORT_S = 1.0  # between exports of a process; the conventional 5 s would export one block within another
+SETTLE_S = 1.5
+_FIELDS = {"n_parallel": "4", "depth": "standard", "stop": "none", "include": "none"}
+_SCRIPTED: dict[str, Any] = {
+    "engine": {"name": "scripted", "turns": 3, "tokens_per_turn": 16, "turn_s": 0.0},
+    "routing": {"method": "fixed"},
+    "colocate": True,
+}
+
+
+class Measured(Protocol):
+    """A running service."""
+
+    url: str
+
+    def cpu_s(self) -> float:
+        """Seconds of the processors that its processes have taken so far."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`clients` send `photos` photos each, `pairs` times to each of the two services. `photo` makes them by number."""
+
+    clients: int
+    photos: int
+    pairs: int
+    photo: Callable[[int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The same requests as another block: wall seconds, and seconds of the processors."""
+
+    wall_s: float
+    cpu_s: float
+
+
+@click.command()
+@click.option("--pairs", type=click.IntRange(2), default=30, show_default=True, help="Pairs of blocks of requests.")
+@click.option("--only", type=click.Choice(["embedded", "scripted"]), help="One engine instead of both.")
+@click.option("--quick", is_flag=True, help="3 pairs.")
+def command(pairs: int, only: str | None, quick: bool) -> None:
+    """The same requests to a service that traces with gen_ai and to one that does not, in alternating pairs."""
+    report("tracing", lambda: measure(3 if quick else pairs, only))
+
+
+def measure(pairs: int, only: str | None = None) -> Result:
+    """By engine: throughput with traces as a share of that without, in median and with a 95 % interval; also what it
+    costs in percent, and the same for the time of the processors."""
+    found: Result = {"pairs": pairs}
+    photo = plain_photo(640, 480)
+    if only != "scripted":
+        found["embedded"] = _measured("embedded", {}, Load(2, 2, pairs, _unread))
+    if only != "embedded":
+        found["scripted"] = _measured("scripted", _SCRIPTED, Load(4, 8, pairs, lambda _: photo))
+    return found
+
+
+def _measured(name: str, args: Mapping[str, Any], load: Load) -> Result:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        receiver = stack.enter_context(receiving())
+        telemetry = {"traces": "otlp", "gen_ai": True, "endpoint": receiver.endpoint}
+        quick_export = {"OTEL_BSP_SCHEDULE_DELAY": str(int(1000 * _EXPORT_S))}
+        off = stack.enter_context(own_service(folder / "off", args))
+        on = stack.enter_context(own_service(folder / "on", {**args, "telemetry": telemetry}, quick_export))
+        say(f"{name}: two services are ready")
+        result = asyncio.run(paired(name, off, on, load))
+        spans = [span.name for _, span in receiver.spans()]
+    requests = spans.count("request")
+    if requests < load.clients * load.photos * load.pairs:
+        raise FatalError(f"of the requests that were traced, only {requests} arrived at the receiver")
+    return {**result, "spans_a_request": round(len(spans) / requests, 1)}
+
+
+async def paired(name: str, off: Measured, on: Measured, load: Load) -> Result:
+    """The figures of one engine: `off` and `on` in alternating order, with the same photos and seeds in each pair."""
+    blocks: dict[str, list[Block]] = {"off": [], "on": []}
+    services = {"off": off, "on": on}
+    async with client() as http:
+        for pair in range(-1, load.pairs):  # the first only warms up
+            order = ("off", "on") if pair % 2 else ("on", "off")
+            photos = _photos(pair + 1, load)
+            done = {which: await _block(http, services[which], photos) for which in order}
+            if pair < 0:
+                continue
+            for which, block in done.items():
+                blocks[which].append(block)
+            say(f"{name}, pair {pair + 1}: {done['off'].wall_s:.2f} s without, {done['on'].wall_s:.2f} s with traces")
+    return compared(blocks["off"], blocks["on"], load.clients * load.photos)
+
+
+def compared(off: Sequence[Block], on: Sequence[Block], requests: int) -> Result:
+    """What pairs of blocks of so many requests say. Each needs at least one block."""
+    before, after = ({"wall": [b.wall_s for b in blocks], "cpu": [b.cpu_s for b in blocks]} for blocks in (off, on))
+    throughput = bootstrap_median(np.array(before["wall"]) / np.array(after["wall"]))
+    cpu = bootstrap_median(np.array(after["cpu"]) / np.array(before["cpu"]))
+    return {
+        "throughput": round(throughput.value, 4),
+        "throughput_95": [round(throughput.low, 4), round(throughput.high, 4)],
+        "costs_percent": round(100.0 * (1.0 - throughput.value), 2),
+        "cpu": round(cpu.value, 4),
+        "cpu_95": [round(cpu.low, 4), round(cpu.high, 4)],
+        "rps_off": round(requests / float(np.median(before["wall"])), 2),
+        "rps_on": round(requests / float(np.median(after["wall"])), 2),
+        "cpu_ms_off": round(1e3 * float(np.median(before["cpu"])) / requests, 1),
+        "cpu_ms_on": round(1e3 * float(np.median(after["cpu"])) / requests, 1),
+    }
+
+
+async def _block(http: httpx.AsyncClient, service: Measured, photos: Sequence[Sequence[bytes]]) -> Block:
+    """Each client sends its photos. The processors are read when the spans of the block are out."""
+    cpu_s, started = service.cpu_s(), time.perf_counter()
+
+    async def send(own: Sequence[bytes]) -> None:
+        for seed, photo in enumerate(own):
+            reply = await http.post(
+                f"{service.url}/locate", files={"image": photo}, data={**_FIELDS, "seed": str(seed)}
+            )
+            if reply.status_code != httpx.codes.OK:
+                raise FatalError(f"{service.url} replied {reply.status_code}: {reply.text[:300]}")
+
+    await asyncio.gather(*map(send, photos))
+    wall_s = time.perf_counter() - started
+    await asyncio.sleep(SETTLE_S)
+    return Block(wall_s, service.cpu_s() - cpu_s)
+
+
+def _photos(pair: int, load: Load) -> list[list[bytes]]:
+    """Those of each client in one pair."""
+    first = pair * load.clients * load.photos
+    return [
+        [load.photo(first + client * load.photos + i) for i in range(load.photos)] for client in range(load.clients)
+    ]
+
+
+def _unread(number: int) -> bytes:
+    """A shipped sample with a corner of its own, so that nobody has read it before."""
+    samples = [*sample_photos().values()]
+    with Image.open(samples[number % len(samples)]) as sample:
+        picture = sample.convert("RGB")
+    picture.paste((number % 8 * 32, number // 8 % 8 * 32, number // 64 % 8 * 32), (0, 0, 16, 16))
+    written = io.BytesIO()
+    picture.save(written, "JPEG", quality=92)
+    return written.getvalue()
