@@ -228,6 +228,7 @@ def searching(body, number):
     return saying("A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": SEARCH}]), finish="tool_calls")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", ["street", "black"])
 async def test_locate_against_an_endpoint_says_and_does_it(picture, tmp_path, data_store):
     """As a person types it: `geotts locate -n 4 PHOTO` with a model behind an endpoint."""
@@ -253,6 +254,7 @@ async def test_locate_against_an_endpoint_says_and_does_it(picture, tmp_path, da
 SIGN = SAMPLES / "town-sign-latin.jpg"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("picture", "sentence"),
     [

@@ -18,6 +18,7 @@ def test_all_parts_together_take_at_most_25_minutes():
     assert [part.name for part in PARTS] == ["tests", "bench", "cancel", "agreement"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", [part for part in PARTS if "geotts_benchmarks" in part.command[1]], ids=lambda p: p.name
 )
@@ -51,6 +52,7 @@ def test_first_tokens_that_differ_are_a_failure():
     assert "[5, 3]" in problem_of("agreement", 0, {"agrees": False, "overlap": [5, 3]})
 
 
+@pytest.mark.slow
 def test_without_a_gpu_it_says_so():
     done = subprocess.run(
         [sys.executable, "-m", "geotts_benchmarks.gpu_check"], capture_output=True, text=True, check=False

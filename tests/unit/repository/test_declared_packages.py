@@ -35,6 +35,7 @@ def imported(*packages):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pyproject", "packages"),
     [

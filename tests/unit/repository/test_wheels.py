@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from support.wheels import PACKAGES, ROOT, Environment, build_client_wheel, build_main_wheel
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -78,6 +78,7 @@ async def test_a_further_photo_joins_a_walk(url):
     assert cities == ["Bellinzona", "", "Lugano"]
 
 
+@pytest.mark.slow
 async def test_the_bundle_of_a_walk_and_of_what_continues_it_replays_to_the_byte(url, clues):
     async with httpx.AsyncClient(base_url=url, timeout=60) as http:
         files = [("image", BELLINZONA), ("image", LUGANO)]

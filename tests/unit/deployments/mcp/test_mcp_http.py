@@ -129,6 +129,7 @@ async def test_several_photos_of_one_place_are_named_in_one_call(service, mode):
         assert "at most 8 items" in many.content[0].text
 
 
+@pytest.mark.slow
 @BOTH
 async def test_a_claim_is_checked_and_places_are_compared(service, mode):
     async with mcp_client(service, mode) as client:

@@ -48,6 +48,7 @@ def starts(monkeypatch):
     return plan
 
 
+@pytest.mark.slow
 def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_complaint(starts):
     left = starts(failures=1)
     with warnings.catch_warnings():

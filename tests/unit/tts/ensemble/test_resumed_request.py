@@ -48,6 +48,7 @@ def checked(request):
     return replace(request, options=checking("Bellinzona", request.options), claimed=(claimed,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [False, True], ids=["located", "checked"])
 @pytest.mark.parametrize("sees_pictures", [False, True], ids=["reads", "sees"])
 async def test_wherever_it_was_lost_it_ends_with_one_answer_and_no_turn_is_done_twice(data_store, sees_pictures, claim):

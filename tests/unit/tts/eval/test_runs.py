@@ -233,6 +233,7 @@ def test_a_journal_line_is_one_line(tmp_path):
         journal.append(b"a\nb")
 
 
+@pytest.mark.slow
 def test_kill_9_in_the_middle_loses_and_repeats_nothing(tmp_path):
     """A real process, killed hard five times; the benchmark `score` does it fifty times at random."""
     path = tmp_path / "run.jsonl"

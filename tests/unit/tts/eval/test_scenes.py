@@ -24,6 +24,9 @@ from tts.geodata.names import script_of
 LANGUAGES = tuple(dict.fromkeys(locale.language for locale in LOCALES))
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def makers():
     pytest.importorskip("manimgx_fonts")
@@ -94,7 +97,6 @@ def test_shaped_scripts_need_raqm(monkeypatch):
     assert not {"Latn", "Cyrl", "Hans"} & missing.keys()
 
 
-@pytest.mark.slow
 def test_the_same_seed_draws_the_same_bytes(makers):
     again = SceneMaker(seed=3, split="dev", shelf=makers["dev"].shelf)
     one, two = makers["dev"].plan(5), again.plan(5)
@@ -105,7 +107,6 @@ def test_the_same_seed_draws_the_same_bytes(makers):
 
 
 @pytest.mark.parametrize("split", SPLITS)
-@pytest.mark.slow
 def test_scenes_cover_all_languages_and_templates(planned, split):
     assert {scene.locale.language for scene in planned[split]} == set(LANGUAGES)
     assert {scene.template for scene in planned[split]} == {template.__name__ for template in TEMPLATES[split]}
@@ -184,7 +185,6 @@ def test_streets_have_farther_signs_that_add_nothing_to_what_is_near(makers, pla
         assert set(scene.tags) - set(near.plan(number).tags) <= {f"farther:{len(scene.farther)}"}
 
 
-@pytest.mark.slow
 def test_farther_signs_stand_to_one_side_and_are_small(makers, planned):
     from tts.domain.photo_cleaning import load_photo
     from tts.perception.reader import SignReader
@@ -222,7 +222,6 @@ def test_a_scene_of_every_script_is_a_photograph_with_contrast(makers, planned, 
     assert np.asarray(picture.convert("L")).std() > 12
 
 
-@pytest.mark.slow
 def test_a_latin_town_sign_can_be_read_back(makers, planned):
     from tts.domain.photo_cleaning import load_photo
     from tts.perception.reader import SignReader

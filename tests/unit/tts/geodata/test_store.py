@@ -98,6 +98,7 @@ def _build_slowly(root, counter):
     DataStore(root, (DataSet("gazetteer", build, dict),)).ensure()
 
 
+@pytest.mark.slow
 def test_many_processes_build_once(tmp_path):
     context = multiprocessing.get_context("fork")
     counter = context.Value("i", 0)

@@ -105,6 +105,7 @@ async def share_cached(n_endpoints, photos, turns=4, n=4):
     return sum(cache.cached for cache in caches) / sum(cache.read for cache in caches)
 
 
+@pytest.mark.slow
 async def test_two_endpoints_of_four_slots_share_nine_tenths_of_what_one_does():
     one, two = await share_cached(1, PHOTOS), await share_cached(2, PHOTOS)
     assert two >= 0.9 * one > 0.5

@@ -32,6 +32,7 @@ def world(data_store, countries):
     return World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", ["station-chinese.jpg", "station-georgian.jpg", "town-sign-latin.jpg"])
 def test_evidence_of_an_answer_links_to_the_place_it_quotes(data_store, sample):
     """Taozhuang is not Zaozhuang: a result with several places is cited by the one that is quoted."""

@@ -15,7 +15,7 @@ from deployments.wiring.local import local_ports
 from tts.config import AppArgs
 from tts.package_files import SAMPLES
 
-pytestmark = pytest.mark.usefixtures("read_once")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("read_once")]
 
 TOWN, ARABIC, CHINESE = "town-sign-latin.jpg", "station-arabic.jpg", "station-chinese.jpg"
 KOREAN, THAI, JAPANESE = "pharmacy-korean.jpg", "opening-hours-thai.jpg", "price-list-japanese.jpg"
