@@ -23,6 +23,7 @@ _PHONE_WORD = re.compile(
     r"\b(?:tel|tlf|tél|ph|phone|call|fono|cel|mob|whatsapp|fax|тел|тлф|☎|電話|전화|โทร)\b", re.IGNORECASE
 )
 _DOLLAR = re.compile(r"(?<![\w])\$\s?\d")
+_NAIRA = re.compile(r"(?<![\w$])N ?\d{1,3}(?:,\d{3})+(?!\w)")  # recognisers read ₦ as N, and people write it so
 _UNITS = (
     (re.compile(r"\b\d+ ?(?:mph|m\.p\.h)\b", re.IGNORECASE), "US GB PR", 2.5),
     (re.compile(r"\bspeed\W{0,3}limit\b", re.IGNORECASE), "US CA PH LR", 1.5),
@@ -103,6 +104,8 @@ def _prices(text: str) -> Iterator[Clue | None]:
         word = (match.group(1) or match.group(2)).lower()
         codes = tables().currency_words[word]
         yield pointing(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, 0.8 * _PRICE_NATS)
+    if naira := _NAIRA.search(text):
+        yield pointing(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], 0.8 * _PRICE_NATS)
     if dollar := _DOLLAR.search(text):
         yield pointing(ClueKind.CURRENCY, dollar.group(), "prices with a dollar sign", tables().dollar, 1.5)
 

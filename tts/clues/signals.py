@@ -131,7 +131,7 @@ def _speakers(countries: Countries) -> dict[str, frozenset[str]]:
 
 def _domain_signals(text: str, countries: Countries) -> list[Signal]:
     found = []
-    by_tld = _countries_by_tld(countries)
+    by_tld = countries_by_tld(countries)
     for match in _DOMAIN.finditer(text):
         tld = match.group(1).lower()
         if tld not in _GENERIC_TLDS and (code := by_tld.get(tld)) is not None:
@@ -140,7 +140,8 @@ def _domain_signals(text: str, countries: Countries) -> list[Signal]:
 
 
 @lru_cache(maxsize=4)
-def _countries_by_tld(countries: Countries) -> dict[str, str]:
+def countries_by_tld(countries: Countries) -> dict[str, str]:
+    """Top-level domain without its dot → ISO code, also of domains that are sold abroad."""
     facts = (countries.get(code) for code in countries.codes)
     return {country.tld.lstrip("."): country.code for country in facts if country is not None and country.tld}
 

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tts.clues.clue import Clue, ClueKind, listed, pointing
-from tts.clues.signals import postcode_fits, signals_in
+from tts.clues.signals import countries_by_tld, postcode_fits, signals_in
 from tts.clues.tables import tables
 from tts.geodata.countries import Countries
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
 
 _NATS = {"domain": 7.0, "script": 7.0, "postcode": 2.0}
+_SOLD_NATS = 3.0  # of a domain that is also sold abroad
+_SOLD = re.compile(r"(?:\bwww\.|@)[\w.\-]+\.(ai|cc|co|fm|gg|io|la|ly|me|sh|so|st|to|tv|ws)\b(?!\.\w)", re.IGNORECASE)
 _KINDS = {"domain": ClueKind.DOMAIN, "script": ClueKind.SCRIPT, "postcode": ClueKind.POSTCODE}
 _UK_POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b")
 _DISTINCT_POSTCODES = (
@@ -30,12 +32,13 @@ _DISTINCT_POSTCODES = (
     (re.compile(r"\b(?:CP|C\.P\.) ?\d{5}\b"), "MX ES", 2.0),
     (re.compile(r"\b(?:LT|LV|MD|AZ|AD)-?\d{3,5}\b"), "LT LV MD AZ AD", 2.5),
 )
-_LONELY_POSTCODE = re.compile(r"^[\w .'-]+, ?([A-Z0-9]{3,5}(?:[ -][A-Z0-9]{2,4})?)$")
+_LONELY_POSTCODE = re.compile(r"^[\w .'-]+(?:(?<!\d),|, )([A-Z0-9]{3,5}(?:[ -][A-Z0-9]{2,4})?)$")
 
 
 def wording_clues(text: str, countries: Countries, lexicon: Lexicon) -> Iterator[Clue]:
     """Every clue of this module in one line of text."""
     yield from _signals(text, countries)
+    yield from _sold_domains(text, countries)
     yield from _companies(text)
     yield from _brands(text, lexicon, countries)
     yield from _postcodes(text, countries)
@@ -49,6 +52,16 @@ def _signals(text: str, countries: Countries) -> Iterator[Clue]:
             clue = pointing(kind, signal.text, why, signal.countries, _NATS[signal.kind])
             if clue is not None:
                 yield clue
+
+
+def _sold_domains(text: str, countries: Countries) -> Iterator[Clue]:
+    """A domain that anybody may buy (.la, .me): on a sign it is still its own country's more often than another's."""
+    for match in _SOLD.finditer(text):
+        code = countries_by_tld(countries).get(match.group(1).lower())
+        why = f"this domain is used in {listed([code])}, and sold elsewhere" if code is not None else ""
+        clue = pointing(ClueKind.DOMAIN, match.group(), why, [code] if code is not None else [], _SOLD_NATS)
+        if clue is not None:
+            yield clue
 
 
 def _companies(text: str) -> Iterator[Clue]:

@@ -49,6 +49,7 @@ def best_countries(clue):
         ("Chleb 4,50 zł", ClueKind.CURRENCY, "PL"),
         ("ราคา 45 ฿", ClueKind.CURRENCY, "TH"),
         ("R$ 12,90", ClueKind.CURRENCY, "BR"),
+        ("N2,510", ClueKind.CURRENCY, "NG"),
         ("MH 12 AB 1234", ClueKind.PLATE, "IN"),
         ("京A·12345", ClueKind.PLATE, "CN"),
         ("SPEED LIMIT 35", ClueKind.UNIT, "US"),
@@ -114,6 +115,33 @@ def test_vowel_signs_belong_to_words(languages):
 def test_wording_points_to_countries(countries, lexicon, text, kind, code):
     found = [clue for clue in wording_clues(text, countries, lexicon) if clue.kind is kind]
     assert any(code in clue.weights for clue in found), found
+
+
+@pytest.mark.parametrize("text", ["N2", "RN2,510", "N 12,50", "N2,51", "Room N1000"])
+def test_an_n_before_a_number_is_no_price(countries, text):
+    assert not [clue for clue in number_clues(text, countries) if clue.kind is ClueKind.CURRENCY]
+
+
+@pytest.mark.parametrize("text", ["N2,510", "1,280", "Coffee 1,280"])
+def test_the_end_of_a_price_is_no_postcode(countries, lexicon, text):
+    assert not [clue for clue in wording_clues(text, countries, lexicon) if clue.kind is ClueKind.POSTCODE]
+
+
+def test_a_lone_code_behind_a_town_is_a_postcode(countries, lexicon):
+    for text in ("Bad Homburg,61348", "Main Street 5, 4000"):
+        assert [clue for clue in wording_clues(text, countries, lexicon) if clue.kind is ClueKind.POSTCODE], text
+
+
+def test_a_domain_that_is_sold_abroad_counts_less(countries, lexicon):
+    def domain(text):
+        return [clue for clue in wording_clues(text, countries, lexicon) if clue.kind is ClueKind.DOMAIN]
+
+    (sold,), (own,) = domain("www.zelloso.la"), domain("www.zelloso.lk")
+    assert (set(sold.weights), set(own.weights)) == ({"LA"}, {"LK"})
+    assert own.other < sold.other < 0.0
+    assert domain("info@zelmor.me")
+    assert domain("Take one home to me.So be it") == domain("zelloso.la") == []
+    assert {code for clue in domain("www.zelmor.co.uk") for code in clue.weights} == {"GB"}
 
 
 def test_a_brand_counts_unless_it_is_a_word(countries, lexicon):
