@@ -25,17 +25,20 @@ from urllib.parse import urlsplit
 import click
 import httpx
 import orjson
+import psutil
 
 from deployments.launch.cluster import served, serving
 from geotts_benchmarks.bare import bare, photo_ms
 from geotts_benchmarks.fanout import plain_photo
-from geotts_benchmarks.harness import Result, free_port, median, report, say
+from geotts_benchmarks.harness import Result, free_port, gone_is_fine, median, report, say
 from geotts_benchmarks.led import measure_led
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.errors import FatalError
 
 _ENGINE_S = 0.2
 _MODEL = "fake"
+_FIRST, _CLIENTS = 4, (1, 8)
+_REPLICA = "ServeReplica:geotts:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,9 @@ class Beside(click.ParamType[Other]):
 def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> None:
     """Milliseconds added to an engine of 200 ms at 1 and 8 clients, and requests a second at one of 0 ms.
 
+    cpu_ms is the processor time that all replicas took for a request. Unlike the others it hardly depends on what else
+    runs on the machine, nor on whether eight clients happen to ask at the same moments.
+
     Also what the machine takes for the least: an application on Serve that only reads the form and waits, and a clean
     copy of the photo.
     """
@@ -99,7 +105,9 @@ def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
     found: Result = {"n": n, "photo_bytes": len(photo)}
     for colocate in (True, False):
         with served(_args(_ENGINE_S, colocate=colocate)) as service:
+            before_s = _replicas_cpu_s()
             added = _added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
+            added["cpu_ms"] = round((_replicas_cpu_s() - before_s) / _requests(repeats) * 1e3, 2)
         with served(_args(0.0, colocate=colocate)) as service:
             rps = _per_second(service.url, _locate(photo, n), repeats)
         figures = {**added, "rps_zero": round(rps, 1)}
@@ -150,12 +158,28 @@ def _chat(server: Other, photo: bytes, n: int) -> Make:
 def _added(url: str, make: Make, repeats: int, name: str) -> Result:
     """Median milliseconds on top of the engine's, at one client and at eight."""
     result: Result = {}
-    _walls(url, make, 1, 4)
-    for clients in (1, 8):
+    _walls(url, make, 1, _FIRST)
+    for clients in _CLIENTS:
         walls = _walls(url, make, clients, repeats)
         result[f"added_p50_ms_{clients}"] = round((median(walls) - _ENGINE_S) * 1e3, 2)
         say(f"{name}: {clients} clients, {result[f'added_p50_ms_{clients}']} ms added")
     return result
+
+
+def _requests(repeats: int) -> int:
+    """How many `_added` makes."""
+    return _FIRST + sum(_CLIENTS) * repeats
+
+
+def _replicas_cpu_s() -> float:
+    """Seconds of processor time that the replicas of the services of this process have taken so far."""
+    total = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with gone_is_fine():
+            if any(_REPLICA in part for part in process.cmdline()):
+                times = process.cpu_times()
+                total += times.user + times.system
+    return total
 
 
 def _per_second(url: str, make: Make, repeats: int) -> float:

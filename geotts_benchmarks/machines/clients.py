@@ -81,12 +81,21 @@ async def _follow(client: Client, photo: bytes, options: LocateOptions, seen: Se
                 seen.detail = f"{event.status} {event.code}: {event.detail}"
 
 
+def addresses_of(urls: str, number: int) -> str:
+    """The addresses of a service in the order in which one of its clients tries them. Each begins at another one, so
+    that all of them have traffic.
+    """
+    known = urls.split(",")
+    first = number % len(known)
+    return ",".join([*known[first:], *known[:first]])
+
+
 async def _keep_asking(
     url: str, number: int, photo: bytes, options: LocateOptions, deadline_s: float, pause_s: float
 ) -> None:
     """Requests of one client, one after the other, each with a seed and a hint of its own."""
     rng = random.Random(number)
-    async with Client(url, api_key=os.environ.get("GEOTTS_API_KEY")) as client:
+    async with Client(addresses_of(url, number), api_key=os.environ.get("GEOTTS_API_KEY")) as client:
         while not _STOPPING.is_set():
             seed = rng.randrange(2**31)
             asked = options.model_copy(update={"seed": seed, "hint": f"client {number}, seed {seed}"})

@@ -8,7 +8,7 @@ from support.basics import sign_bytes
 from support.service import an_app, serving
 
 from geotts_benchmarks.harness import free_port
-from geotts_benchmarks.machines.clients import ask
+from geotts_benchmarks.machines.clients import addresses_of, ask
 from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.journal import read_journal
 from geotts_client.client import Client
@@ -36,6 +36,14 @@ async def test_an_answered_request_has_its_turns_and_the_journal_of_the_engine_h
     assert {one.request_id for one in started} == {seen.request_id}
     assert {one.asked for one in started} == {seen.asked} == {"client 0, seed 1"}
     assert doubled_work([seen], started) == []
+
+
+def test_clients_take_turns_with_the_address_at_which_they_begin():
+    assert [addresses_of("http://a,http://b", i) for i in range(3)] == [
+        "http://a,http://b",
+        "http://b,http://a",
+        "http://a,http://b",
+    ]
 
 
 async def test_a_service_that_does_not_exist_is_unreachable():
