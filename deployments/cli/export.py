@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from deployments.cli.console import STDERR
+from deployments.wiring.claim_outlines import claim_outlines
 from tts.api.sync_client import SyncClient
 from tts.domain.trajectory import fold
 from tts.errors import DataError
@@ -39,7 +40,7 @@ def command(sources: tuple[str, ...], form: str, output: Path | None, url: str, 
     SOURCE is a reply or the output of `geotts locate --json`, an event log, a run file, a folder with such files, or
     the id of a request of a running service (loc_…).
     """
-    items = [item for source in sources for item in _items(source, url, api_key)]
+    items = [_with_outlines(item) for source in sources for item in _items(source, url, api_key)]
     chosen = FORMATS[form]
     if output is not None and output.is_dir():
         written = _write_each(items, chosen, output)
@@ -57,6 +58,11 @@ def _items(source: str, url: str, api_key: str | None) -> list[Located]:
         return read_located(Path(source).expanduser())
     with SyncClient(url, api_key=api_key) as client:
         return [located_from(source, fold(client.events(source)))]
+
+
+def _with_outlines(item: Located) -> Located:
+    """With the outlines of claimed countries and regions, where the map data is built here."""
+    return item.model_copy(update={"outlines": claim_outlines(item.answer, None)})
 
 
 def _write_each(items: Sequence[Located], chosen: Format, folder: Path) -> int:

@@ -26,6 +26,7 @@ from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_pa
 from deployments.cli.warning_lines import warn_of
 from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.walks import check_walk
+from deployments.wiring.claim_outlines import claim_outlines
 from deployments.wiring.live_tools import unused_keys
 from deployments.wiring.local import local_ports
 from tts.aio import closing
@@ -347,7 +348,7 @@ def _print_answer(label: str, run: Run, options: LocateOptions, form: str | None
         reply = response_of(run.accepted.request_id, run.answer, run, options.include)
         click.echo(orjson.dumps({"photo": label, **reply.jsonable()}))
     elif form == "geojson":
-        click.echo(orjson.dumps({"photo": label, **answer_geojson(run.answer)}))
+        click.echo(orjson.dumps({"photo": label, **answer_geojson(run.answer, claim_outlines(run.answer, None))}))
     else:
         if run.answer.check is not None:
             _STDOUT.print(check_panel(run.answer.check))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, cast
 
@@ -18,6 +18,7 @@ from tts.api.schema import problem_of_failure, response_of
 from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
 from tts.domain.events import Failed
 from tts.domain.geojson import answer_geojson
+from tts.domain.outline import Outline
 from tts.domain.trajectory import Run
 from tts.export.formats import FORMATS
 
@@ -73,13 +74,20 @@ async def _frames(gateway: Gateway, request_id: str, after: int, *, ndjson: bool
                 yield b"\n" if ndjson else HEARTBEAT
 
 
-def reply(request_id: str, run: Run, include: str, media_type: str, headers: Mapping[str, str]) -> Response:
-    """The answer as one of `ANSWERS`, or the problem that came instead of one."""
+def reply(
+    request_id: str,
+    run: Run,
+    include: str,
+    media_type: str,
+    headers: Mapping[str, str],
+    outlines: Sequence[Outline | None] = (),
+) -> Response:
+    """The answer as one of `ANSWERS`, or the problem that came instead of one. `outlines` are drawn in GeoJSON."""
     all_headers = {**NO_STORE, **headers}
     if run.failure is not None or run.answer is None:
         return no_answer(run, f"/locate/{request_id}", all_headers)
     if media_type == GEOJSON:
-        return Response(orjson.dumps(answer_geojson(run.answer)), media_type=GEOJSON, headers=all_headers)
+        return Response(orjson.dumps(answer_geojson(run.answer, outlines)), media_type=GEOJSON, headers=all_headers)
     response = response_of(request_id, run.answer, run, cast(Include, include))
     return Response(response.json_bytes(), media_type=JSON, headers=all_headers)
 

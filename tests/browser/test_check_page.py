@@ -99,7 +99,11 @@ async def test_a_claim_is_checked_on_the_photo_that_is_looked_at(page):
     await write(page, "again-claim", "Japan")
     await page.press(*ENTER)
     await titled(page, "Japan")
-    assert "Its borders are those on the map." in await text_of(page, "#answer")
+    await page.until("Boolean(document.querySelector('#map [aria-label^=\"Claimed: Japan\"]'))")
+    outline = "document.querySelector('#map path.claimed')"
+    await page.until(f"{outline}?.getAttribute('d').length > 100")
+    await page.js("document.querySelector('#answer .checked > .small .as-link').click()")
+    await page.until("document.activeElement.getAttribute('aria-label')?.startsWith('Claimed: Japan')")
     assert len(await entries(page)) == 2
     await page.js("document.querySelector('#case details').open = true")
     await write(page, "claim-text", "taken in Bellinzona")

@@ -13,8 +13,9 @@ from shapely.geometry.polygon import orient
 from shapely.ops import unary_union
 
 from tts.domain.answer import Answer
-from tts.domain.claim import ClaimCheck
-from tts.domain.geo import Circle, LatLon, circle_ring, distance_km
+from tts.domain.claim import CheckedPlace, ClaimCheck
+from tts.domain.geo import BBox, Circle, LatLon, circle_ring, distance_km
+from tts.domain.outline import Outline
 from tts.domain.region import Region
 
 _WHOLE_WORLD_KM = 9500.0
@@ -27,9 +28,10 @@ _NO_PROPERTIES = (
 _NORTH, _SOUTH = LatLon(lat=90, lon=0), LatLon(lat=-90, lon=0)
 
 
-def answer_geojson(answer: Answer) -> dict[str, Any]:
+def answer_geojson(answer: Answer, outlines: Sequence[Outline | None] = ()) -> dict[str, Any]:
     """FeatureCollection: the point, the 50 % and 90 % circles as polygons, both regions where there are several peaks,
-    the other candidates, and each photo where they are not of one place."""
+    the other candidates, what was claimed, and each photo where they are not of one place. `outlines` are those of the
+    claimed places, in their order; without one, a country or region has no geometry."""
     summary = answer.jsonable()
     for heavy in _NO_PROPERTIES:
         summary.pop(heavy)
@@ -42,7 +44,7 @@ def answer_geojson(answer: Answer) -> dict[str, Any]:
     for rank, candidate in enumerate(answer.candidates):
         point = LatLon(lat=candidate.lat, lon=candidate.lon)
         features.append(_feature("candidate", point_geometry(point), {"rank": rank, **candidate.jsonable()}))
-    features += _claimed(answer.check) if answer.check is not None else []
+    features += _claimed(answer.check, outlines) if answer.check is not None else []
     for photo in answer.per_photo:
         place = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
         photo_fields = photo.jsonable()
@@ -51,15 +53,37 @@ def answer_geojson(answer: Answer) -> dict[str, Any]:
     return {"type": "FeatureCollection", "features": features}
 
 
-def _claimed(check: ClaimCheck) -> list[dict[str, Any]]:
-    """The claimed places with what was found about them; countries and regions have no geometry here."""
+def _claimed(check: ClaimCheck, outlines: Sequence[Outline | None]) -> list[dict[str, Any]]:
+    """The claimed places with what was found about them."""
     found = []
-    for place in check.places:
-        circles = [area for area in place.areas if isinstance(area, Circle)]
+    for number, place in enumerate(check.places):
         properties = {**place.jsonable(), "check": check.verdict, "kind_of_check": check.kind, "text": check.text}
-        geometries = [circle_geometry(area.centre, area.radius_km) for area in circles]
-        found += [_feature("claimed", geometry, properties) for geometry in geometries or (None,)]
+        outline = outline_of(number, outlines)
+        if outline is not None:
+            middle = [round(outline.middle.lon, 4), round(outline.middle.lat, 4)]
+            properties |= {"claim_number": number, "outline": outline.source, "middle": middle}
+        geometries: list[dict[str, Any] | None] = [*claimed_geometries(place, outline)]
+        found += [_feature("claimed", geometry, properties) for geometry in geometries or [None]]
     return found
+
+
+def outline_of(number: int, outlines: Sequence[Outline | None]) -> Outline | None:
+    """The outline of the claimed place with a number; None where there is none."""
+    return outlines[number] if number < len(outlines) else None
+
+
+def claimed_geometries(place: CheckedPlace, outline: Outline | None) -> list[dict[str, Any]]:
+    """What there is to draw of a claimed place: its outline, or each of its circles and rectangles."""
+    if outline is not None:
+        return [outline.geometry]
+    circles = [circle_geometry(area.centre, area.radius_km) for area in place.areas if isinstance(area, Circle)]
+    return circles + [_bbox_geometry(area) for area in place.areas if isinstance(area, BBox)]
+
+
+def _bbox_geometry(area: BBox) -> dict[str, Any]:
+    if area.west <= area.east:
+        return _geometry([box(area.west, area.south, area.east, area.north)])
+    return _geometry([box(area.west, area.south, 180, area.north), box(-180, area.south, area.east, area.north)])
 
 
 def _feature(role: str, geometry: dict[str, Any] | None, properties: dict[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def _geojson(items: Sequence[Located]) -> bytes:
             properties = {"role": "failure", "failure": item.failure}
             made: list[Any] = [{"type": "Feature", "geometry": None, "properties": properties}]
         else:
-            made = answer_geojson(item.answer)["features"]
+            made = answer_geojson(item.answer, item.outlines)["features"]
         features += [{**one, "properties": {"name": item.name, **one["properties"]}} for one in made]
     return orjson.dumps({"type": "FeatureCollection", "features": features})
 

@@ -1,4 +1,4 @@
-"""KML 2.2 (OGC 07-147r2): a folder for each photo with its point, its areas and the other candidates.
+"""KML 2.2 (OGC 07-147r2): a folder for each photo with its point, its areas, the other candidates and what was claimed.
 
 Elements stand in the order of the schema (`ogckml22.xsd`), which is a sequence.
 """
@@ -11,13 +11,17 @@ from xml.etree import ElementTree as ET
 
 from tts.domain.answer import Answer, Candidate
 from tts.domain.geo import LatLon
-from tts.domain.geojson import area_geometry
+from tts.domain.geojson import area_geometry, claimed_geometries, outline_of
 from tts.export.located import Located
 from tts.export.rows import row_of
 from tts.export.xml_text import add_text, xml_bytes, xml_text
 
 _NAMESPACE = "http://www.opengis.net/kml/2.2"
-_STYLES = {"area_90": ("ff2277dd", "262277dd"), "area_50": ("ff2277dd", "4d2277dd")}  # aabbggrr: line, fill
+_STYLES = {
+    "area_90": ("ff2277dd", "262277dd"),
+    "area_50": ("ff2277dd", "4d2277dd"),
+    "claimed": ("ff9a3d5a", "1a9a3d5a"),
+}  # fmt: skip  aabbggrr: line, fill
 _SHARES: tuple[Literal[90], Literal[50]] = (90, 50)  # the wider area lies below
 _SHOWN = ("outcome", "level", "confidence", "radius_p50_km", "radius_p90_km", "country", "region", "city", "request_id")
 
@@ -52,6 +56,18 @@ def _folder(document: ET.Element, item: Located) -> None:
         _answer(folder, item.name, answer, answer.point)
     for rank, candidate in enumerate(answer.candidates):
         _candidate(folder, rank, candidate)
+    _claimed(folder, item, answer)
+
+
+def _claimed(folder: ET.Element, item: Located, answer: Answer) -> None:
+    """What a check was about, with its verdict."""
+    if answer.check is None:
+        return
+    for number, place in enumerate(answer.check.places):
+        for geometry in claimed_geometries(place, outline_of(number, item.outlines)):
+            placemark = _placemark(folder, f"claimed: {xml_text(place.place)}", place.verdict.replace("_", " "))
+            add_text(placemark, "styleUrl", "#claimed")
+            _area(placemark, geometry)
 
 
 def _answer(folder: ET.Element, name: str, answer: Answer, point: LatLon) -> None:
@@ -102,8 +118,9 @@ def _area(placemark: ET.Element, geometry: dict[str, Any]) -> None:
     several = geometry["type"] == "MultiPolygon"
     polygons = geometry["coordinates"] if several else [geometry["coordinates"]]
     parent = ET.SubElement(placemark, "MultiGeometry") if several else placemark
-    for (ring,) in polygons:
+    for outer, *holes in polygons:
         polygon = ET.SubElement(parent, "Polygon")
         add_text(polygon, "tessellate", "1")
-        linear = ET.SubElement(ET.SubElement(polygon, "outerBoundaryIs"), "LinearRing")
-        add_text(linear, "coordinates", " ".join(f"{lon:.5f},{lat:.5f}" for lon, lat in ring))
+        for name, ring in (("outerBoundaryIs", outer), *(("innerBoundaryIs", hole) for hole in holes)):
+            linear = ET.SubElement(ET.SubElement(polygon, name), "LinearRing")
+            add_text(linear, "coordinates", " ".join(f"{lon:.5f},{lat:.5f}" for lon, lat in ring))

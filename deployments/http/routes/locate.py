@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -17,10 +18,11 @@ from deployments.http.disconnect import while_connected
 from deployments.http.idempotency import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import LOCATE, NOTHING_WORKED, PROBLEMS
-from deployments.http.replies import ANSWERS, JSON, STREAMS, event_stream, reply
+from deployments.http.replies import ANSWERS, GEOJSON, JSON, STREAMS, event_stream, reply
 from deployments.http.request_body import read_request
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
+from deployments.wiring.claim_outlines import claim_outlines
 from tts.api.schema import Accepted202, LocateResponse
 from tts.domain.request import LocateOptions
 
@@ -104,7 +106,8 @@ async def started_reply(
         return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
     with attended:
         run = await while_connected(request, gateway.result(id_))
-    return reply(id_, run, options.include, media_type, headers)
+    drawn = await asyncio.to_thread(claim_outlines, run.answer, service.args.data_dir) if media_type == GEOJSON else ()
+    return reply(id_, run, options.include, media_type, headers, drawn)
 
 
 def preferences(request: Request) -> dict[str, str]:

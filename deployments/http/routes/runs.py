@@ -18,6 +18,7 @@ from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, 
 from deployments.http.request_body import Malformed
 from deployments.http.routes.locate import preferences
 from deployments.http.service import Service
+from deployments.wiring.claim_outlines import claim_outlines
 from tts.api.schema import Cancelled, RunStatus, status_of
 from tts.domain.geojson import answer_geojson
 from tts.errors import NotFound
@@ -48,9 +49,13 @@ def add_runs(app: FastAPI, service: Service) -> None:
         if status_body.status == "running":
             headers["Retry-After"] = "1"
         if status_body.answer is not None and media_type == GEOJSON:
-            return Response(orjson.dumps(answer_geojson(status_body.answer)), media_type=GEOJSON, headers=headers)
+            drawn = await asyncio.to_thread(claim_outlines, status_body.answer, service.args.data_dir)
+            body = orjson.dumps(answer_geojson(status_body.answer, drawn))
+            return Response(body, media_type=GEOJSON, headers=headers)
         if status_body.answer is not None and media_type in EXPORTS:
-            exported = await asyncio.to_thread(EXPORTS[media_type].write, [located_from(request_id, run)])
+            drawn = await asyncio.to_thread(claim_outlines, status_body.answer, service.args.data_dir)
+            located = located_from(request_id, run).model_copy(update={"outlines": drawn})
+            exported = await asyncio.to_thread(EXPORTS[media_type].write, [located])
             return Response(exported, headers={**headers, "Content-Type": media_type})
         return Response(status_body.json_bytes(), media_type=JSON, headers=headers)
 

@@ -15,9 +15,11 @@ export async function showOnMap(answer, live, { client, map, isShown }) {
   const places = items.flatMap((item) => live.placesOf(item).map(({ point }) => ({ point, words: `Evidence: ${item.claim}`.slice(0, 200),
     link: linkOf.call(live.laneOf(item), item.call_id) })));
   const once = [...new Map(places.map((place) => [`${place.link} ${place.point.lat} ${place.point.lon}`, place])).values()];
-  const drawn = answer.abstained ? [] : JSON.parse(await client.geojson(live.pictures.request)).features;
+  if (check && isShown()) await map.answer(answer, { regions: [], evidence: once, outlines: [] }); // outlines may take a moment
+  const drawn = answer.abstained && !check ? [] : JSON.parse(await client.geojson(live.pictures.request)).features;
   const role = answer.abstained || isOpen(answer.radius_km) ? /^(region|radius)_50$/ : /^(region|radius)_(50|90)$/;
   const regions = drawn.filter((feature) => feature.geometry && role.test(feature.properties.role));
   const finer = regions.filter((feature) => feature.properties.role.startsWith("region"));
-  if (isShown()) await map.answer(answer, finer.length ? finer : regions, once);
+  const outlines = drawn.filter((feature) => feature.geometry && feature.properties.role === "claimed" && feature.properties.outline);
+  if (isShown()) await map.answer(answer, { regions: answer.abstained ? [] : finer.length ? finer : regions, evidence: once, outlines });
 }

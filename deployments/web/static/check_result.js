@@ -71,8 +71,7 @@ function understood(place, live) {
   return el("p", { class: "soft small", "data-link": linkOf.claim(0) }, said, el("b", {}, named(place)), place.kind === "area" ? ". " : `, ${extent(place)}. `, onMap(place, 0, live));
 }
 
-function onMap({ areas }, number, live) {
-  if (!areas.some(centreOf)) return "Its borders are those on the map.";
+function onMap(place, number, live) {
   return el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(linkOf.claim(number)) }, "show on the map");
 }
 

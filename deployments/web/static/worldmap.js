@@ -64,12 +64,13 @@ export class WorldMap {
   }
 
   /** The answer with its regions, the candidates and what separates them, and where evidence lies. */
-  async answer(answer, regions, evidence) {
+  async answer(answer, { regions, evidence, outlines }) {
     await this.#ready();
     for (const name of ["answer", "claimed", "candidates", "evidence", "distances"]) this.groups[name].clearLayers();
     this.#regions(regions);
     this.#candidates(answer);
     if (answer.check) this.#claimed(answer.check, answer);
+    this.#outlines(outlines);
     for (const { point, words, link } of evidence) this.#mark("evidence", point, el("span", { class: "mark proof" }, "✓"), words, link);
     if (!answer.abstained && answer.lat !== null) {
       const pin = this.#mark("answer", answer, el("span", { class: "mark pin" }, "★"), `Answer: ${placeName(answer) || coordinates(answer, 3)}`,
@@ -124,6 +125,15 @@ export class WorldMap {
     if (!alternative) return;
     const same = !answer.abstained && apart(alternative, answer) < SAME_KM;
     if (!same) this.#mark("claimed", alternative, el("span", { class: "mark other-mark" }, "≠"), `Best place elsewhere: ${placeName(alternative) || "unnamed"}`, linkOf.alternative(), 400);
+  }
+
+  /** Claimed countries and regions, and a mark in the largest part of each. */
+  #outlines(features) {
+    for (const feature of features) {
+      const { place, middle: [lon, lat], claim_number: number } = feature.properties;
+      this.groups.claimed.addLayer(this.L.geoJSON(feature, { style: () => ({ className: "claimed" }), interactive: false }));
+      this.#mark("claimed", { lat, lon }, el("span", { class: "mark claim-mark" }, "?"), `Claimed: ${place}`, linkOf.claim(number), 800);
+    }
   }
 
   #area(area) {

@@ -6,6 +6,7 @@ Areas are closed paths filled by the even-odd rule, so that holes need no bookke
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -72,6 +73,13 @@ class Shapes:
             offset = np.array([view.left - copy * scale, view.top])
             for i in np.flatnonzero(touching):
                 yield points[start[i] : start[i + 1]].astype(np.float64) * scale - offset
+
+    def whole(self, layer: Layer, detail: Detail) -> Iterator[Points]:
+        """Every path of a layer, as (n, 2) world units."""
+        name = f"{layer.value}_{detail.value}"
+        start, points = self._a[f"{name}_start"], self._a[f"{name}_points"]
+        for first, last in itertools.pairwise(start):
+            yield points[first:last]
 
 
 def save_layer(folder: Path, layer: Layer, detail: Detail, paths: Iterable[Points]) -> None:

@@ -95,6 +95,13 @@ def mercator_y(lat: Floats) -> Floats:
     return np.asarray(0.5 - np.arcsinh(np.tan(clipped)) / (2 * np.pi))
 
 
+def degrees_of(points: npt.NDArray[Any]) -> Floats:
+    """(n, 2) longitudes and latitudes in degrees of (n, 2) world units; longitudes may exceed 180."""
+    world = np.asarray(points, np.float64)
+    lat = np.degrees(np.arctan(np.sinh((0.5 - world[:, 1]) * 2 * np.pi)))
+    return np.stack([(world[:, 0] - 0.5) * 360.0, lat], axis=1)
+
+
 def zoom_for(radius_km: float, lat: float, side_px: int) -> float:
     """The zoom at which a circle of `radius_km` fills three quarters of a picture with `side_px`; within the limits."""
     circumference = EQUATOR_KM * max(0.05, math.cos(math.radians(lat)))

@@ -7,6 +7,7 @@ import json
 import httpx
 import pytest
 from PIL import Image
+from shapely.geometry import Point, shape
 from support.basics import sign_bytes
 from support.service import an_app, talking_to
 
@@ -143,6 +144,39 @@ async def test_areas_are_claims_in_json(scripted):
     reply = await scripted.post("/check", json=body, headers={"Accept": "application/geo+json"})
     claimed = next(f for f in reply.json()["features"] if f["properties"]["role"] == "claimed")
     assert claimed["geometry"]["type"] == "Polygon"
+
+
+@pytest.mark.parametrize(("claim", "source"), [("Switzerland", "Natural Earth"), ("Ticino", "a town of this region")])
+async def test_exports_of_a_check_have_the_outline_and_its_events_do_not(scripted, claim, source):
+    reply = await scripted.post("/check", files={"image": BLANK}, data={"claim": claim})
+    assert "MultiPolygon" not in reply.text
+    address = f"/locate/{reply.json()['request_id']}"
+    exported = await scripted.get(address, headers={"Accept": "application/geo+json"})
+    feature = next(f for f in exported.json()["features"] if f["properties"]["role"] == "claimed")
+    outline = shape(feature["geometry"])
+    assert outline.is_valid
+    assert outline.covers(Point(9.02, 46.19))  # Bellinzona
+    assert not outline.covers(Point(2.35, 48.85))
+    assert outline.covers(Point(*feature["properties"]["middle"]))
+    assert source in feature["properties"]["outline"]
+    kml = await scripted.get(address, headers={"Accept": "application/vnd.google-earth.kml+xml"})
+    assert f"<name>claimed: {claim}" in kml.text
+    assert kml.text.count("<coordinates>") > 3
+    events = await scripted.get(f"{address}/events", headers={"Accept": "application/x-ndjson"})
+    assert events.status_code == 200
+    assert "MultiPolygon" not in events.text
+
+
+async def test_a_claimed_rectangle_is_a_polygon_on_both_sides_of_the_antimeridian(scripted):
+    reply = await scripted.post(
+        "/check",
+        files={"image": BLANK},
+        data={"claim": "bbox:-20,178,-15,-178"},
+        headers={"Accept": "application/geo+json"},
+    )
+    claimed = next(f for f in reply.json()["features"] if f["properties"]["role"] == "claimed")
+    assert shape(claimed["geometry"]).bounds == (-180.0, -20.0, 180.0, -15.0)
+    assert claimed["geometry"]["type"] == "MultiPolygon"
 
 
 async def test_the_client_is_told_what_is_wrong_with_a_claim(url):

@@ -22,8 +22,10 @@ from shapely.geometry import shape
 from support.made_answers import EVIL, an_answer
 
 from tts.domain.answer import Radius, StopReason
-from tts.domain.geo import LatLon, distance_km
+from tts.domain.claim import CheckedPlace, ClaimCheck, RolloutAgreement
+from tts.domain.geo import Countries, LatLon, distance_km
 from tts.domain.hypothesis import Level
+from tts.domain.outline import Outline
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
@@ -108,6 +110,35 @@ def test_an_area_over_the_antimeridian_is_two_polygons_and_over_a_pole_reaches_i
     assert {lon for ring in kml_polygons(over) for lon, _ in ring if abs(lon) == 180} == {180.0, -180.0}
     polar = etree.fromstring(FORMATS["kml"].write([located(LatLon(lat=89.5, lon=10), 200.0)]))
     assert max(lat for ring in kml_polygons(polar) for _, lat in ring) == 90.0
+
+
+def test_a_claimed_country_is_in_kml_with_its_holes(kml_schema):
+    square = [[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]
+    hole = [[1, 1], [1, 2], [2, 2], [2, 1], [1, 1]]
+    made = {"type": "MultiPolygon", "coordinates": [[square, hole], [[[6, 0], [7, 0], [7, 1], [6, 0]]]]}
+    outline = Outline(made, LatLon(lat=3, lon=3), "made")
+    place = CheckedPlace(
+        place="Lesotho's neighbour", kind="country", areas=(Countries(codes=("ZA",)),), verdict="contradicted"
+    )
+    check = ClaimCheck(
+        verdict="contradicted",
+        calibrated=False,
+        places=(place,),
+        blind=RolloutAgreement(),
+        testing=RolloutAgreement(),
+        text="no",
+    )
+    item = located()
+    item = item.model_copy(update={"answer": item.answer.model_copy(update={"check": check}), "outlines": (outline,)})
+    kml = etree.fromstring(FORMATS["kml"].write([item]))
+    kml_schema.assertValid(kml)
+    (claimed,) = [
+        one
+        for one in kml.iterfind(".//k:Placemark", NAMESPACES)
+        if one.findtext("k:name", "", NAMESPACES).startswith("claimed")
+    ]
+    assert len(list(claimed.iterfind(".//k:Polygon", NAMESPACES))) == 2
+    assert len(list(claimed.iterfind(".//k:innerBoundaryIs", NAMESPACES))) == 1
 
 
 @pytest.mark.parametrize("name", ["kml", "xmp"])
