@@ -1,5 +1,8 @@
 """What is asked about a photo after it was located, in a real Chromium: claims, facts, places that are ruled out."""
 
+import base64
+import re
+
 import pytest
 from support.chromium import CHROMIUM, MISSING
 from support.page import ANSWERED, FREE, choose, entries, locate, text_of, violations, write
@@ -252,6 +255,36 @@ async def test_a_claim_that_names_no_place_is_refused_at_at_its_field(page):
     assert await page.js("document.activeElement.getAttribute('aria-invalid')") == "true"
     assert await page.js("document.getElementById('claim-0').getAttribute('aria-invalid')") is None
     page.complaints.clear()  # a refused request is an error in the console
+
+
+SHOWN = """(selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility()
+    && one.getBoundingClientRect().width > 1).map((one) => one.innerText || one.id || one.className)"""
+
+
+@pytest.mark.parametrize(("dark", "places"), [(False, ()), (True, ("Italy",))])
+async def test_an_answer_is_printed_on_two_pages_without_buttons(page, dark, places):
+    await page.look(dark=dark)
+    await choose(page, TOWN)
+    await claim(page, *places)
+    await page.js("document.getElementById('go').click()")
+    await page.until(ANSWERED)
+    await page.until(FREE)
+    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    paper = await page.ask("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)
+    pages = re.findall(rb"/Type\s*/Page\b(?!s)", base64.b64decode(paper["data"]))
+    assert 1 <= len(pages) <= 2
+    assert await page.js("document.getElementById('map-view').style.inlineSize") == ""  # as before
+    await page.ask("Emulation.setEmulatedMedia", media="print")
+    await page.js("dispatchEvent(new Event('beforeprint'))")
+    buttons = (
+        ":is(button, .leaflet-bar a, input, select, textarea):not(.photo-strip button, .evidence button, #case-title)"
+    )
+    assert await page.js(f"({SHOWN})('{buttons}')") == []
+    for part in ("#answer-title", "#map-view", ".photo-strip img", ".evidence blockquote", ".provenance dd"):
+        assert await page.js(f"({SHOWN})('{part}')"), part
+    assert await page.js("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    await page.js("dispatchEvent(new Event('afterprint'))")
+    await page.ask("Emulation.setEmulatedMedia", media="")
 
 
 async def test_without_a_calibration_there_is_evidence_and_no_odds(data_store, tab):

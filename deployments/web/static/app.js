@@ -356,7 +356,7 @@ function onKey(event) {
 }
 
 startLinking();
-startPrinting();
+startPrinting(map);
 addEventListener("keydown", onKey);
 document.addEventListener("geotts-erased", async () => {
   if (!caseView.file) return;

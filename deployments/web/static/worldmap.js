@@ -82,6 +82,11 @@ export class WorldMap {
     this.#show();
   }
 
+  /** The map has another size: everything is fitted into it, or its middle stays where a person has moved it. */
+  resized() {
+    if (this.map && !byId("map").hidden) this.#show();
+  }
+
   /** Move to the marker of a link and give it the focus. */
   async pick(link) {
     await this.#ready();
@@ -173,7 +178,7 @@ export class WorldMap {
   /** Fit everything that is visible, until a person has moved the map. */
   #show() {
     byId("map").hidden = false;
-    this.map.invalidateSize({ pan: false });
+    this.map.invalidateSize({ pan: this.touched, animate: false });
     this.#count();
     if (this.touched) return;
     const answered = this.groups.answer.getLayers().length + this.groups.claimed.getLayers().length > 0;
