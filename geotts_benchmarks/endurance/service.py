@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import time
@@ -73,13 +72,8 @@ class OwnService:
 
 
 @contextmanager
-def own_service(
-    folder: Path, args: Mapping[str, Any], environment: Mapping[str, str] | None = None
-) -> Iterator[OwnService]:
-    """Run `geotts serve` with this configuration until the block ends. Raises FatalError when it does not come up.
-
-    `environment`: variables that it has beside those of this process.
-    """
+def own_service(folder: Path, args: Mapping[str, Any]) -> Iterator[OwnService]:
+    """Run `geotts serve` with this configuration until the block ends. Raises FatalError when it does not come up."""
     folder.mkdir()
     port = free_port()
     gateway = {**args.get("gateway", {}), "port": port, "run_store": f"sqlite:///{folder}/runs.sqlite"}
@@ -88,9 +82,8 @@ def own_service(
     url = f"http://127.0.0.1:{port}"
     with log.open("w") as out:
         process = subprocess.Popen(
-            [tool("geotts"), "serve", "--config", config], stdout=out, stderr=out, start_new_session=True,
-            env={**os.environ, **(environment or {})},
-        )  # fmt: skip
+            [tool("geotts"), "serve", "--config", config], stdout=out, stderr=out, start_new_session=True
+        )
     try:
         _wait_until_ready(url, process, log)
         service = OwnService(process, url, folder)

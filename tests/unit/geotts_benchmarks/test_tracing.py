@@ -9,15 +9,15 @@ from tts.errors import FatalError
 
 
 def test_the_cost_is_the_median_of_the_pairs():
-    off = [Block(2.0, 1.0), Block(4.0, 2.0), Block(8.0, 4.0), Block(1.0, 1.0), Block(1.0, 1.0)]
-    on = [Block(2.5, 1.1), Block(5.0, 2.2), Block(10.0, 4.4), Block(9.0, 0.5), Block(0.1, 9.0)]
+    off = [Block(2.0, 1.0, 0.5), Block(4.0, 2.0), Block(8.0, 4.0), Block(1.0, 1.0), Block(1.0, 1.0)]
+    on = [Block(2.5, 1.0, 0.6), Block(5.0, 2.2), Block(10.0, 4.3, 0.1), Block(9.0, 0.5), Block(0.1, 9.0)]
     found = compared(off, on, requests=4)
     assert found["throughput"] == 0.8
     assert found["costs_percent"] == 20.0
     assert found["throughput_95"][0] <= 0.8 <= found["throughput_95"][1]
     assert found["cpu"] == 1.1
     assert (found["rps_off"], found["rps_on"]) == (2.0, 0.8)
-    assert (found["cpu_ms_off"], found["cpu_ms_on"]) == (250.0, 550.0)
+    assert (found["cpu_ms_off"], found["cpu_ms_added"]) == (250.0, 50.0)
 
 
 def test_equal_blocks_cost_nothing():
@@ -51,7 +51,7 @@ async def test_both_services_get_the_same_requests_in_pairs(data_store, monkeypa
         found = await paired("test", off, on, Load(2, 2, 3, _unread))
         await idle(one)
         await idle(two)
-    assert off.read == on.read == 2 * 4  # before and after each block, the one that warms up included
+    assert off.read == on.read == 3 * 4  # before and after each block and its export, the one that warms up included
     assert len(sent) == 2 * 4 * 4
     by_url = {url: sorted(one[1:] for one in sent if one[0].startswith(url)) for url in (a, b)}
     assert by_url[a] == by_url[b]
