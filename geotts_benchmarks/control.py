@@ -105,9 +105,10 @@ def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
     found: Result = {"n": n, "photo_bytes": len(photo)}
     for colocate in (True, False):
         with served(_args(_ENGINE_S, colocate=colocate)) as service:
-            before_s = _replicas_cpu_s()
+            replicas = _replicas()
+            before_s = _cpu_s(replicas)
             added = _added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
-            added["cpu_ms"] = round((_replicas_cpu_s() - before_s) / _requests(repeats) * 1e3, 2)
+            added["cpu_ms"] = round((_cpu_s(replicas) - before_s) / _requests(repeats) * 1e3, 2)
         with served(_args(0.0, colocate=colocate)) as service:
             rps = _per_second(service.url, _locate(photo, n), repeats)
         figures = {**added, "rps_zero": round(rps, 1)}
@@ -171,14 +172,22 @@ def _requests(repeats: int) -> int:
     return _FIRST + sum(_CLIENTS) * repeats
 
 
-def _replicas_cpu_s() -> float:
-    """Seconds of processor time that the replicas of the services of this process have taken so far."""
-    total = 0.0
+def _replicas() -> list[psutil.Process]:
+    """The replicas of the service that this process has started."""
+    found = []
     for process in psutil.Process().children(recursive=True):
         with gone_is_fine():
-            if any(_REPLICA in part for part in process.cmdline()):
-                times = process.cpu_times()
-                total += times.user + times.system
+            found += [process] if any(_REPLICA in part for part in process.cmdline()) else []
+    return found
+
+
+def _cpu_s(processes: Sequence[psutil.Process]) -> float:
+    """Seconds of processor time that they have taken so far."""
+    total = 0.0
+    for process in processes:
+        with gone_is_fine():
+            times = process.cpu_times()
+            total += times.user + times.system
     return total
 
 
