@@ -229,7 +229,7 @@ def make_watch(args: AppArgs) -> WatchSettings:
         width=args.routing.width,
         prefix_wait_s=args.prefix_wait_s,
         observer=args.observer is not None,
-        diverse_first_calls=routing.diverse_first_calls,
+        diverse_first_calls=args.diverse_first_calls,
         asks_leader=not args.divides_first_calls,
     )
 

@@ -148,6 +148,12 @@ class AppArgs(Value):
         return all(isinstance(engine, CluesEngine) for engine in self.rollout_engines)
 
     @property
+    def diverse_first_calls(self) -> bool:
+        """Whether rollouts begin with different tool calls; by default if they divide them themselves."""
+        asked = self.routing.diverse_first_calls
+        return self.divides_first_calls if asked is None else asked
+
+    @property
     def prefix_wait_s(self) -> float | None:
         """How long rollouts wait for the first token of the first, in seconds; None: not at all. With an observer they
         do, so that it describes a photo once for all of them, in whatever replica they run."""

@@ -42,10 +42,10 @@ class RoutingConfig(Value):
     budget_table: str | None = Field(
         default=None, description="file that `geotts plan --runs` wrote, for requests with a budget"
     )
-    diverse_first_calls: bool = Field(
-        default=False,
-        description="rollouts begin with different tool calls (ADR 0049). With engine clues they divide them; with "
-        "others the leader names lines of enquiry in its first turn, and the others wait for that",
+    diverse_first_calls: bool | None = Field(
+        default=None,
+        description="rollouts begin with different tool calls (ADR 0049); by default only with engine clues, where "
+        "they divide them. With others the leader names lines of enquiry in its first turn, and its siblings wait",
     )
     stragglers: Literal["wait", "cut", "hedge"] = "cut"
 

@@ -81,10 +81,13 @@ class CluesModel:
         return write_answer(explanation, thought.notes, thought.leads, thought.belief, self._reader), ()
 
     def _questions(self, request: ModelRequest, thought: Thought) -> Questions:
-        """Siblings whose first calls are to differ divide what all of them would ask, not what each drew by chance."""
-        if request.siblings > 1:
+        """Siblings whose first calls are to differ divide what all of them would ask, not what each drew by chance.
+
+        With several photos nothing is divided: each rollout may ask only a few questions about all of them.
+        """
+        share = SiblingShare(request.sibling, request.siblings) if len(request.photos) == 1 else SiblingShare()
+        if share.of > 1:
             thought = self._think(request, 0.0)
-        share = SiblingShare(request.sibling, request.siblings)
         return questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader, share)
 
     def _think(self, request: ModelRequest, temperature: float | None = None) -> Thought:

@@ -38,14 +38,14 @@ def first_calls(model, sign_photo):
         for i, text in enumerate(texts)
     )
 
-    def ask(sibling, siblings, seed):
+    def ask(sibling, siblings, seed, photos=1):
         async def decide():
             request = ModelRequest(
                 context=a_context(),
                 session_id=f"loc_test/{sibling}",
                 messages=(text_message("user", "Where was this photo taken?"),),
                 sampling=Sampling(temperature=0.7, seed=seed),
-                photos=(sign_photo,),
+                photos=(sign_photo,) * photos,
                 tools=TOOLS,
                 readings=(Reading(photo_sha256=sign_photo.sha256, lines=lines),),
                 sibling=sibling,
@@ -77,6 +77,10 @@ def test_a_rollout_whose_calls_need_not_differ_draws_them(first_calls):
     assert len({frozenset(first_calls(0, 1, seed=seed)) for seed in range(6)}) > 1
 
 
+def test_several_photos_are_not_divided(first_calls):
+    assert first_calls(0, N, seed=1, photos=2) == first_calls(0, 1, seed=1, photos=2) != set()
+
+
 def test_every_option_belongs_to_one_sibling():
     options = list("abcdefg")
     shares = [SiblingShare(i, 3).mine(options) for i in range(3)]
@@ -93,10 +97,13 @@ def test_the_leader_is_asked_unless_every_engine_divides_the_calls_itself():
     assert not AppArgs(engines=(clues, other)).divides_first_calls
 
 
-def test_first_calls_differ_only_if_that_is_asked_for():
-    assert not make_watch(AppArgs()).diverse_first_calls
-    watch = make_watch(AppArgs(routing={"diverse_first_calls": True}))
+def test_first_calls_differ_where_rollouts_divide_them_and_elsewhere_if_that_is_asked_for():
+    assert not make_watch(AppArgs(engine=OpenAIEngine())).diverse_first_calls
+    assert make_watch(AppArgs(engine=OpenAIEngine(), routing={"diverse_first_calls": True})).asks_leader
+    watch = make_watch(AppArgs())
     assert (watch.diverse_first_calls, watch.asks_leader) == (True, False)
     assert has_diverse_calls(LocateOptions(), watch)
     assert not has_diverse_calls(LocateOptions(diverse_first_calls=False), watch)
-    assert has_diverse_calls(LocateOptions(diverse_first_calls=True), make_watch(AppArgs()))
+    assert has_diverse_calls(
+        LocateOptions(diverse_first_calls=True), make_watch(AppArgs(routing={"diverse_first_calls": False}))
+    )
