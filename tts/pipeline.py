@@ -14,12 +14,12 @@ work, that is an error, never an abstention: an abstention is a finding about th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from tts.aio import Deadline, Send, beside, closing, stream
+from tts.aio import Deadline, Milestone, Send, beside, closing, stream
 from tts.assembly import answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import (
@@ -55,7 +55,7 @@ from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
 _VERIFIER_SHARE, _VERIFIER_MAX_S, _GRACE_S = 0.1, 20.0, 0.1
-_TO_THE_ENGINE = 16  # turns of the loop from a request to the first call of its engine, and some more
+_LEADER_FIRST_S = 0.05  # how long the rating waits at most for the leader to ask its engine
 _UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is known of the photo yet"))
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
@@ -89,8 +89,11 @@ class Solution:
         egress: RequestEgress | None = None,
         resumed: ResumedRequest | None = None,
         may_begin: MayBegin | None = None,
+        rollouts_started: Milestone | None = None,
     ) -> None:
+        """`rollouts_started`: reached when the first rollout has asked its engine; others may wait for it."""
         self._resumed_request, self._may_begin = resumed, may_begin
+        self._rollouts_started = rollouts_started or Milestone()
         self._run = Run() if resumed is None else resumed.run
         request = replace(request, options=ports.router.within_budget(request.options))
         self._request, self._ports, self._egress = request, ports, egress or RequestEgress(ports, request.id)
@@ -202,7 +205,7 @@ class Solution:
         group = self._group(opening, _UNRATED)
         settings = self._ports.watch
         width = settings.width if automatic else "full"
-        async with beside(self._rated()) as rating:
+        async with beside(self._rated_after_leader()) as rating:
             company = Beside(
                 rate=rating,
                 join=join,
@@ -215,10 +218,12 @@ class Solution:
         self._mark("rollouts_s")
         return *planned[0], cut
 
+    async def _rated_after_leader(self) -> Routing:
+        await self._rollouts_started.wait(at_most_s=_LEADER_FIRST_S)  # the threads that rate would keep the leader back
+        return await self._rated()
+
     async def _rated(self) -> Routing:
         """What the photos are rated; unrated where that fails, as rollouts have begun without it."""
-        for _ in range(_TO_THE_ENGINE):  # the leader asks first: the threads that rate would keep it from the processor
-            await asyncio.sleep(0)
         try:
             async with asyncio.timeout(max(0.05, self._deadline.remaining_s() - self._verifier_s)):
                 return await self._route()
@@ -256,22 +261,17 @@ class Solution:
     def _testing_ensemble(self, blind: Ensemble) -> Ensemble:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
         watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, self._ports.watch.guesses)
-        return self._watched_by(watch, self._testing_run, numbered_from=blind.started)
-
-    def _testing_run(self) -> Run:
-        """What was sent of the rollouts that test the claim."""
-        rollouts = {number: found for number, found in self._run.rollouts.items() if number >= (self._blind or 0)}
-        return self._run.model_copy(update={"rollouts": rollouts})
+        return self._watched_by(watch, numbered_from=blind.started)
 
     def _ensemble(self) -> Ensemble:
         settings = self._ports.watch
         policy = StopPolicy.parse(self._options.stop or settings.stop)
         radius_km, learned = self._options.target_radius_km, settings.experience
         self._watch = ConsensusWatch(policy, radius_km, settings.guesses, led=settings.leader, experience=learned)
-        return self._watched_by(self._watch, lambda: self._run)
+        return self._watched_by(self._watch)
 
-    def _watched_by(self, watch: ConsensusWatch, run: Callable[[], Run], *, numbered_from: int = 0) -> Ensemble:
-        sink = Sink(self._emit, self._send, self._send, run=run, descriptions=self._descriptions)
+    def _watched_by(self, watch: ConsensusWatch, *, numbered_from: int = 0) -> Ensemble:
+        sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, descriptions=self._descriptions)
         rollouts, settings, most = self._ports.rollouts, self._ports.watch, self._options.max_tokens_total
         return Ensemble(rollouts, settings, watch, sink, self._seed_for, most, numbered_from)
 
@@ -365,6 +365,8 @@ class Solution:
         self._run = fold([numbered], self._run)
         if event.type == "hypothesis":
             self._marks.setdefault("first_hypothesis_s", numbered.t_s)
+        elif event.type in ("rollout_started", "rollout_resumed"):
+            self._rollouts_started.reach()  # it asked its engine while this event was on its way here
         await self._send(numbered)
 
     def _answer(self, verdict: Verdict, stop: StopReason) -> Answer:
@@ -393,8 +395,8 @@ class Solution:
         money_usd = self._ports.router.money_usd(self._options)
         if money_usd is None:
             return self._context(remaining_s)
-        left = {"money_left_usd": max(0.0, money_usd - self._spent.cost_usd)}
-        return self._context(remaining_s).model_copy(update=left)
+        left_usd = max(0.0, money_usd - self._spent.cost_usd)
+        return self._context(remaining_s).model_copy(update={"money_left_usd": left_usd})
 
     def _seed_for(self, rollout_id: int) -> int:
         return (self._seed * 7919 + rollout_id * 104729) % 2**31

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.photos.process import PhotoProcess
-from tts.aio import Limiter, Turnstile
+from tts.aio import Limiter, Milestone, Turnstile
 from tts.config import GatewayConfig
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo, load_small_photo, may_be_small
@@ -19,7 +19,7 @@ from tts.errors import Overloaded
 
 _TYPICAL_S = 4.0
 _LONGEST_WAIT_S = 30.0
-_TO_THE_ENGINE = 8  # turns of the loop from a photo to what the rollouts ask
+_HEAD_START_S = 0.02  # the next photo waits no longer than that for the rollouts of the one before
 _CROWD = 3  # wait already
 
 
@@ -35,7 +35,7 @@ class Admission:
         self._threads = ThreadPoolExecutor(config.max_decoding, thread_name_prefix="decode")
         self._reading_by: Counter[str] = Counter()
         self._fetches: dict[str, Limiter] = {}
-        self._small = Turnstile(head_start=_TO_THE_ENGINE)
+        self._small = Turnstile(longest_s=_HEAD_START_S)
         self._mean_s = _TYPICAL_S
         self.reading = 0
         self.working = 0
@@ -94,25 +94,33 @@ class Admission:
         self.working -= 1
         self._mean_s += 0.1 * (seconds - self._mean_s)
 
-    async def photos(self, raw_photos: Sequence[bytes]) -> tuple[Photo, ...]:
-        """Decode and clean. Raises PhotoError."""
-        return tuple([await self._photo(raw) for raw in raw_photos])
+    async def photos(self, raw_photos: Sequence[bytes], rollouts_started: Milestone | None = None) -> tuple[Photo, ...]:
+        """Decode and clean. Raises PhotoError.
 
-    async def _photo(self, raw: bytes) -> Photo:
-        if may_be_small(raw) and (small := await self._small_photo(raw)) is not None:
+        `rollouts_started`: of the request with these photos. Small photos of other requests wait for it, a short time.
+        """
+        passed = rollouts_started or Milestone()
+        try:
+            return tuple([await self._photo(raw, passed) for raw in raw_photos])
+        finally:
+            if rollouts_started is None:
+                passed.reach()
+
+    async def _photo(self, raw: bytes, passed: Milestone) -> Photo:
+        if may_be_small(raw) and (small := await self._small_photo(raw, passed)) is not None:
             return small
         async with self._decoding.slot():
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, load_photo, raw, self._config.photo)
 
-    async def _small_photo(self, raw: bytes) -> Photo | None:
+    async def _small_photo(self, raw: bytes, passed: Milestone) -> Photo | None:
         """A few are served on the loop, which is quickest for them (ADR 0014). The photos of a crowd are decoded in the
         process, while the loop works for those before (ADR 0015).
         """
         crowded = self._small.waiting >= _CROWD
         if not (crowded and self._process is not None and self._process.ready()):
-            async with self._small:
-                return load_small_photo(raw, self._config.photo)
+            await self._small.enter(passed)
+            return load_small_photo(raw, self._config.photo)
         photo = await self._process.clean(raw)
-        async with self._small:
-            return photo
+        await self._small.enter(passed)
+        return photo

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from deployments.gateway.auth import Caller
+from tts.aio import Milestone
 from tts.domain.outgoing import Outgoing
 from tts.domain.request import new_request_id
 
@@ -25,13 +26,15 @@ class PhotoSource(Protocol):
 @dataclass(slots=True)
 class Arrival:
     """`request_id` becomes that of an earlier request when this one turns out to repeat it. Once it is `launched`, its
-    egress so far is reported with the egress of the run.
+    egress so far is reported with the egress of the run. `rollouts_started` is reached when its first rollout has asked
+    its engine.
     """
 
     caller: Caller = field(default_factory=Caller)
     request_id: str = field(default_factory=new_request_id)
     fetched: list[Outgoing] = field(default_factory=list)
     launched: bool = False
+    rollouts_started: Milestone = field(default_factory=Milestone)
     fetch_slot: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 
     def fetching(self, source: PhotoSource | None) -> Fetch | None:

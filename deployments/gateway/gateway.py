@@ -32,7 +32,7 @@ from deployments.runstore.decoding import event_of
 from deployments.runstore.write_probe import StoreProbe
 from deployments.wiring.brokers import Brokers
 from geotts_client.continue_options import ContinueOptions
-from tts.aio import closing, spawn
+from tts.aio import Milestone, closing, spawn
 from tts.config import AppArgs
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, Event, Failed
@@ -118,6 +118,8 @@ class Gateway:
             try:
                 yield arrival
             finally:
+                if not arrival.launched:
+                    arrival.rollouts_started.reach()  # it has none: those behind it need not wait
                 if arrival.fetched and not arrival.launched:
                     egress = arrival.egress()
                     await self._runner.record_refusal(
@@ -158,7 +160,7 @@ class Gateway:
         claimed = await places_claimed(options, self._data_dir)
         if self._coarsening is not None:
             self._coarsening.refuse_fine(options, claimed)
-        photos = await self._photos(raw_photos, continuation)
+        photos = await self._photos(raw_photos, continuation, arrival.rollouts_started)
         check_walk(options, len(photos))
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" or options.claims else ()
         if continuation is not None:
@@ -190,7 +192,7 @@ class Gateway:
         )
         settled = False
         try:
-            if (earlier := await self._opened(request, meta, caller, attended=attended)) is not None:
+            if (earlier := await self._opened(request, meta, arrival, attended=attended)) is not None:
                 arrival.request_id, settled = earlier, True
                 return Started(earlier, replayed=True)
             settled = True
@@ -200,31 +202,33 @@ class Gateway:
         arrival.launched = True
         return Started(request.id)
 
-    async def _photos(self, raw: Sequence[bytes], continuation: Continuation | None) -> tuple[Photo, ...]:
+    async def _photos(
+        self, raw: Sequence[bytes], continuation: Continuation | None, rollouts_started: Milestone
+    ) -> tuple[Photo, ...]:
         """Those of the earlier request, if there is one, and those that were sent."""
         before = continuation.photos if continuation is not None else ()
         if len(before) + len(raw) > MAX_PHOTOS:
             raise RequestError(f"there are {len(before)} photos already, and at most {MAX_PHOTOS} of one place")
-        return (*before, *(await self.admission.photos(raw) if raw else ()))
+        return (*before, *(await self.admission.photos(raw, rollouts_started) if raw else ()))
 
-    async def _opened(self, request: LocateRequest, meta: RunMeta, caller: Caller, *, attended: bool) -> str | None:
+    async def _opened(self, request: LocateRequest, meta: RunMeta, arrival: Arrival, *, attended: bool) -> str | None:
         """Open the log of a request and start its work; or the id of the one that has its idempotency key.
 
         The store opens it only while it has its key: a gateway that is stopped after it took the key may find, when it
         goes on, that another gateway has begun the same request under it.
         """
-        now = asyncio.get_running_loop().time
+        now, most = asyncio.get_running_loop().time, arrival.caller.max_concurrent
         while True:
             if meta.claim and (earlier := await earlier_request(self.store, meta, claim_of(request))) is not None:
                 return earlier
             asked_at = now()
             try:
-                opened = await self.store.open(meta, lease_s=self._config.lease_s, max_open=caller.max_concurrent)
+                opened = await self.store.open(meta, lease_s=self._config.lease_s, max_open=most)
             except KeyTaken:
                 continue
             if not opened:
-                raise TooManyRequests(f"{caller.max_concurrent} requests of this key are at work", retry_after_s=2.0)
-            self._runner.launch(request, meta, asked_at, attended=attended)
+                raise TooManyRequests(f"{most} requests of this key are at work", retry_after_s=2.0)
+            self._runner.launch(request, meta, asked_at, arrival.rollouts_started, attended=attended)
             return None
 
     async def _withdraw(self, meta: RunMeta) -> None:

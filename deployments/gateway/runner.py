@@ -22,7 +22,7 @@ from deployments.gateway.takeover import Takeover
 from deployments.observability.observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
-from tts.aio import batches, beside, cancel_and_wait, closing, spawn
+from tts.aio import Milestone, batches, beside, cancel_and_wait, closing, spawn
 from tts.config import GatewayConfig
 from tts.domain.answer import StopReason
 from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
@@ -52,6 +52,7 @@ class _Job:
     earlier: TakenOver | None = None  # what the gateway did that was lost
     last_seq: int = 0
     began: bool = False
+    rollouts_started: Milestone = field(default_factory=Milestone)
     solution: Solution | None = None
     run: Run | None = None  # all that the log says, once that came to its own end
     coarse_run: Run = field(default_factory=Run)  # where the log is coarser than what is known: what it says so far
@@ -84,16 +85,26 @@ class Runner:
         """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
         self._ensure_duties()
 
-    def launch(self, request: LocateRequest, meta: RunMeta, asked_at: float, *, attended: bool = True) -> None:
+    def launch(
+        self,
+        request: LocateRequest,
+        meta: RunMeta,
+        asked_at: float,
+        rollouts_started: Milestone,
+        *,
+        attended: bool = True,
+    ) -> None:
         """Start the work of a request whose log is open. `asked_at`: when the store was asked to open it, on the clock
-        of the loop. `attended`: somebody reads it.
+        of the loop. `rollouts_started`: reached when its first rollout has asked its engine, or its work has ended.
+        `attended`: somebody reads it.
 
         In a context of its own: Serve cancels what was called in the context of an HTTP request when its client goes
         away, but whether the work ends then is ours to say.
         """
         self._ensure_duties()
         lease = Lease(self._config.lease_s, asked_at)
-        self._start(_Job(request, meta, lease, RequestEgress(self._ports, request.id, meta.fetched), attended))
+        egress = RequestEgress(self._ports, request.id, meta.fetched)
+        self._start(_Job(request, meta, lease, egress, attended, rollouts_started=rollouts_started))
 
     def _start(self, job: _Job) -> None:
         self._observers.accepted(job.meta)  # it may refuse
@@ -146,6 +157,7 @@ class Runner:
 
     def _on_done(self, job: _Job) -> None:
         del self._jobs[job.meta.request_id]
+        job.rollouts_started.reach()
         seconds = time.perf_counter() - job.started
         self._admission.ended(seconds)
         self._observers.ended(job.meta, seconds, Usage() if job.solution is None else job.solution.used)
@@ -203,7 +215,8 @@ class Runner:
         deadline_s = min(wanted_s, self._config.max_deadline_s)
         if self._is_continued_elsewhere:
             await save_request(self._store, job.request, attended=job.attended, deadline_s=deadline_s)
-        return Solution(job.request, self._ports, deadline_s, job.egress, may_begin=self._may_begin(job))
+        begins, started = self._may_begin(job), job.rollouts_started
+        return Solution(job.request, self._ports, deadline_s, job.egress, may_begin=begins, rollouts_started=started)
 
     async def _resumed_solution(self, earlier: TakenOver, job: _Job) -> Solution:
         job.last_seq = earlier.resumed.run.last_seq

@@ -12,6 +12,7 @@ from support.hostile import corpus
 
 from deployments.gateway.admission import Admission
 from deployments.gateway.photos.process import PhotoProcess, _Child
+from tts.aio import Milestone
 from tts.config import GatewayConfig
 from tts.domain.photo import PhotoLimits
 from tts.domain.photo_cleaning import load_photo, load_small_photo
@@ -211,7 +212,7 @@ async def test_a_crowd_is_served_by_the_process(process, monkeypatch):
         "deployments.gateway.admission.load_small_photo", lambda raw, _: here.append(raw) or load_photo(raw)
     )
     door = Admission(GatewayConfig(), process)
-    await asyncio.gather(*(door.photos([SMALL[0]]) for _ in range(12)))
+    await asyncio.gather(*(door.photos([SMALL[0]], Milestone()) for _ in range(12)))
     assert 1 <= len(here) <= 4
     here.clear()
     for raw in SMALL:

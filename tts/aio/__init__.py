@@ -5,6 +5,7 @@ from __future__ import annotations
 from tts.aio.deadline import Deadline
 from tts.aio.growing_merge import GrowingMerge
 from tts.aio.limits import Limiter, Turnstile
+from tts.aio.milestone import Milestone
 from tts.aio.streams import Channel, Send, batches, closing, coalesce, merge, run_all, stream
 from tts.aio.tasks import beside, cancel_and_wait, first_to_end, heeding_cancels, spawn, to_its_end
 
@@ -13,6 +14,7 @@ __all__ = [
     "Deadline",
     "GrowingMerge",
     "Limiter",
+    "Milestone",
     "Send",
     "Turnstile",
     "batches",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
+from tts.aio.milestone import Milestone
 from tts.errors import Overloaded
 
 
@@ -38,30 +40,36 @@ class Limiter:
 
 
 class Turnstile:
-    """Lets one task through at a time, and waits some turns of the event loop before it lets the next one through.
+    """Lets one request through at a time. The next one follows when that one has `passed`, or after `longest_s`.
 
     A loop shares itself out evenly: of eight that come at once all are ready when the work of eight is done, they wait
     for the same, and come back at once again. One after the other, the first is ready after an eighth of that time, the
     work of each is done while its data are at hand, and from then on they stay apart.
     """
 
-    def __init__(self, *, head_start: int) -> None:
+    def __init__(self, *, longest_s: float) -> None:
         self._lock = asyncio.Lock()
-        self._head_start = head_start
+        self._longest_s = longest_s
+        self._inside: Milestone | None = None
         self.waiting = 0
 
-    async def __aenter__(self) -> None:
+    async def enter(self, passed: Milestone) -> None:
+        """Wait for those before; then be the one that others wait for until it has `passed`. Whoever is inside already
+        goes on at once.
+        """
+        if self._inside is passed:
+            return
         self.waiting += 1
         try:
             await self._lock.acquire()
         finally:
             self.waiting -= 1
+        self._inside = passed
+        timer = asyncio.get_running_loop().call_later(self._longest_s, self._leave, passed)
+        passed.then(timer.cancel)
+        passed.then(partial(self._leave, passed))
 
-    async def __aexit__(self, *exc: object) -> None:
-        self._open_after(self._head_start, asyncio.get_running_loop())
-
-    def _open_after(self, turns: int, loop: asyncio.AbstractEventLoop) -> None:
-        if turns <= 0:
+    def _leave(self, passed: Milestone) -> None:
+        if self._inside is passed:
+            self._inside = None
             self._lock.release()
-        else:
-            loop.call_soon(self._open_after, turns - 1, loop)

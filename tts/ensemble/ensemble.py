@@ -168,6 +168,14 @@ class Ensemble:
         self._beside = None
         return reason
 
+    def _run_so_far(self) -> Run:
+        """What the events add up to, with the rollouts of this ensemble only."""
+        run = self._sink.run()
+        if not self._numbered_from:
+            return run
+        own = {number: rollout for number, rollout in run.rollouts.items() if number >= self._numbered_from}
+        return run.model_copy(update={"rollouts": own})
+
     @property
     def _needs_no_rating(self) -> bool:
         """Whether the plan was known without it, so that nobody waits for a rating that takes longer than rollouts."""
@@ -178,7 +186,7 @@ class Ensemble:
         if self._beside is None or self._planned is None:
             return
         total = self._planned.total
-        allowed = self._beside.rule.allowed(self._sink.run(), total, waited_s=_now() - self._started[LEADER])
+        allowed = self._beside.rule.allowed(self._run_so_far(), total, waited_s=_now() - self._started[LEADER])
         missing = allowed - len(self._started)
         if missing > 0:
             self._wanted = len(self._started) + missing
@@ -200,9 +208,9 @@ class Ensemble:
         self, merged: _RolloutMerge, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
         group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._wanted))
-        started_before = self._sink.run().rollouts
+        started_before = self._run_so_far().rollouts
         sources = {i: started_before[i].source for i in numbers if i in started_before}
-        directions = named_directions(self._sink.run())
+        directions = named_directions(self._run_so_far())
         asks = group.diverse_first_calls and self._settings.asks_leader and group.n_total > 1
         tasks = [
             RolloutTask(
@@ -288,7 +296,7 @@ class Ensemble:
 
     async def _enough(self) -> StopReason | None:
         """Why the rollouts that still run are not needed any more; None while they are, or when none is left."""
-        run = self._sink.run()
+        run = self._run_so_far()
         outstanding = len(self._started) - sum(t.stop_reason is not None for t in run.trajectories)
         decided = await self._show_consensus(run, outstanding)
         if outstanding <= 0:
@@ -329,7 +337,7 @@ class Ensemble:
 
     async def _close_open(self, reason: StopReason) -> None:
         """Rollouts that did not end by themselves keep their best hypothesis."""
-        for trajectory in self._sink.run().trajectories:
+        for trajectory in self._run_so_far().trajectories:
             if trajectory.stop_reason is None:
                 await self._sink.emit(
                     RolloutFinished(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import leftover_tasks, virtual_time
 
-from tts.aio import Channel, Deadline, Limiter, Turnstile, batches, coalesce, heeding_cancels, merge, stream
+from tts.aio import Channel, Deadline, Limiter, Milestone, Turnstile, batches, coalesce, heeding_cancels, merge, stream
 from tts.errors import Overloaded
 
 
@@ -273,33 +273,65 @@ async def _held(limiter):
         yield
 
 
-async def test_a_turnstile_gives_each_a_head_start_in_the_order_they_came():
-    turnstile, seen = Turnstile(head_start=4), []
+@virtual_time
+async def test_a_turnstile_lets_the_next_one_in_when_the_one_before_has_passed():
+    turnstile, seen = Turnstile(longest_s=60), []
 
     async def work(name):
-        async with turnstile:
-            seen.append(name)
-        for _ in range(3):
-            await asyncio.sleep(0)
-            seen.append(name)
+        passed = Milestone()
+        await turnstile.enter(passed)
+        await turnstile.enter(passed)  # whoever is inside need not wait for itself
+        seen.append(name)
+        await asyncio.sleep(1)
+        seen.append(name)
+        passed.reach()
 
     await asyncio.gather(*(work(name) for name in "abc"))
-    assert "".join(seen) == "aaaabbbbcccc"
+    assert "".join(seen) == "aabbcc"
+    assert asyncio.get_running_loop().time() < 60
 
 
-async def test_a_turnstile_opens_after_an_error_and_for_who_waits_behind_one_that_gave_up():
-    turnstile = Turnstile(head_start=2)
+@virtual_time
+async def test_a_turnstile_waits_for_nobody_longer_than_it_says():
+    turnstile = Turnstile(longest_s=2)
+    started = asyncio.get_running_loop().time()
+    lost, passed = Milestone(), Milestone()
+    await turnstile.enter(lost)
+    await turnstile.enter(passed)
+    assert asyncio.get_running_loop().time() - started == pytest.approx(2)
+    lost.reach()  # too late: the place is another's
+    waits = asyncio.create_task(turnstile.enter(Milestone()))
+    await asyncio.sleep(1)
+    assert not waits.done()
+    passed.reach()
+    await waits
 
-    async def passes():
-        async with turnstile:
-            pass
 
-    with pytest.raises(RuntimeError):
-        async with turnstile:
-            raise RuntimeError
-    gives_up, waits = asyncio.create_task(passes()), asyncio.create_task(passes())
+async def test_a_turnstile_opens_for_who_waits_behind_one_that_gave_up():
+    turnstile, inside = Turnstile(longest_s=60), Milestone()
+    await turnstile.enter(inside)
+    gives_up, waits = (asyncio.create_task(turnstile.enter(Milestone())) for _ in range(2))
     await asyncio.sleep(0)
     gives_up.cancel()
+    await asyncio.sleep(0)
+    assert not waits.done()
+    inside.reach()
     async with asyncio.timeout(5):
         await waits
     assert gives_up.cancelled()
+    assert turnstile.waiting == 0
+
+
+@virtual_time
+async def test_a_milestone_is_told_to_those_who_came_before_it_and_after_it():
+    milestone, told = Milestone(), []
+    milestone.then(lambda: told.append("before"))
+    waiting = asyncio.create_task(milestone.wait(at_most_s=60))
+    await milestone.wait(at_most_s=1)
+    assert told == []
+    milestone.reach()
+    milestone.reach()
+    milestone.then(lambda: told.append("after"))
+    await waiting
+    assert told == ["before", "after"]
+    assert asyncio.get_running_loop().time() < 60
