@@ -26,7 +26,7 @@ from tts.dialects.served.generic import GenericDialect
 from tts.domain.messages import Message, text_message
 from tts.domain.photo import Photo
 from tts.domain.request import RequestContext
-from tts.inference.conversation import Conversations
+from tts.inference.token_prompts import TokenPrompts
 from tts.inference.vllm.checkpoints import Shape, write_checkpoint
 from tts.inference.vllm.content_pictures import ContentPictures
 from tts.inference.vllm.reference import ReferenceModel, write_random_weights
@@ -109,7 +109,7 @@ async def _engine_side(seam: VllmSeam) -> list[tuple[list[int], Image.Image | No
             sampling=Sampling(temperature=0.0, max_tokens=1, logprobs=_TOP),
             photos=() if photo is None else (photo,),
         )
-        prompt = Conversations(seam.tokenizer).prompt(request.session_id, request.messages, ())
+        prompt = TokenPrompts(seam.tokenizer).prompt(request.session_id, request.messages, ())
         pictures = await ContentPictures().of(request, prompt.images)
         generation = Generation(
             id=request.session_id,

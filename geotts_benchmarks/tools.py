@@ -24,8 +24,8 @@ from geotts_benchmarks.killed_writer import PROGRAM
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, ProviderSettings, ToolsConfig
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
-from tts.net.client import SafeClient
-from tts.net.policy import FetchPolicy
+from tts.net.fetch_limits import FetchLimits
+from tts.net.http_client import SafeHttpClient
 from tts.ports import ToolContext, ToolOutcome
 from tts.toolkit.broker.open_store import open_store
 
@@ -204,7 +204,7 @@ def _server_process(port: int) -> Iterator[str]:
 
 
 async def _count(url: str) -> int:
-    client = SafeClient(FetchPolicy(allow_hosts=frozenset({url.split("/")[2]})))
+    client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({url.split("/")[2]})))
     count: int = (await client.fetch(url)).json()["asked"]
     await client.aclose()
     return count

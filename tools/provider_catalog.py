@@ -38,12 +38,13 @@ from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.config.region_search import REGION_PROVIDERS
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
-from tts.net.client import SafeClient
-from tts.net.policy import FetchPolicy
+from tts.net.fetch_limits import FetchLimits
+from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber, Secret
 from tts.net.url_secrets import secrets_in
 from tts.ports import ToolSchema
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy
+from tts.toolkit.broker.provider_client import ProviderClient
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore
 from tts.toolkit.spec import Tool
@@ -79,7 +80,7 @@ class Catalog:
     tools: list[Tool]
     shelf: RegionShelf | None = None
     provider_clients: dict[str, ProviderClient] = field(default_factory=dict)
-    clients: list[SafeClient] = field(default_factory=list)
+    clients: list[SafeHttpClient] = field(default_factory=list)
 
     def figures(self) -> dict[str, ProviderFigures]:
         """Requests, retries and state of each provider client, by its name."""
@@ -204,20 +205,20 @@ class _Maker:
             record=self.record,
         )
 
-    def client(self, policy: FetchPolicy | None = None, *urls: str) -> SafeClient:
+    def client(self, limits: FetchLimits | None = None, *urls: str) -> SafeHttpClient:
         """A client that is closed with the catalogue; the secrets in `urls` are never shown."""
-        client = SafeClient(
-            policy or FetchPolicy(), scrubber=self.scrubber, record=self.record, transport=self.transport
+        client = SafeHttpClient(
+            limits or FetchLimits(), scrubber=self.scrubber, record=self.record, transport=self.transport
         )
         self.catalog.clients.append(client)
         for secret in (secret for url in urls for secret in secrets_in(url)):
             self.scrubber.learn(Secret(secret))
         return client
 
-    def _store_client(self, url: str) -> SafeClient:
+    def _store_client(self, url: str) -> SafeHttpClient:
         """For the store that pictures are put into: it may be private, as the operator named it."""
         named = _named_hosts(ProviderSettings(base_url=url))
-        return self.client(FetchPolicy(allow_hosts=named, max_redirects=0), url)
+        return self.client(FetchLimits(allow_hosts=named, max_redirects=0), url)
 
     def sources(
         self,
@@ -290,10 +291,10 @@ class _Maker:
         settings, provider = self._settings(name), PROVIDERS[name]
         provider_policy = own_policy or provider.policy
         own = settings.model_dump(include={"per_s", "burst", "max_running", "timeout_s", "retries"}, exclude_none=True)
-        policy = FetchPolicy(
+        limits = FetchLimits(
             allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or provider_policy.timeout_s
         )
-        client = self.client(policy, settings.base_url or "", *settings.urls.values())
+        client = self.client(limits, settings.base_url or "", *settings.urls.values())
         provider_client = ProviderClient(
             label,
             client,

@@ -19,7 +19,7 @@ from tools.web import ImageSearchProvider, WebProvider, image_search_tool, web_s
 from tools.zoom import zoom_tool
 from tts.errors import ConfigError
 from tts.extensions import Registry
-from tts.net.client import SafeClient
+from tts.net.http_client import SafeHttpClient
 from tts.ports import Perception
 from tts.toolkit.spec import Tool
 
@@ -39,7 +39,7 @@ class ToolParts:
     web: WebProvider | None = None
     recordings: ImageSearchProvider | None = None
     regions: RegionSearch | None = None
-    client: Callable[[], SafeClient] | None = None
+    client: Callable[[], SafeHttpClient] | None = None
 
 
 @dataclass(frozen=True, slots=True)

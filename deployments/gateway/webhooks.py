@@ -34,8 +34,8 @@ from tts.domain.events import Event
 from tts.domain.outgoing import Outgoing
 from tts.domain.usage import Usage
 from tts.errors import ConfigError, FetchError, GeoTTSError, RequestError
-from tts.net.client import SafeClient
-from tts.net.policy import FetchPolicy
+from tts.net.fetch_limits import FetchLimits
+from tts.net.http_client import SafeHttpClient
 from tts.request_egress import write_down
 from tts.toolkit.toolbox import now_rfc3339
 
@@ -73,7 +73,7 @@ class WebhookSender:
         self._secret = _secret() if config.hosts else b""
         self._states: dict[str, str] = {}
         self._sending: dict[str, asyncio.Task[None]] = {}
-        self._client: SafeClient | None = None
+        self._client: SafeHttpClient | None = None
 
     def checked(self, url: str | None) -> str:
         """The address that a caller names, empty for none. Raises WebhookRefused for one that is not allowed."""
@@ -87,7 +87,7 @@ class WebhookSender:
         named = f"{host}:{port}" in self._config.hosts
         if not (named or (parts.scheme == "https" and port in (None, 443) and host in self._config.hosts)):
             raise WebhookRefused("Webhook-Url: nothing is reported to this host; gateway.webhooks.hosts names those")
-        self._policy().check(url)
+        self._limits().check(url)
         return url
 
     def start_duties(self) -> None:
@@ -207,7 +207,7 @@ class WebhookSender:
             "webhook-signature": signature(self._secret, message_id, stamp, body),
         }
         outgoing: list[Outgoing] = []
-        self._client = self._client or SafeClient(self._policy())
+        self._client = self._client or SafeHttpClient(self._limits())
         try:
             reply = await self._client.fetch(
                 meta.webhook, method="POST", headers=headers, content=body, any_status=True,
@@ -220,9 +220,9 @@ class WebhookSender:
             await write_down(self._brokers, tuple(one.without_query() for one in outgoing))
         return reply.status // 100 == 2 or reply.status == _GONE
 
-    def _policy(self) -> FetchPolicy:
+    def _limits(self) -> FetchLimits:
         private = frozenset(host for host in self._config.hosts if ":" in host)
-        return FetchPolicy(
+        return FetchLimits(
             ports=frozenset({443}), allow_hosts=private, max_redirects=0, max_bytes=64 * 1024,
             timeout_s=self._config.timeout_s,
         )  # fmt: skip

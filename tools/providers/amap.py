@@ -18,16 +18,16 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import to_gcj02
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
     ProviderClient,
     ProviderFailure,
-    ProviderPolicy,
     ProviderRequest,
     Reply,
     judge_status,
 )
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 KEY_PARAMETER: Final = "key"
 BASE_URL: Final = "https://restapi.amap.com"

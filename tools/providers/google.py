@@ -18,14 +18,8 @@ from tools.providers.provider import Provider, ProviderParts
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.toolkit.broker.provider_client import (
-    KeyPlace,
-    ProviderClient,
-    ProviderFailure,
-    ProviderPolicy,
-    ProviderRequest,
-    Reply,
-)
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderFailure, ProviderRequest, Reply
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 POLICY: Final = ProviderPolicy(per_s=10.0, burst=10.0)
 IN_HEADER: Final = KeyPlace("header", "X-Goog-Api-Key")

@@ -20,17 +20,17 @@ from tools.providers.provider import Provider
 from tools.regions.picture import RegionPicture
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     FailureKind,
     KeyPlace,
     ProviderClient,
     ProviderFailure,
-    ProviderPolicy,
     ProviderRequest,
     Reply,
     judge_status,
 )
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 BASE_URL: Final = "https://vision.googleapis.com"
 KEY_PLACE: Final = KeyPlace("header", "X-Goog-Api-Key")

@@ -16,7 +16,8 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.rewards.released.opencage import query_of, shortened
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 BASE_URL: Final = "https://api.opencagedata.com"
 KEY_PLACE: Final = KeyPlace("query", "key")

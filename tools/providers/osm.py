@@ -19,8 +19,9 @@ from tools.providers.provider import Provider, ProviderParts
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.net.client import USER_AGENT
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy, ProviderRequest, Reply
+from tts.net.http_client import USER_AGENT
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 POLICY: Final = ProviderPolicy(per_s=1.0, burst=1.0, max_running=1)
 NOMINATIM_URL: Final = "https://nominatim.openstreetmap.org"

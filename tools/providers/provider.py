@@ -9,7 +9,8 @@ from tools.maps import MapsProvider
 from tools.places import PlacesProvider
 from tools.web import WebProvider
 from tts.config import ProviderSettings
-from tts.toolkit.broker.provider_client import Judge, KeyPlace, ProviderClient, ProviderPolicy
+from tts.toolkit.broker.provider_client import Judge, KeyPlace, ProviderClient
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from tools.providers.provider import Provider, ProviderParts
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.errors import ConfigError
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 POLICY: Final = ProviderPolicy(per_s=4.0, burst=8.0)
 

@@ -16,16 +16,16 @@ from tools.regions.picture import RegionPicture
 from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
     ProviderClient,
     ProviderFailure,
-    ProviderPolicy,
     ProviderRequest,
     Reply,
     judge_status,
 )
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 BASE_URL: Final = "https://serpapi.com"
 KEY_PLACE: Final = KeyPlace("query", "api_key")

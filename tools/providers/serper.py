@@ -11,16 +11,16 @@ from tools.providers.provider import Provider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact, WebFact
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
     ProviderClient,
     ProviderFailure,
-    ProviderPolicy,
     ProviderRequest,
     Reply,
     judge_status,
 )
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 BASE_URL: Final = "https://google.serper.dev"
 KEY_PLACE: Final = KeyPlace("header", "X-API-KEY")

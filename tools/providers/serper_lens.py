@@ -15,7 +15,8 @@ from tools.regions.picture import RegionPicture
 from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 BASE_URL: Final = serper.BASE_URL
 KEY_PLACE: Final = serper.KEY_PLACE

@@ -9,16 +9,16 @@ from tools.providers.plain import plain_text
 from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
     ProviderClient,
     ProviderFailure,
-    ProviderPolicy,
     ProviderRequest,
     Reply,
     judge_status,
 )
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 BASE_URL: Final = "https://api.tavily.com"
 KEY_PLACE: Final = KeyPlace("header", "Authorization", "Bearer ")

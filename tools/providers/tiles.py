@@ -14,8 +14,9 @@ from tools.maps import MapPicture, Style
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.errors import ToolError, ToolErrorKind
-from tts.net.client import USER_AGENT
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderPolicy, ProviderRequest
+from tts.net.http_client import USER_AGENT
+from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 OSM_TILES: Final = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
 POLICY: Final = ProviderPolicy(per_s=10.0, burst=12.0, max_running=4)

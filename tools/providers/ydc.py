@@ -9,7 +9,8 @@ from tools.providers.plain import plain_text
 from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderPolicy, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 
 BASE_URL: Final = "https://ydc-index.io"
 KEY_PLACE: Final = KeyPlace("header", "X-API-Key")

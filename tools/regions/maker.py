@@ -16,7 +16,7 @@ from tools.regions.upload import RegionUpload
 from tts.config import GatewayUpload, ProviderName, S3Upload, StoreUpload, ToolsConfig
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
-from tts.net.client import SafeClient
+from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber
 from tts.toolkit.broker.provider_client import ProviderClient
 
@@ -40,7 +40,7 @@ class Regions:
 def make_regions(
     config: ToolsConfig,
     client_of: ProviderClientOf,
-    client_for: Callable[[str], SafeClient],
+    client_for: Callable[[str], SafeHttpClient],
     *,
     public_url: str | None,
     environment: Mapping[str, str],
@@ -91,7 +91,7 @@ def _provider(
 
 
 def _store(
-    config: StoreUpload | S3Upload, client_for: Callable[[str], SafeClient], environment: Mapping[str, str]
+    config: StoreUpload | S3Upload, client_for: Callable[[str], SafeHttpClient], environment: Mapping[str, str]
 ) -> StoredRegions:
     places: Places = (
         S3Places(config, environment) if isinstance(config, S3Upload) else HeaderPlaces(config, environment)

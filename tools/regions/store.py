@@ -15,7 +15,7 @@ from tools.regions.places import Places
 from tts.aio import to_its_end
 from tts.domain.request import RequestContext
 from tts.errors import FetchError, ToolError, ToolErrorKind
-from tts.net.client import SafeClient
+from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Secret
 
 _PUT_S, _DELETE_S = 10.0, 5.0
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 class StoredRegions:
     """The `RegionUpload` over such a store. Every PUT and DELETE is in the client's record."""
 
-    def __init__(self, places: Places, client: SafeClient) -> None:
+    def __init__(self, places: Places, client: SafeHttpClient) -> None:
         self._places, self._client = places, client
         for secret in places.secrets:
             client.scrubber.learn(secret)

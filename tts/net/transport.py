@@ -21,7 +21,7 @@ import httpx
 from tts.errors import FetchError, FetchErrorKind
 from tts.net.addresses import refusal
 from tts.net.closing_backend import ClosingBackend
-from tts.net.policy import FetchPolicy
+from tts.net.fetch_limits import FetchLimits
 from tts.net.secret import Credential
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -38,10 +38,10 @@ def _public_roots() -> ssl.SSLContext:
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """Opens TCP connections to public addresses, or to hosts the policy names."""
+    """Opens TCP connections to public addresses, or to hosts the limits names."""
 
-    def __init__(self, policy: FetchPolicy, resolve: Resolve) -> None:
-        self._policy, self._resolve = policy, resolve
+    def __init__(self, limits: FetchLimits, resolve: Resolve) -> None:
+        self._limits, self._resolve = limits, resolve
         self._network = ClosingBackend()
 
     async def connect_tcp(
@@ -67,7 +67,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError):
             raise _not_public(host, FetchErrorKind.DNS) from None
-        if self._policy.allows(host, port):
+        if self._limits.allows(host, port):
             return addresses
         if any(refusal(address) is not None for address in addresses):
             raise _not_public(host, FetchErrorKind.REFUSED)
@@ -90,19 +90,19 @@ def _not_public(host: str, kind: FetchErrorKind) -> FetchError:
 class SafeTransport(httpx.AsyncBaseTransport):
     """The one way out. Failures are `FetchError`s whose text has no URL."""
 
-    def __init__(self, policy: FetchPolicy, *, resolve: Resolve, verify: ssl.SSLContext | None = None) -> None:
-        self._policy = policy
+    def __init__(self, limits: FetchLimits, *, resolve: Resolve, verify: ssl.SSLContext | None = None) -> None:
+        self._limits = limits
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=verify or _public_roots(),
-            max_connections=policy.max_connections,
-            max_keepalive_connections=policy.max_connections,
+            max_connections=limits.max_connections,
+            max_keepalive_connections=limits.max_connections,
             keepalive_expiry=15.0,
-            network_backend=PinnedBackend(policy, resolve),
+            network_backend=PinnedBackend(limits, resolve),
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request that the policy allows, with its key added. The body of the response is still to be read."""
-        self._policy.check(str(request.url))
+        """Send a request that the limits allows, with its key added. The body of the response is still to be read."""
+        self._limits.check(str(request.url))
         url, headers = _with_credential(request)
         with _mapped():
             reply = await self._pool.handle_async_request(

@@ -1,4 +1,4 @@
-"""Fetches photos by URL. `SafeClient` makes fetching safe; this module has only the limits."""
+"""Fetches photos by URL. `SafeHttpClient` makes fetching safe; this module has only the limits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from tts.config import GatewayConfig
 from tts.domain.outgoing import Outgoing
-from tts.net.client import SafeClient
-from tts.net.policy import FetchPolicy
+from tts.net.fetch_limits import FetchLimits
+from tts.net.http_client import SafeHttpClient
 
 _TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
 
@@ -16,8 +16,8 @@ class PhotoFetcher:
     """Fetches one photo at a time per call; `aclose()` when done."""
 
     def __init__(self, config: GatewayConfig) -> None:
-        self._client = SafeClient(
-            FetchPolicy(
+        self._client = SafeHttpClient(
+            FetchLimits(
                 max_bytes=config.photo.max_bytes,
                 timeout_s=min(15.0, config.fetch_timeout_s),
                 allow_hosts=frozenset(config.fetch_hosts),

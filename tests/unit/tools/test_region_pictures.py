@@ -34,8 +34,8 @@ from tts.config import (
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.errors import ConfigError, ToolError, ToolErrorKind
-from tts.net.client import SafeClient
-from tts.net.policy import FetchPolicy
+from tts.net.fetch_limits import FetchLimits
+from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber, Secret
 
 PICTURE = RegionPicture(b"\xff\xd8 a picture", 10, 10)
@@ -145,7 +145,7 @@ async def lent(server, left=None, places=None):
         put_url=server.url + "/regions/{name}", get_url="https://cdn.example/{name}", secret_header="X-Secret"
     )
     record = left.append if left is not None else None
-    client = SafeClient(FetchPolicy(allow_hosts=frozenset({server.host})), scrubber=Scrubber(), record=record)
+    client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({server.host})), scrubber=Scrubber(), record=record)
     try:
         async with StoredRegions(places or HeaderPlaces(upload, KEYS), client).lent(PICTURE, a_context()) as url:
             yield url

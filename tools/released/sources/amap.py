@@ -14,7 +14,7 @@ from tools.released.sources.reply import RawReply, raw_reply
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import as_wgs84, to_gcj02
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest, judge_status
 
 TIPS: Final = "v3/assistant/inputtips"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tts.errors import ToolError, ToolErrorKind
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 
 JsonObject = dict[str, Any]
 

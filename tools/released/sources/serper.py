@@ -12,7 +12,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest
 
 SEARCH: Final = "search"

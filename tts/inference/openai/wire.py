@@ -18,8 +18,8 @@ import orjson
 from tts.config import OpenAIEngine
 from tts.dialects.hermes_tool_calls import as_plain_chat, wire_schema
 from tts.domain.messages import ImagePart, Message, ProviderFields, TextPart
+from tts.inference.openai.endpoint.accepted_messages import accepted_messages, in_turns
 from tts.inference.openai.endpoint.adaptation import Request
-from tts.inference.openai.endpoint.fitting import fitted, in_turns
 from tts.inference.openai.endpoint.pictures import PictureCache, size_of
 from tts.inference.openai.endpoint.provider_fields import REASONING_FIELDS, without_reasoning
 from tts.inference.openai.endpoint.traits import EndpointTraits
@@ -68,7 +68,7 @@ async def body_for(
         messages = as_plain_chat(request.messages, listed if traits.tools == "text" else ())
     callable_now = bool(request.tools) and traits.tools == "native"
     lists_tools = bool(listed) and traits.tools != "text" and (callable_now or "tool_choice" not in traits.dropped)
-    messages = fitted(messages, traits, lists_tools=lists_tools)
+    messages = accepted_messages(messages, traits, lists_tools=lists_tools)
     writer = _Writer(request, pictures, traits, held)
     chat = await writer.chat(messages)
     joined = traits.alternates or not traits.keeps_system(lists_tools=lists_tools)

@@ -17,8 +17,8 @@ from tts.config import VllmEngine
 from tts.dialects.hermes_tool_calls import calls_in
 from tts.domain.usage import Usage
 from tts.errors import ModelError, boundary
-from tts.inference.conversation import Conversations
 from tts.inference.forcing import forced_calls, turn_schema
+from tts.inference.token_prompts import TokenPrompts
 from tts.inference.vllm.content_pictures import ContentPictures
 from tts.inference.vllm.seam import EngineStats, Generation, Piece, VllmSeam
 from tts.inference.vllm.shared_time import SharedTime
@@ -39,7 +39,7 @@ class VllmModel:
         self._share = share
         self._seam = seam or VllmSeam(config)
         self._gpus = claimed_gpus or self._seam.gpus
-        self._conversations = Conversations(self._seam.tokenizer)
+        self._conversations = TokenPrompts(self._seam.tokenizer)
         self._pictures = ContentPictures()
         self._numbers = itertools.count()
         self._time = SharedTime()

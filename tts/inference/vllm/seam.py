@@ -169,7 +169,7 @@ class VllmSeam:
 
 
 class _ChatTokenizer:
-    """A `tts.inference.conversation.Tokenizer` over the engine's own tokenizer and the model's chat template."""
+    """A `tts.inference.token_prompts.Tokenizer` over the engine's own tokenizer and the model's chat template."""
 
     def __init__(self, tokenizer: Any, config: VllmEngine) -> None:
         self._tokenizer = tokenizer

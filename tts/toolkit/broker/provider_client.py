@@ -13,35 +13,20 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tts.domain.request import RequestContext
-from tts.domain.value import Value
 from tts.errors import FetchError, FetchErrorKind, ToolError, ToolErrorKind
-from tts.net.client import Fetched, SafeClient, retry_after_s
+from tts.net.http_client import Fetched, SafeHttpClient, retry_after_s
 from tts.net.secret import Credential, Secret
-from tts.toolkit.broker.breaker import Breaker, BreakerConfig
+from tts.toolkit.broker.breaker import Breaker
 from tts.toolkit.broker.fair import FairLimiter
 from tts.toolkit.broker.keypool import KeyPool
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore, Rate, StoreError
-
-
-class ProviderPolicy(Value):
-    """How one provider is treated. `quota_rest_s` is how long a key without quota is left alone."""
-
-    per_s: Annotated[float, Field(gt=0)] = 10.0
-    burst: Annotated[float, Field(ge=1)] = 10.0
-    max_running: Annotated[int, Field(ge=1)] = 8
-    max_queued: Annotated[int, Field(ge=0)] = 256
-    timeout_s: Annotated[float, Field(gt=0)] = 10.0
-    retries: Annotated[int, Field(ge=0, le=5)] = 2
-    backoff_s: Annotated[float, Field(gt=0)] = 0.25
-    quota_rest_s: Annotated[float, Field(gt=0)] = 3600.0
-    breaker: BreakerConfig = BreakerConfig()
-
 
 FailureKind = Literal["rate", "quota", "key", "passing", "late", "refused", "not_found"]
 _FAULTS = ("passing", "late")  # the provider's: they count for the breaker and are worth another try
@@ -122,7 +107,7 @@ class ProviderClient:
     def __init__(
         self,
         name: str,
-        client: SafeClient,
+        client: SafeHttpClient,
         store: CacheStore,
         policy: ProviderPolicy,
         *,

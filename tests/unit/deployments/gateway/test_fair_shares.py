@@ -17,7 +17,7 @@ from deployments.cli.keys import command
 from deployments.gateway.auth import Keyring, fingerprint
 from tts.config import AccessConfig, GatewayConfig
 from tts.errors import FetchError
-from tts.net.client import SafeClient
+from tts.net.http_client import SafeHttpClient
 from tts.net.names import NameLookups
 
 
@@ -209,7 +209,7 @@ async def test_a_refusal_does_not_tell_a_name_inside_from_none():
 
     told = set()
     for resolve in (inside, nowhere):
-        client = SafeClient(resolve=resolve)
+        client = SafeHttpClient(resolve=resolve)
         with pytest.raises(FetchError) as refused:
             await client.fetch("http://intranet.example/")
         told.add(refused.value.detail)

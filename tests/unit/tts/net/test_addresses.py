@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tts.errors import FetchError, FetchErrorKind
 from tts.net.addresses import refusal
-from tts.net.client import SafeClient
+from tts.net.http_client import SafeHttpClient
 
 REFUSED = [
     "0.0.0.0",
@@ -121,7 +121,7 @@ TARGETS = [
 @pytest.mark.parametrize("url", TARGETS)
 async def test_no_disguise_helps(url):
     with pytest.raises(FetchError) as caught:
-        await SafeClient().fetch(url)
+        await SafeHttpClient().fetch(url)
     assert caught.value.kind in (FetchErrorKind.REFUSED, FetchErrorKind.BAD_URL, FetchErrorKind.DNS)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tts.config import OpenAIEngine
 from tts.inference.openai.connection import Connection
-from tts.net.client import SafeClient
-from tts.net.policy import FetchPolicy
+from tts.net.fetch_limits import FetchLimits
+from tts.net.http_client import SafeHttpClient
 
 
 class SilentServer:
@@ -43,7 +43,7 @@ async def resolve(host, port):
 
 
 def fetching(server):
-    client = SafeClient(FetchPolicy(allow_hosts=frozenset({f"maps.example.com:{server.port}"})), resolve=resolve)
+    client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({f"maps.example.com:{server.port}"})), resolve=resolve)
     return client.fetch(f"https://maps.example.com:{server.port}/ok")
 
 

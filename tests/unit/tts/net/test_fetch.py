@@ -12,9 +12,9 @@ from support.basics import leftover_tasks
 from support.rude_server import as_json, rude_server
 
 from tts.errors import FetchError, FetchErrorKind
-from tts.net.client import SafeClient, retry_after_s
+from tts.net.fetch_limits import FetchLimits
+from tts.net.http_client import SafeHttpClient, retry_after_s
 from tts.net.inflate import Inflater
-from tts.net.policy import FetchPolicy
 from tts.net.secret import Credential, Scrubber, Secret
 
 KEY = Secret("k3y/with+odd=chars&more")
@@ -28,8 +28,8 @@ async def server():
 
 @pytest.fixture
 async def client(server):
-    policy = FetchPolicy(allow_hosts=frozenset({server.host}), max_bytes=2**20)
-    client = SafeClient(policy, scrubber=Scrubber([KEY]))
+    policy = FetchLimits(allow_hosts=frozenset({server.host}), max_bytes=2**20)
+    client = SafeHttpClient(policy, scrubber=Scrubber([KEY]))
     yield client
     await client.aclose()
 
@@ -113,7 +113,7 @@ async def test_a_private_address_behind_a_public_name_is_refused(server):
         return ["93.184.216.34", "127.0.0.1"]
 
     with pytest.raises(FetchError, match="public internet"):
-        await SafeClient(FetchPolicy(), resolve=rebinding).fetch("http://photos.example.com/a.jpg")
+        await SafeHttpClient(FetchLimits(), resolve=rebinding).fetch("http://photos.example.com/a.jpg")
 
 
 async def test_a_name_is_resolved_once_and_the_connection_goes_to_the_checked_address(server):
@@ -123,8 +123,8 @@ async def test_a_name_is_resolved_once_and_the_connection_goes_to_the_checked_ad
         asked.append(host)
         return ["127.0.0.1"]
 
-    policy = FetchPolicy(allow_hosts=frozenset({f"tiles.example.com:{server.port}"}))
-    client = SafeClient(policy, resolve=resolve)
+    policy = FetchLimits(allow_hosts=frozenset({f"tiles.example.com:{server.port}"}))
+    client = SafeHttpClient(policy, resolve=resolve)
     await client.fetch(f"http://tiles.example.com:{server.port}/ok")
     await client.aclose()
     assert asked == ["tiles.example.com"]
@@ -144,7 +144,7 @@ async def test_tls_is_checked_against_the_name_not_the_address(tmp_path):
     async with rude_server(tls=serving) as server:
         hosts = frozenset({f"maps.example.com:{server.port}", f"other.example.com:{server.port}"})
         trusting = ssl.create_default_context(cafile=str(certificate))
-        client = SafeClient(FetchPolicy(allow_hosts=hosts), resolve=resolve, verify=trusting)
+        client = SafeHttpClient(FetchLimits(allow_hosts=hosts), resolve=resolve, verify=trusting)
         assert (await client.fetch(f"https://maps.example.com:{server.port}/ok")).content == b"fine"
         with pytest.raises(FetchError) as caught:
             await client.fetch(f"https://other.example.com:{server.port}/ok")
@@ -174,7 +174,7 @@ async def test_keys_reach_the_server_and_nothing_else(server, client, credential
 
 async def test_a_key_does_not_follow_to_another_host(client, server):
     async with rude_server() as other:
-        both = SafeClient(FetchPolicy(allow_hosts=frozenset({server.host, other.host})))
+        both = SafeHttpClient(FetchLimits(allow_hosts=frozenset({server.host, other.host})))
         credential = Credential("header", "Authorization", KEY, "Bearer ")
         await both.fetch(f"{server.url}/redirect?to={other.url}/ok", credential=credential)
         await both.fetch(f"{server.url}/redirect?to=/ok", credential=credential)
@@ -187,8 +187,8 @@ async def test_a_key_does_not_follow_to_another_host(client, server):
 
 async def test_the_record_says_what_left(server):
     left = []
-    policy = FetchPolicy(allow_hosts=frozenset({server.host}))
-    client = SafeClient(policy, record=left.append)
+    policy = FetchLimits(allow_hosts=frozenset({server.host}))
+    client = SafeHttpClient(policy, record=left.append)
     await client.fetch(f"{server.url}/echo", method="POST", json={"q": "x"}, request_id="loc_1")
     await client.aclose()
     (sent,) = left

@@ -7,11 +7,12 @@ from support.basics import leftover_tasks, virtual_time
 
 from tts.domain.request import RequestContext
 from tts.errors import FetchError, FetchErrorKind, ToolError, ToolErrorKind
-from tts.net.client import Fetched
+from tts.net.http_client import Fetched
 from tts.net.secret import Scrubber, Secret
 from tts.toolkit.broker.breaker import BreakerConfig
 from tts.toolkit.broker.fair import FairLimiter
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderPolicy, ProviderRequest
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest
+from tts.toolkit.broker.provider_policy import ProviderPolicy
 from tts.toolkit.broker.store import MemoryStore
 
 OK = (200, {})

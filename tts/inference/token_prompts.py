@@ -58,7 +58,7 @@ class _Known:
     token_ids: tuple[int, ...]
 
 
-class Conversations:
+class TokenPrompts:
     """Turns messages into prompts. Remembers the last prompt of each session: losing it costs time, never a token."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:

@@ -22,9 +22,9 @@ import orjson
 
 from tts.domain.outgoing import Outgoing
 from tts.errors import FetchError, FetchErrorKind
+from tts.net.fetch_limits import FetchLimits
 from tts.net.inflate import ACCEPTED, Inflater
 from tts.net.names import resolve_with_system
-from tts.net.policy import FetchPolicy
 from tts.net.secret import Credential, Scrubber
 from tts.net.transport import CREDENTIAL, ON_SEND, Resolve, SafeTransport
 
@@ -56,12 +56,12 @@ class Fetched:
             raise FetchError("the reply is not JSON", kind=FetchErrorKind.BAD_CONTENT) from None
 
 
-class SafeClient:
-    """Fetches from the public internet, and from the hosts its policy names. Safe to share; `aclose()` when done."""
+class SafeHttpClient:
+    """Fetches from the public internet, and from the hosts its limits names. Safe to share; `aclose()` when done."""
 
     def __init__(
         self,
-        policy: FetchPolicy | None = None,
+        limits: FetchLimits | None = None,
         *,
         scrubber: Scrubber | None = None,
         record: Record | None = None,
@@ -70,7 +70,7 @@ class SafeClient:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """`transport` stands in for the network: recorded replies, played back."""
-        self.policy = policy or FetchPolicy()
+        self.limits = limits or FetchLimits()
         self.scrubber = scrubber or Scrubber()
         self.scrubber.guard("httpcore.connection", "httpcore.http11")
         self._record, self._resolve, self._verify = record, resolve, verify
@@ -98,20 +98,20 @@ class SafeClient:
         Args:
             url: absolute; http or https.
             content_types: prefixes (`image/`), one of which the type of the reply must have; any if empty.
-            max_bytes: limit of the body, on the wire and decompressed; else the policy's.
-            timeout_s: for everything together, redirects included; the policy's when absent.
+            max_bytes: limit of the body, on the wire and decompressed; else the limits's.
+            timeout_s: for everything together, redirects included; the limits's when absent.
             request_id: whose request this is, for the outgoing record.
             record: called with each request that goes out, redirects included; else the client's own.
 
         Raises:
             FetchError: always with a `kind`; its text is safe to show.
         """
-        limit_s = min(timeout_s or self.policy.timeout_s, self.policy.timeout_s)
-        request = _built(self.policy, method, url, params, headers, json, content, credential, limit_s)
+        limit_s = min(timeout_s or self.limits.timeout_s, self.limits.timeout_s)
+        request = _built(self.limits, method, url, params, headers, json, content, credential, limit_s)
         note = partial(self._note, record or self._record, request_id)
         try:
             async with asyncio.timeout(limit_s):
-                reply = await self._follow(request, content_types, max_bytes or self.policy.max_bytes, note)
+                reply = await self._follow(request, content_types, max_bytes or self.limits.max_bytes, note)
         except TimeoutError:
             raise FetchError(f"no whole reply within {limit_s:g} s", kind=FetchErrorKind.TIMEOUT) from None
         if not any_status and not 200 <= reply.status < 300:
@@ -131,7 +131,7 @@ class SafeClient:
         max_bytes: int,
         note: Callable[[httpx.Request], None],
     ) -> Fetched:
-        for _ in range(self.policy.max_redirects + 1):
+        for _ in range(self.limits.max_redirects + 1):
             request.extensions[ON_SEND] = partial(note, request)
             response = await self._opened().handle_async_request(request)
             try:
@@ -141,12 +141,12 @@ class SafeClient:
                 return await self._read(request, response, content_types, max_bytes)
             finally:
                 await response.aclose()
-        raise FetchError(f"more than {self.policy.max_redirects} redirects", kind=FetchErrorKind.REDIRECTS)
+        raise FetchError(f"more than {self.limits.max_redirects} redirects", kind=FetchErrorKind.REDIRECTS)
 
     def _next(self, request: httpx.Request, response: httpx.Response) -> httpx.Request:
         """The request a redirect asks for: checked, without key and body on another host, never down to plain HTTP."""
         target = urljoin(str(request.url), response.headers["location"])
-        self.policy.check(target)
+        self.limits.check(target)
         try:
             url = httpx.URL(target)
         except httpx.InvalidURL:
@@ -199,7 +199,7 @@ class SafeClient:
 
     def _opened(self) -> httpx.AsyncBaseTransport:
         if self._transport is None:
-            self._transport = SafeTransport(self.policy, resolve=self._resolve, verify=self._verify)
+            self._transport = SafeTransport(self.limits, resolve=self._resolve, verify=self._verify)
         return self._transport
 
     def _note(self, record: Record | None, request_id: str, request: httpx.Request) -> None:
@@ -239,7 +239,7 @@ def retry_after_s(value: str) -> float | None:
 
 
 def _built(
-    policy: FetchPolicy,
+    limits: FetchLimits,
     method: str,
     url: str,
     params: Mapping[str, str] | None,
@@ -249,9 +249,9 @@ def _built(
     credential: Credential | None,
     limit_s: float,
 ) -> httpx.Request:
-    policy.check(url)
+    limits.check(url)
     all_headers = {"user-agent": USER_AGENT, "accept": "*/*", "accept-encoding": ACCEPTED, **(headers or {})}
-    connect_s = min(policy.connect_timeout_s, limit_s)
+    connect_s = min(limits.connect_timeout_s, limit_s)
     extensions: dict[str, Any] = {
         "timeout": {"connect": connect_s, "read": limit_s, "write": limit_s, "pool": limit_s},
     }

@@ -14,7 +14,7 @@ _LONGEST_URL = 8192
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
-class FetchPolicy(Value):
+class FetchLimits(Value):
     """Limits of one client. `allow_hosts` are `host:port` pairs that may be private: a server the operator named."""
 
     schemes: frozenset[str] = frozenset({"https", "http"})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
 from tts.domain.tooling import ImageRef, ToolCall
-from tts.inference.conversation import Conversations
+from tts.inference.token_prompts import TokenPrompts
 from tts.ports import ToolSchema
 
 END = 999
@@ -54,7 +54,7 @@ def said(*ids, text=""):
 def test_what_the_model_said_is_put_back_as_it_was():
     odd = (70000, 70001, END)  # ids that no text encodes to
     opening = (text_message("system", "s"), Message(role="user", parts=(PHOTO, TextPart(text="where?"))))
-    prompt = Conversations(Letters()).prompt("a/0", (*opening, said(*odd), text_message("user", "go on")), ())
+    prompt = TokenPrompts(Letters()).prompt("a/0", (*opening, said(*odd), text_message("user", "go on")), ())
     ids = prompt.token_ids
     at = ids.index(70000)
     assert ids[at : at + 3] == list(odd)
@@ -64,27 +64,25 @@ def test_what_the_model_said_is_put_back_as_it_was():
 
 
 def test_a_turn_that_was_cut_off_gets_its_end():
-    prompt = Conversations(Letters()).prompt(
-        "a/0", (text_message("user", "x"), said(65), text_message("user", "y")), ()
-    )
+    prompt = TokenPrompts(Letters()).prompt("a/0", (text_message("user", "x"), said(65), text_message("user", "y")), ())
     assert shown(prompt.token_ids) == "user:x<end>|assistant:A<end>|user:y<end>|assistant:"
 
 
 def test_a_message_of_another_engine_is_written_with_its_calls():
     foreign = Message(role="assistant", tool_calls=(ToolCall(id="1", name="look", arguments={"q": "ü"}),))
-    prompt = Conversations(Letters()).prompt("a/0", (text_message("user", "x"), foreign), (LOOK,))
+    prompt = TokenPrompts(Letters()).prompt("a/0", (text_message("user", "x"), foreign), (LOOK,))
     assert '<tool_call>\n{"name": "look", "arguments": {"q": "ü"}}\n</tool_call>' in shown(prompt.token_ids)
 
 
 @pytest.mark.parametrize(("native", "start"), [(True, 'tools=["look"]|'), (False, "system:# Tools")])
 def test_tools_stand_where_the_template_wants_them(native, start):
-    prompt = Conversations(Letters(lists_tools=native)).prompt("a/0", (text_message("user", "x"),), (LOOK,))
+    prompt = TokenPrompts(Letters(lists_tools=native)).prompt("a/0", (text_message("user", "x"),), (LOOK,))
     assert shown(prompt.token_ids).startswith(start)
 
 
 def test_only_what_is_new_is_tokenised_again():
     letters = Letters()
-    conversations = Conversations(letters)
+    conversations = TokenPrompts(letters)
     opening = (text_message("system", "a long system text"), text_message("user", "x"))
     conversations.prompt("a/0", opening, ())
     letters.encoded.clear()
@@ -99,14 +97,14 @@ def test_only_what_is_new_is_tokenised_again():
     forgets=st.booleans(),
 )
 def test_every_prompt_extends_the_one_before_and_what_was_generated(turns, forgets):
-    conversations = Conversations(Letters())
+    conversations = TokenPrompts(Letters())
     messages = (text_message("system", "s"), text_message("user", "where?"))
     before = conversations.prompt("a/0", messages, (LOOK,)).token_ids
     for generated, ended, reply in turns:
         ids = [*generated, END] if ended else generated
         messages = (*messages, said(*ids), text_message("tool", reply))
         if forgets:
-            conversations = Conversations(Letters())
+            conversations = TokenPrompts(Letters())
         prompt = conversations.prompt("a/0", messages, (LOOK,)).token_ids
         assert prompt[: len(before) + len(ids)] == before + ids
         before = prompt

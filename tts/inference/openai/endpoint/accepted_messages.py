@@ -11,7 +11,9 @@ from tts.inference.openai.endpoint.traits import EndpointTraits
 _NO_LONGER_SHOWN = "[a picture was here; this endpoint takes no more pictures]"
 
 
-def fitted(messages: Sequence[Message], traits: EndpointTraits, *, lists_tools: bool = True) -> tuple[Message, ...]:
+def accepted_messages(
+    messages: Sequence[Message], traits: EndpointTraits, *, lists_tools: bool = True
+) -> tuple[Message, ...]:
     """The same conversation under the endpoint's limits; `lists_tools`: the request has tools beside its messages."""
     kept = tuple(messages)
     if traits.max_images is not None:
