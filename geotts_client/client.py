@@ -298,7 +298,7 @@ class _Resumed:
         finally:
             await response.aclose()
         if not self._done:
-            raise httpx.RemoteProtocolError("the stream ended before its end")
+            raise httpx.RemoteProtocolError("the stream of events broke off before the event `done`")
 
     async def _in_time(self, waiting: Awaitable[T]) -> T:
         """The time limit is around the waiting only: nothing may be yielded inside a timeout."""

@@ -75,7 +75,7 @@ def _fetched(request_id: str, url: str, api_key: str | None) -> bytes:
     if reply.is_error:
         kind = reply.headers.get("content-type", "")
         detail = reply.json().get("detail", "") if kind.startswith("application/problem") else reply.text[:200]
-        raise RequestError(f"{url} said {reply.status_code}: {detail}")
+        raise RequestError(f"{url} answered {reply.status_code}: {detail}")
     return reply.content
 
 
@@ -115,7 +115,7 @@ def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, ar
 def _check_identity(entries: dict[str, bytes], root: str | None, signer: str | None) -> None:
     click.echo(f"whole: {len(entries)} files, root hash {root_hash(entries)}")
     if root is not None and root_hash(entries) != root.strip().lower():
-        raise DataError("its root hash is another one: somebody made this bundle anew")
+        raise DataError("its root hash is not the one after --root: this is another bundle, or one that was made again")
     key = signer_of(entries)
     if signer is not None and key != signer:
         raise DataError("another key signed it" if key else "nobody signed it")

@@ -44,11 +44,13 @@ def continued_request_of(
         click.BadParameter: an option that the earlier request has decided already.
     """
     if ANSWER in not_there and len(not_there) > 1:
-        raise click.BadParameter(f"`{ANSWER}` stands alone", param_hint="--not-there")
+        raise click.BadParameter(f"give either `{ANSWER}` or names of places, not both", param_hint="--not-there")
     if fact is not None and len(fact) > MAX_FACT:
         raise click.BadParameter(f"a fact has at most {MAX_FACT} characters", param_hint="--fact")
     if strange := sorted(fields.keys() - _KEPT):
         names = ", ".join("--" + name.replace("_", "-") for name in strange)
-        raise click.BadParameter(f"{names}: is as in the earlier request", param_hint="--continue")
+        raise click.BadParameter(
+            f"{names}: the earlier request decides this; leave it out, or send a new request", param_hint="--continue"
+        )
     rejected: Any = True if list(not_there) == [ANSWER] else tuple(not_there) or None
     return ContinuedRequest(request_id, ContinueOptions(not_there=rejected, fact=fact, **fields), tuple(photos))

@@ -31,7 +31,7 @@ def new(
     geotts keys new archive --concurrent 2 >> keys.txt
     """
     if not name.isprintable() or set(name) & set("# ;"):
-        raise click.BadParameter("use letters without blanks, # and ;")
+        raise click.BadParameter("a name has printable characters only, and no blank, # or ;")
     check_money(cost, cost_per_day, "--cost-per-day")
     key = new_key()
     money = [f"{word}={usd:g}" for word, usd in (("cost", cost), ("cost/day", cost_per_day)) if usd is not None]

@@ -102,7 +102,9 @@ def check(folder: Path, photos: Mapping[str, str]) -> None:
 def convert_cache(source: Path, target: Path) -> None:
     """Read a REVERSE search cache and write it again: tables as tables, SQLite files as SQLite files."""
     if not has_tables(source) and not has_files(source):
-        raise DataError(f"{source} has neither REVERSE's tables nor its SQLite files")
+        raise DataError(
+            f"{source} has neither REVERSE's tables nor its SQLite files: name the folder of its search cache"
+        )
     if has_tables(source):
         write_tables(read_tables(source), target)
     if has_files(source):

@@ -57,11 +57,12 @@ class Admission:
             # by the time the next of them is expected to end
             wait = self._mean_s / max(1, self.in_flight)
             raise Overloaded(
-                f"{self.in_flight} requests are in flight", retry_after_s=min(_LONGEST_WAIT_S, max(1.0, wait))
+                f"the service is full: {self.in_flight} requests are in flight",
+                retry_after_s=min(_LONGEST_WAIT_S, max(1.0, wait)),
             )
         most = caller.max_concurrent or (max(1, self._config.max_in_flight // 2) if caller.name else None)
         if most is not None and self._reading_by[caller.name] >= most:
-            raise TooManyRequests(f"{most} requests of this key are being read", retry_after_s=2.0)
+            raise TooManyRequests(f"{most} requests of this key are being read, which is its limit", retry_after_s=2.0)
         self.reading += 1
         self._reading_by[caller.name] += 1
         try:

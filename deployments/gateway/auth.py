@@ -207,7 +207,7 @@ def _money(number: int, words: Sequence[str], config: AccessConfig) -> dict[str,
 def check_money(request_usd: float | None, day_usd: float | None, whose: str) -> None:
     """Raises ConfigError when a day's money cannot be shared out among requests."""
     if day_usd is not None and (request_usd is None or day_usd < 2 * request_usd):
-        raise ConfigError(f"{whose}: a limit a day needs one a request, of at most half of it")
+        raise ConfigError(f"{whose}: a limit for a day needs a limit for a request too, of at most half the amount")
 
 
 def _limits(number: int, values: Sequence[str]) -> tuple[float | None, int | None]:
@@ -216,7 +216,9 @@ def _limits(number: int, values: Sequence[str]) -> tuple[float | None, int | Non
         per_minute = float(values[0]) if values and values[0] != _NONE_OF_ITS_OWN else None
         concurrent = int(values[1]) if len(values) > 1 else None
     except ValueError:
-        raise ConfigError(f"key {number}: its limits are not numbers") from None
+        raise ConfigError(
+            f"key {number}: its limits must be numbers: requests a minute (or -), and requests at once"
+        ) from None
     if per_minute is not None and not (math.isfinite(per_minute) and per_minute > 0):
         raise ConfigError(f"key {number}: its requests a minute must be a finite number above 0")
     if concurrent is not None and concurrent < 1:

@@ -232,7 +232,10 @@ def _denied(fact: str, reader: ClueReader) -> list[ClaimedPlace]:
 def _joined(hint: str | None, fact: str) -> str:
     joined = f"{hint}\n{fact}" if hint else fact
     if len(joined) > _MOST_HINT:
-        raise _wrong("fact", f"with what you said before it has more than {_MOST_HINT} characters")
+        raise _wrong(
+            "fact",
+            f"with the hint and facts of the earlier request it has more than {_MOST_HINT} characters: shorten it",
+        )
     return joined
 
 

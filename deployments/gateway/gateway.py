@@ -208,7 +208,9 @@ class Gateway:
         """Those of the earlier request, if there is one, and those that were sent."""
         before = continuation.photos if continuation is not None else ()
         if len(before) + len(raw) > MAX_PHOTOS:
-            raise RequestError(f"there are {len(before)} photos already, and at most {MAX_PHOTOS} of one place")
+            raise RequestError(
+                f"the earlier request has {len(before)} photos; {len(raw)} more would be above {MAX_PHOTOS}"
+            )
         return (*before, *(await self.admission.photos(raw, rollouts_started) if raw else ()))
 
     async def _opened(self, request: LocateRequest, meta: RunMeta, arrival: Arrival, *, attended: bool) -> str | None:
@@ -227,7 +229,7 @@ class Gateway:
             except KeyTaken:
                 continue
             if not opened:
-                raise TooManyRequests(f"{most} requests of this key are at work", retry_after_s=2.0)
+                raise TooManyRequests(f"{most} requests of this key are at work, which is its limit", retry_after_s=2.0)
             self._runner.launch(request, meta, asked_at, arrival.rollouts_started, attended=attended)
             return None
 

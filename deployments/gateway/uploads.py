@@ -52,7 +52,7 @@ class Uploads:
             )
         await self.sweep()
         if sum(tenant == caller.name for _, _, tenant in self._ours) >= _MOST:
-            raise TooManyRequests(f"{_MOST} uploads of this key wait to be used", retry_after_s=30.0)
+            raise TooManyRequests(f"{_MOST} uploads of this key wait to be used: use them first", retry_after_s=30.0)
         upload_id, sha256 = f"upl_{secrets.token_hex(16)}", hashlib.sha256(data).hexdigest()
         until = time.time() + KEPT_S
         self._ours.append((until, upload_id, caller.name))

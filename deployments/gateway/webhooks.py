@@ -83,10 +83,10 @@ class WebhookSender:
             parts = urlsplit(url)
             host, port = (parts.hostname or "").lower(), parts.port
         except ValueError:
-            raise WebhookRefused("Webhook-Url is no URL") from None
+            raise WebhookRefused("Webhook-Url is not a URL that can be read") from None
         named = f"{host}:{port}" in self._config.hosts
         if not (named or (parts.scheme == "https" and port in (None, 443) and host in self._config.hosts)):
-            raise WebhookRefused("Webhook-Url: nothing is reported to this host; gateway.webhooks.hosts names those")
+            raise WebhookRefused("Webhook-Url: this host is not allowed; an operator adds it to gateway.webhooks.hosts")
         self._limits().check(url)
         return url
 

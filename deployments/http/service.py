@@ -71,7 +71,7 @@ class Service:
                 f"{caller.name or '-'} money", per_minute=paid / 2 / _MINUTES_A_DAY, burst=max(1, paid // 2)
             )
             if wait_s > 0:
-                raise TooManyRequests("the money of this key for the day is spent", retry_after_s=wait_s)
+                raise TooManyRequests("this key has spent its money for the day", retry_after_s=wait_s)
         return caller
 
     async def exposition(self) -> bytes:

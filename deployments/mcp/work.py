@@ -154,7 +154,9 @@ class McpWork:
             if not name.lower().startswith("https://"):
                 raise RequestError("url: an https URL is needed")
             return await fetch(name)
-        raise RequestError(f"{way}: photos cannot be named so here")
+        raise RequestError(
+            f"{way}: this server takes no photos in this way; the description of the tool names the others"
+        )
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolOutcome:
         """Call one of the map tools. What it cannot answer is a failure in the outcome. Raises NotFound for another."""

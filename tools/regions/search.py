@@ -51,7 +51,9 @@ class RegionSearch:
         if not context.allow_region_search:
             raise no_consent("image_search")
         if box.photo >= len(context.photos):
-            raise ToolError("the pixels of this photo are not here", kind=ToolErrorKind.UNAVAILABLE)
+            raise ToolError(
+                "the pixels of this photo are not at hand: search another one", kind=ToolErrorKind.UNAVAILABLE
+            )
         picture = await asyncio.to_thread(self._prepared, context, box)
         for provider in self._providers[:-1]:
             try:

@@ -25,7 +25,10 @@ class Limiter:
     async def slot(self) -> AsyncIterator[None]:
         """Hold a slot during the block; waits for one. Raises Overloaded where too many wait already."""
         if self._slots.locked() and self.queued >= self._max_queued:
-            raise Overloaded(f"{self.running} running and {self.queued} waiting", retry_after_s=self._retry_after_s)
+            raise Overloaded(
+                f"the queue is full: {self.running} running and {self.queued} waiting",
+                retry_after_s=self._retry_after_s,
+            )
         self.queued += 1
         try:
             await self._slots.acquire()

@@ -41,7 +41,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             if len(entries) > _MOST_ENTRIES or sum(one.file_size for one in entries) > _MOST_BYTES:
-                raise DataError("the bundle is too large")
+                raise DataError(f"the bundle has more than {_MOST_ENTRIES} files or {_MOST_BYTES // 2**20} MiB")
             if any(one.compress_type != zipfile.ZIP_STORED for one in entries):
                 raise DataError("the bundle has compressed entries: it is not canonical")
             found = {one.filename: archive.read(one) for one in entries}

@@ -101,7 +101,7 @@ class AppArgs(Value):
     def _pictures_can_be_fetched(self) -> AppArgs:
         url = self.gateway.public_url
         if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
-            raise ValueError("gateway.public_url is not an http(s) URL")
+            raise ValueError("gateway.public_url is not an http(s) URL, such as https://geotts.example.org")
         if self.tools.serves_regions and url is None:
             raise ValueError(
                 "tools.region_search: serper_lens and serpapi_lens fetch pictures by URL: set gateway.public_url, or "
@@ -255,7 +255,7 @@ class AppArgs(Value):
         if len(members) < 2 or len(set(names)) < len(names):
             raise ValueError("engines: two or more are needed, each with a name of its own")
         if self.engine != members[0].engine:
-            raise ValueError("engines stands in place of engine: leave engine out")
+            raise ValueError("engines takes the place of engine: leave engine out")
         if self.observer is not None:
             raise ValueError("engines: an observer serves one engine; give the one that sees as an engine of its own")
         if any(isinstance(member.engine, VllmEngine) for member in members[1:]):

@@ -31,7 +31,7 @@ class ResizeRule(Value):
     @model_validator(mode="after")
     def _ordered(self) -> ResizeRule:
         if self.min_pixels > self.max_pixels:
-            raise ValueError("min_pixels is above max_pixels")
+            raise ValueError("min_pixels is above max_pixels: lower min_pixels, or raise max_pixels")
         return self
 
     def size(self, width: float, height: float) -> tuple[int, int]:

@@ -134,7 +134,7 @@ def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
             columns.guesses.append(guess.point)
             columns.true.append(truth.point)
     if not columns.n:
-        raise DataError(f"{name} has no rows")
+        raise DataError(f"{name} has no rows to score")
     return _score(columns, name, options)
 
 

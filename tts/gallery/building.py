@@ -27,7 +27,7 @@ def build_gallery(labels: Path, config: GalleryConfig, step: Callable[[int, int]
         DataError: naming the row whose photo or position cannot be read; nothing is written then.
     """
     if config.embeddings is None:
-        raise DataError("a gallery is built with its embeddings in one file")
+        raise DataError("a gallery is built with its embeddings in one file: set gallery.embeddings")
     rows = list(read_rows(labels))
     if not rows:
         raise DataError(f"{labels} has no rows")

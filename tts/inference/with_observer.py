@@ -186,7 +186,7 @@ class ModelWithObserver:
         await _send_usage(meter, send)
         words = split_thought("".join(text))[1].strip()
         if not words:
-            raise ModelError("the observer said nothing")
+            raise ModelError("the observer described nothing: it sent an empty text")
         return words
 
 

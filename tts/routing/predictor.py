@@ -77,7 +77,7 @@ def fit(
         DataError: with fewer than 30 photos, or when nothing but the visual part is known of them.
     """
     if len(parts) < _MIN_RUNS:
-        raise DataError(f"{len(parts)} photos are too few to fit depth; {_MIN_RUNS} are needed")
+        raise DataError(f"{len(parts)} photos are too few to fit depth: record at least {_MIN_RUNS}")
     names = tuple(sorted({name for p in parts for name in p} - set(_NOT_FEATURES)))
     if set(names) <= {"visual"}:
         raise DataError("the runs record nothing but what is pictured; rate them with cues or a probe as well")

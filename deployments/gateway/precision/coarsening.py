@@ -48,7 +48,9 @@ class Coarsening:
             raise _too_fine("within", f"answers are no finer than the {self.precision} here: name countries")
         for name in ("within_km", "max_speed_kmh"):
             if getattr(options, name) is not None:  # a photo of a known place, moved, would find the other
-                raise _too_fine(name, f"answers are no finer than the {self.precision} here: photos are of one place")
+                raise _too_fine(
+                    name, f"answers are no finer than the {self.precision} here: photos of a walk are not taken"
+                )
         ruled_out = [place for place in options.not_there if isinstance(place, ClaimedPlace)]
         for name, places in (("claim", claimed), ("not_there", ruled_out)):
             for number, place in enumerate(places):

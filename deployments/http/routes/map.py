@@ -42,7 +42,9 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
         await gateway.meta(request_id, service.caller(request))
         answer = (await gateway.so_far(request_id)).answer
         if answer is None or answer.point is None:
-            raise NotFound("there is no map: " + ("no answer yet" if answer is None else "the answer names no point"))
+            raise NotFound(
+                "there is no map: " + ("there is no answer yet" if answer is None else "the answer names no point")
+            )
         picture = await maps.draw(answer, view)
         if picture is None:
             return Response(status_code=204, headers=PICTURE_HEADERS)
@@ -55,7 +57,7 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
         meta = await gateway.meta(request_id, service.caller(request))
         run = await gateway.so_far(request_id)
         if run.answer is None:
-            raise NotFound("there is no report: no answer yet")
+            raise NotFound("there is no report: there is no answer yet")
         photo = await gateway.store.file(request_id, meta.photos[0]) if meta.photos else None
         page = await pictures.report(run, photo.data if photo is not None else None)
         named = {"Content-Disposition": f'attachment; filename="{request_id}.html"'}

@@ -45,7 +45,7 @@ def compare(first: Sequence[Record], second: Sequence[Record], names: PlaceNames
     b = {record.sample: record for record in second if not record.failure}
     shared = sorted(a.keys() & b.keys())
     if not shared:
-        raise DataError("the runs share no sample: they need the same data set and --seed")
+        raise DataError("the runs share no sample: record both on the same data set with the same --seed")
     all_samples = {record.sample for record in (*first, *second)}
     one, two = measure([a[s] for s in shared], names), measure([b[s] for s in shared], names)
     rows = [_share(f"acc@{t:g}km %", _hit(one, t), _hit(two, t)) for t in PAPER_KM]

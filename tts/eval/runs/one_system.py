@@ -39,4 +39,4 @@ class OneSystem:
     def _refuse(self) -> None:
         if self._differs:
             name = self._differs.removesuffix("_sha256")
-            raise DataError(f"the service answers with another {name} than before: choose another file for it (--out)")
+            raise DataError(f"the service answers with another {name} than before: record into another file (--out)")

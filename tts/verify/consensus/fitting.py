@@ -44,7 +44,7 @@ def fit(
         DataError: with fewer than 40 runs, which would not hold what they promise.
     """
     if len(spreads) < MIN_RUNS:
-        raise DataError(f"{len(spreads)} runs with an answer are too few to calibrate; {MIN_RUNS} are needed")
+        raise DataError(f"{len(spreads)} runs with an answer are too few to calibrate: record at least {MIN_RUNS}")
     raw = np.stack([spread.vector() for spread in spreads])
     km = np.maximum(np.array(errors_km, dtype=np.float64), FLOOR_KM)
     known = np.where(np.isnan(raw).all(axis=0), 0.0, raw)  # of what is known of no run nothing is learned

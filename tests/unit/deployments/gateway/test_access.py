@@ -202,7 +202,7 @@ async def test_a_key_has_money_for_a_request_and_for_a_day(data_store, tmp_path)
     async with talking_to(an_app(access=access), authorization=f"Bearer {DESK}") as http:
         replies = [await http.post("/locate", **FORM) for _ in range(3)]
         assert [reply.status_code for reply in replies] == [200, 200, 429]
-        assert "the money of this key for the day is spent" in replies[-1].json()["detail"]
+        assert "this key has spent its money for the day" in replies[-1].json()["detail"]
         assert int(replies[-1].headers["retry-after"]) > 3600
         dear = {**FORM, "data": {"n_parallel": "1", "max_cost_usd": "100"}}
         plan = replies[0].json()["answer"]["route"]["plan"]

@@ -247,7 +247,7 @@ async def test_before_the_answer_there_is_no_map(data_store):
     async with talking_to(an_app(ScriptedEngine(turns=3, tokens_per_turn=4, turn_s=30.0))) as http:
         where = (await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})).headers["location"]
         reply = await http.get(f"{where}/map")
-        assert (reply.status_code, reply.json()["detail"]) == (404, "there is no map: no answer yet")
+        assert (reply.status_code, reply.json()["detail"]) == (404, "there is no map: there is no answer yet")
 
 
 async def test_a_map_belongs_to_its_key(data_store, keyed):

@@ -53,7 +53,10 @@ async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_aga
 @virtual_time
 async def test_a_silent_observer_ends_the_rollout_with_its_reason(sign_photo):
     played = await play_with(ModelWithObserver(Recording(ANSWER), Recording("")), DIALECTS["spotagent"], sign_photo)
-    assert (played.end.stop_reason, played.end.error) == (StopReason.FAILED, "model: the observer said nothing")
+    assert (played.end.stop_reason, played.end.error) == (
+        StopReason.FAILED,
+        "model: the observer described nothing: it sent an empty text",
+    )
 
 
 @virtual_time
