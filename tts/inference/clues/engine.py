@@ -83,12 +83,17 @@ class CluesModel:
     def _questions(self, request: ModelRequest, thought: Thought) -> Questions:
         """Siblings whose first calls are to differ divide what all of them would ask, not what each drew by chance.
 
-        With several photos nothing is divided: each rollout may ask only a few questions about all of them.
+        A rollout whose share is empty begins as if it were alone: it would answer at once, and its answer could stop
+        those that still ask. With several photos nothing is divided: each rollout may ask only a few questions about
+        all of them.
         """
         share = SiblingShare(request.sibling, request.siblings) if len(request.photos) == 1 else SiblingShare()
         if share.of > 1:
-            thought = self._think(request, 0.0)
-        return questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader, share)
+            common = self._think(request, 0.0)
+            asked = questions(common.notes, common.leads.mentions, common.belief, request, self._reader, share)
+            if asked.calls or common.notes.turn > 0:
+                return asked
+        return questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
 
     def _think(self, request: ModelRequest, temperature: float | None = None) -> Thought:
         known = notes(request, self._config.temperature if temperature is None else temperature)

@@ -147,7 +147,7 @@ async def test_named_origins_may_call(data_store):
         ("", "needs a key"),
         ("desk secret", "expected `name sha256"),
         ("desk", "expected `name sha256"),
-        (f"desk {fingerprint('a')} many", "not numbers"),
+        (f"desk {fingerprint('a')} many", "must be numbers"),
         (f"desk {fingerprint('a')} 0", "key 1: its requests a minute must be a finite number above 0"),
         (f"desk {fingerprint('a')} -5", "finite number above 0"),
         (f"desk {fingerprint('a')} nan", "finite number above 0"),

@@ -50,7 +50,7 @@ async def test_answers_with_another_prompt_are_no_answers_of_this_run(services, 
         return await (before if len(asked) == 1 else after)(request_id, photo, options)
 
     records = await run_all(path, SAMPLES, OneSystem(changed_in_between))
-    another = "the service answers with another prompt than before: choose another file for it (--out)"
+    another = "the service answers with another prompt than before: record into another file (--out)"
     assert [record.failure for record in records] == ["", another, another]
     assert len(asked) == 2, "it is not asked on"
 
