@@ -59,8 +59,12 @@ def first_calls(model, sign_photo):
 
 
 def test_no_two_siblings_ask_the_same_first(first_calls):
-    asked = [first_calls(i, N, seed=100 + i) for i in range(N)]
+    asked = [first_calls(i, N - 1, seed=100 + i) for i in range(N - 1)]
     assert sum(len(calls) for calls in asked) == len(set.union(*asked)) >= N
+
+
+def test_a_sibling_with_nothing_of_its_own_to_ask_begins_as_if_it_were_alone(first_calls):
+    assert first_calls(50, 100, seed=3) == first_calls(0, 1, seed=3) != set()
 
 
 def test_what_a_sibling_asks_first_does_not_depend_on_its_seed(first_calls):
