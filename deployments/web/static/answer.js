@@ -157,7 +157,7 @@ function photoStrip(photos, live) {
   if (!photos.length) return "";
   return el("div", { class: "photo-strip" }, photos.map((photo, number) => el("button", { type: "button", "aria-haspopup": "dialog",
     "aria-label": `Look at photo ${number + 1} closely`, onclick: () => live.viewer.open(photos, number) },
-  el("img", { src: photo.url, alt: "", class: "photo" }))));
+  el("img", { src: photo.preview, alt: "", class: "photo" }))));
 }
 
 /** How many rollouts stand behind a candidate, in words. */

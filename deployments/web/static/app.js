@@ -209,9 +209,8 @@ async function look(id) {
 
 async function answered(answer, live) {
   live.close(`Answered after ${answer.timing.total_s.toFixed(1)} s.`);
-  const urls = await Promise.all(live.photos.map((photo) => live.pictures.url(photo.sha256).catch(() => null)));
+  const seen = await live.photosShown();
   if (shown?.live !== live) return;
-  const seen = live.photos.map((photo, number) => ({ ...photo, url: urls[number], lines: live.linesOf(number) })).filter((photo) => photo.url);
   showAnswer(answer, live, client, seen);
   if (answer.check) live.tested(answer.check.testing.rollouts);
   showOnMap(answer, live, { client, map, isShown: () => shown?.live === live }).catch(() => live.withoutMap());

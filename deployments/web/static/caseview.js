@@ -1,12 +1,14 @@
 // The case on the page: its title, photos and answers, statements, notes and tags; and the list of all cases.
 
 import { verdictWords } from "./check_result.js";
-import { byId, copy, count, el, fill, release } from "./dom.js";
+import { arrange, byId, copy, count, el, fill, release } from "./dom.js";
 import { stepTold } from "./next_steps.js";
+import { thumbnail } from "./thumbnails.js";
 
 const STANDINGS = { open: "open", holds: "holds", fails: "does not hold" };
 const ENDS = { abstained: "not known", failed: "failed", cancelled: "cancelled", erased: "erased" };
 const PAUSE_MS = 700;
+const HIGH = 88; // pixels: a thumbnail of 44 on a screen with two for one
 
 /** What came of a photo, in words. */
 export function outcomeWords(outcome) {
@@ -21,6 +23,7 @@ export class CaseView {
     [this.client, this.act] = [client, act];
     this.file = null;
     this.thumbs = new Map();
+    this.entries = new Map(); // what is shown of each request, with what it was made of
     byId("case-title").addEventListener("input", () => this.#later({ title: () => byId("case-title").value.trim() }));
     byId("case-notes").addEventListener("input", () => this.#later({ notes: () => byId("case-notes").value }));
     byId("case-tags").addEventListener("input", () => this.#later({ tags: tagsWritten }));
@@ -62,16 +65,41 @@ export class CaseView {
     }
     const until = value.kept_until.slice(0, 10);
     byId("case-kept").textContent = `Kept until ${until}${this.survives ? "" : ", or until the service is restarted"}.`;
-    fill(byId("case-runs"), value.runs.map((run, number) => this.#entry(run, number, current)),
-      waiting.map((feed) => el("li", {}, el("span", { class: "entry waiting-entry" }, this.#thumb(feed.thumb), el("span", {}, feed.title, el("small", { class: "soft" }, feed.id ? "sending …" : "waiting"))))));
+    this.#list(value.runs, waiting, current);
     byId("case-count").textContent = value.runs.length + waiting.length > 1 ? `${value.runs.length + waiting.length} entries.` : "";
   }
 
-  #entry(run, number, current) {
+  /** The entries; only those that changed are made again. */
+  #list(runs, waiting, current) {
+    const before = this.entries;
+    this.entries = new Map();
+    const kept = (key, words, made) => {
+      const known = before.get(key);
+      this.entries.set(key, known?.words === words ? known : { words, item: made() });
+      return this.entries.get(key).item;
+    };
+    arrange(byId("case-runs"), [
+      ...runs.map((run, number) => kept(run.request_id, JSON.stringify([number, run]), () => this.#entry(run, number))),
+      ...waiting.map((feed) => kept(feed, feed.title, () => this.#waiting(feed))),
+    ]);
+    for (const { request_id: id } of runs) {
+      const button = this.entries.get(id).item.querySelector(".entry");
+      if (id === current) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
+  }
+
+  #waiting(feed) {
+    const image = this.#thumb(null);
+    feed.thumb?.then((url) => image.replaceWith(this.#thumb(url)), () => {});
+    return el("li", {}, el("span", { class: "entry waiting-entry" }, image, el("span", {}, feed.title, el("small", { class: "soft" }, "waiting"))));
+  }
+
+  #entry(run, number) {
     const { outcome } = run;
     const words = outcomeWords(outcome);
     const title = run.title || `Photo ${number + 1}`;
-    const button = el("button", { type: "button", class: `entry ${outcome ? outcome.status : "busy"}`, "aria-current": run.request_id === current ? "true" : false, disabled: outcome?.status === "erased",
+    const button = el("button", { type: "button", class: `entry ${outcome ? outcome.status : "busy"}`, disabled: outcome?.status === "erased",
       onclick: () => this.act.select(run.request_id) }, this.#thumbOf(run), el("span", {}, title, el("small", { dir: "auto" }, words)));
     const erase = el("button", { type: "button", class: "small-button", "aria-label": `Erase ${title}`, onclick: () => this.act.eraseRun(run.request_id) }, "Erase");
     return el("li", {}, button, erase);
@@ -85,7 +113,7 @@ export class CaseView {
     const image = this.#thumb(null);
     const sha = run.photos?.[0];
     if (!sha || run.outcome?.status === "erased") return image;
-    if (!this.thumbs.has(run.request_id)) this.thumbs.set(run.request_id, this.client.file(run.request_id, sha).then(smaller));
+    if (!this.thumbs.has(run.request_id)) this.thumbs.set(run.request_id, this.client.file(run.request_id, sha).then((photo) => thumbnail(photo, HIGH)));
     this.thumbs.get(run.request_id).then((url) => url && image.replaceWith(this.#thumb(url)), () => {});
     return image;
   }
@@ -94,6 +122,7 @@ export class CaseView {
   forget() {
     for (const made of this.thumbs.values()) made.then((url) => url && release(url), () => {});
     this.thumbs.clear();
+    this.entries.clear();
   }
 
   #later(fields) {
@@ -153,15 +182,6 @@ export class CaseView {
 }
 
 const tagsWritten = () => [...new Set(byId("case-tags").value.split(",").map((tag) => tag.trim().slice(0, 40)).filter(Boolean))].slice(0, 20);
-
-/** The photo at the size of a thumbnail, so that fifty of them cost little. */
-async function smaller(blob) {
-  const bitmap = await createImageBitmap(blob, { resizeHeight: 88, resizeQuality: "medium" });
-  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
-  canvas.getContext("2d").drawImage(bitmap, 0, 0);
-  bitmap.close();
-  return URL.createObjectURL(await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 }));
-}
 
 /** The list of cases, filtered. */
 export async function listCases(client) {

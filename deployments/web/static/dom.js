@@ -33,6 +33,14 @@ export function fill(made, ...children) {
   return made;
 }
 
+/** The element with these children in this order. What is there already stays as it is, and keeps the focus. */
+export function arrange(made, children) {
+  const wanted = new Set(children);
+  for (const child of [...made.children]) if (!wanted.has(child)) child.remove();
+  children.forEach((child, index) => made.children[index] === child || made.insertBefore(child, made.children[index] ?? null));
+  return made;
+}
+
 /** A share of a whole as a bar. */
 export function bar(share, label) {
   const filled = el("i");

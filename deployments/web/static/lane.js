@@ -2,6 +2,7 @@
 
 import { clean, coordinates, count, cut, el, fill, placeName } from "./dom.js";
 import { linkOf } from "./links.js";
+import { beforePaint } from "./painting.js";
 import { hue } from "./worldmap.js";
 
 const ENDS = {
@@ -46,6 +47,7 @@ export class Lane {
     this.calls = new Map();
     this.said = null;
     this.turns = 0;
+    this.end = 0; // how far the log was scrolled to show its end, pixels
     const title = `lane-${id}`;
     this.badge = el("span", { class: "badge busy" }, "starting");
     this.belief = el("p", { class: "belief" }, el("span", { class: "soft" }, "no hypothesis yet"));
@@ -58,9 +60,16 @@ export class Lane {
   }
 
   take(event) {
-    const stay = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight > 40;
     this.#show(event);
-    if (!stay) this.log.scrollTop = this.log.scrollHeight;
+    beforePaint(this, () => this.#scrolled());
+  }
+
+  /** Go on showing the end, unless a person has scrolled up from it. */
+  #scrolled() {
+    const end = this.log.scrollHeight - this.log.clientHeight;
+    if (this.log.scrollTop < Math.min(this.end, end) - 40) return null;
+    this.end = end;
+    return () => { this.log.scrollTop = end; };
   }
 
   #show(event) {

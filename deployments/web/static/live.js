@@ -126,6 +126,15 @@ export class Live {
     return linesRead(this.lines.filter((line) => (line.box.photo ?? 0) === number));
   }
 
+  /** The photos that can be shown: `url` of the whole photo, `preview` of a small one, and the `lines` read in each. */
+  async photosShown() {
+    const found = this.photos.map(async (photo, number) => {
+      const [url, preview] = await Promise.all([this.pictures.url(photo.sha256), this.pictures.preview(photo.sha256)]);
+      return { ...photo, url, preview, lines: this.linesOf(number) };
+    });
+    return (await Promise.allSettled(found)).flatMap(({ value }) => value ?? []);
+  }
+
   withoutMap() {
     if (this.mapless) return;
     this.mapless = true;

@@ -1,15 +1,19 @@
 // The photos that were chosen, dropped or pasted: bounded, shown small, removable; of one place or each of its own.
 
-import { byId, count, el, release } from "./dom.js";
+import { arrange, byId, count, el, release } from "./dom.js";
+import { thumbnail } from "./thumbnails.js";
 
 const megabytes = (bytes) => (bytes < 2 ** 19 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 2 ** 20).toFixed(1)} MB`);
 const MOST = 200; // what a case holds
+const HIGH = 144; // pixels: a thumbnail of 72 on a screen with two for one
 
 export class Photos {
   /** `complain` tells what was refused. */
   constructor(complain) {
     this.complain = complain;
     this.files = [];
+    this.thumbs = new Map(); // the URL of each file's thumbnail, promised
+    this.items = new Map();
     this.limits = { photos: 8, photo_bytes: 32 * 2 ** 20, body_bytes: 96 * 2 ** 20 };
     const [input, drop] = [byId("photos"), byId("drop")];
     input.addEventListener("change", () => {
@@ -39,10 +43,9 @@ export class Photos {
 
   /** What is asked: `files` of one place each, what to call them, and a picture of the first. */
   places() {
-    const thumbs = [...byId("thumbs").querySelectorAll("li")].map((item) => item.querySelector("img")?.src ?? null);
-    if (this.files.length > 1 && this.#apart()) return this.files.map((file, index) => ({ files: [file], title: `Photo ${index + 1}`, thumb: thumbs[index] }));
+    if (this.files.length > 1 && this.#apart()) return this.files.map((file, index) => ({ files: [file], title: `Photo ${index + 1}`, thumb: this.thumbs.get(file) }));
     const title = this.files.length > 1 ? `${this.files.length} photos of one place` : "Photo";
-    return [{ files: this.files, title, thumb: thumbs[0] }];
+    return [{ files: this.files, title, thumb: this.thumbs.get(this.files[0]) }];
   }
 
   /** Why the photos cannot be looked at together; empty where they can. */
@@ -58,19 +61,25 @@ export class Photos {
 
   #show() {
     const list = byId("thumbs");
-    for (const image of list.querySelectorAll("img")) release(image.src);
-    list.replaceChildren(...this.files.map((file, index) => {
-      const image = el("img", { alt: "", width: "72", height: "72" });
-      image.addEventListener("error", () => image.replaceWith(el("span", { class: "no-preview" }, "no preview")));
-      image.src = URL.createObjectURL(file);
-      return el("li", {}, image, el("span", { class: "name" }, file.name, el("small", { class: "soft" }, megabytes(file.size))),
-        el("button", { type: "button", class: "small-button", "aria-label": `Remove ${file.name}`, onclick: () => this.#remove(index) }, "Remove"));
-    }));
+    arrange(list, this.files.map((file) => this.#item(file)));
     list.hidden = this.files.length === 0;
     list.classList.toggle("many", this.files.length > 4);
     byId("drop").classList.toggle("filled", this.files.length > 0);
     byId("drop-note").textContent = this.files.length ? `${count(this.files.length, "photo")} chosen; add more` : "or several";
     this.#mode();
+  }
+
+  /** The list item of a file, made once. */
+  #item(file) {
+    if (this.items.has(file)) return this.items.get(file);
+    const image = el("img", { alt: "", width: "72", height: "72" });
+    const thumb = thumbnail(file, HIGH);
+    thumb.then((url) => { image.src = url; }, () => image.replaceWith(el("span", { class: "no-preview" }, "no preview")));
+    const item = el("li", {}, image, el("span", { class: "name" }, file.name, el("small", { class: "soft" }, megabytes(file.size))),
+      el("button", { type: "button", class: "small-button", "aria-label": `Remove ${file.name}`, onclick: () => this.#remove(file) }, "Remove"));
+    this.thumbs.set(file, thumb);
+    this.items.set(file, item);
+    return item;
   }
 
   #mode() {
@@ -81,8 +90,11 @@ export class Photos {
     if (why) byId("apart").checked = true;
   }
 
-  #remove(index) {
-    this.files.splice(index, 1);
+  #remove(file) {
+    this.thumbs.get(file).then(release, () => {});
+    this.files = this.files.filter((other) => other !== file);
+    this.thumbs.delete(file);
+    this.items.delete(file);
     this.#show();
     byId("photos").focus();
   }

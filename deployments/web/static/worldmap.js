@@ -4,6 +4,7 @@ import { centreOf } from "./check_result.js";
 import { byId, clean, coordinates, cut, distance, el, fill, placeName } from "./dom.js";
 import { counterpart, linkOf } from "./links.js";
 import { apart } from "./notations.js";
+import { beforePaint } from "./painting.js";
 import "./trusted.js";
 
 const OWN = { name: "Built-in map", url: "tiles/{z}/{x}/{y}.png", attribution: "Natural Earth · GSHHG · GeoNames", max_zoom: 10 };
@@ -32,7 +33,7 @@ export class WorldMap {
   clear() {
     byId("map").hidden = true;
     this.results = 0;
-    this.touched = false;
+    this.touched = this.due = false;
     this.evidence = new Map();
     this.rollouts = new Map();
     for (const group of Object.values(this.groups ?? {})) group.clearLayers();
@@ -45,10 +46,10 @@ export class WorldMap {
     await this.#ready();
     if (this.rollouts.has(rollout)) this.groups.rollouts.removeLayer(this.rollouts.get(rollout));
     this.rollouts.delete(rollout);
-    if (!point) return this.#count();
+    if (!point) return this.#countLater();
     const words = `Rollout ${rollout}: ${name}`;
     this.rollouts.set(rollout, this.#mark("rollouts", point, el("span", { class: `mark ${hue(rollout)}` }, rollout), words, linkOf.rollout(rollout)));
-    this.#show();
+    this.#later();
   }
 
   /** Places that a tool returned. */
@@ -60,7 +61,7 @@ export class WorldMap {
       const link = `${linkOf.call(rollout, callId)} ${linkOf.rollout(rollout)}`;
       this.#mark("tools", point, el("span", { class: `mark small ${hue(rollout)}` }), `${label} (${name}, rollout ${rollout})`, link);
     }
-    this.#count();
+    this.#countLater();
   }
 
   /** The answer with its regions, the candidates and what separates them, and where evidence lies. */
@@ -79,7 +80,7 @@ export class WorldMap {
       pin.bindTooltip(label, { permanent: true, direction: "right", offset: [12, 0], className: "answer-label" });
     }
     this.touched = false;
-    this.#show();
+    this.#later();
   }
 
   /** The map has another size: everything is fitted into it, or its middle stays where a person has moved it. */
@@ -90,6 +91,7 @@ export class WorldMap {
   /** Move to the marker of a link and give it the focus. */
   async pick(link) {
     await this.#ready();
+    if (this.due) this.#show(); // now, not after the map has moved to the marker
     for (const [name, group] of Object.entries(this.groups)) {
       const marker = group.getLayers().find((one) => one.geottsLink?.split(" ").includes(link));
       if (!marker) continue;
@@ -175,9 +177,20 @@ export class WorldMap {
     return made;
   }
 
+  /** Show what was drawn, once for all that is drawn until the next frame. */
+  #later() {
+    byId("map").hidden = false;
+    this.due = true;
+    this.#countLater();
+  }
+
+  #countLater() {
+    beforePaint(this, () => () => (this.due ? this.#show() : this.#count()));
+  }
+
   /** Fit everything that is visible, until a person has moved the map. */
   #show() {
-    byId("map").hidden = false;
+    this.due = false;
     this.map.invalidateSize({ pan: this.touched, animate: false });
     this.#count();
     if (this.touched) return;
