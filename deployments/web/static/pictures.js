@@ -5,7 +5,7 @@ import { drawRegion, thumbnail } from "./thumbnails.js";
 
 const MOST = 60; // thumbnails in all lanes together
 const [WIDE, HIGH] = [160, 120]; // of a thumbnail, as in results.css
-const PREVIEW = 352; // pixels high: a photo beside the answer, on paper and on a screen with two pixels for one
+const PREVIEW = 176; // the height of a photo beside the answer on paper, as in print.css; on the screen it is less
 
 export class Pictures {
   constructor(client) {
@@ -52,7 +52,6 @@ export class Pictures {
   }
 
   async #drawn(canvas, sha256, box) {
-    const dots = Math.min(2, Math.max(1, devicePixelRatio));
-    await drawRegion(canvas, await this.#file(sha256), box, WIDE * dots, HIGH * dots);
+    await drawRegion(canvas, await this.#file(sha256), box, WIDE, HIGH);
   }
 }

@@ -42,6 +42,7 @@ export class Viewer {
       else return;
       event.preventDefault();
     });
+    byId("viewer").addEventListener("close", () => byId("viewer-sheet").replaceChildren()); // the browser may forget the photo
     addEventListener("resize", () => byId("viewer").open && this.#draw());
   }
 

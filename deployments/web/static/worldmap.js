@@ -5,6 +5,7 @@ import { byId, clean, coordinates, cut, distance, el, fill, placeName } from "./
 import { counterpart, linkOf } from "./links.js";
 import { apart } from "./notations.js";
 import { beforePaint } from "./painting.js";
+import { drawnTiles, tilesWithoutData } from "./tiles.js";
 import "./trusted.js";
 
 const OWN = { name: "Built-in map", url: "tiles/{z}/{x}/{y}.png", attribution: "Natural Earth · GSHHG · GeoNames", max_zoom: 10 };
@@ -213,6 +214,7 @@ export class WorldMap {
     await Promise.all([import("./leaflet.js"), styled]);
     const L = this.L = globalThis.L.noConflict();
     this.Tiles = tilesWithoutData(L);
+    this.OwnTiles = drawnTiles(L, this.Tiles);
     const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.map = L.map(byId("map-view"), { attributionControl: false, zoomAnimation: !quiet, fadeAnimation: !quiet, worldCopyJump: true, minZoom: 1, maxZoom: ENLARGED }).setView([25, 5], 2);
     this.map.on("layeradd", () => { // Leaflet makes the drawing with its first line, without a name
@@ -241,7 +243,7 @@ export class WorldMap {
     const url = own ? new URL(source.url, document.baseURI).href.replaceAll("%7B", "{").replaceAll("%7D", "}") : source.url;
     const maxZoom = own ? ENLARGED : source.max_zoom;
     this.map.setMaxZoom(maxZoom);
-    this.tiles = new this.Tiles(url, { maxNativeZoom: source.max_zoom, maxZoom, referrerPolicy: own ? false : "origin" }).addTo(this.map);
+    this.tiles = new (own ? this.OwnTiles : this.Tiles)(url, { maxNativeZoom: source.max_zoom, maxZoom, referrerPolicy: own ? false : "origin" }).addTo(this.map);
     byId("map-sources").textContent = `map: ${source.attribution}`;
   }
 
@@ -275,24 +277,3 @@ export class WorldMap {
 
 /** Whether the answer is the best place outside of what was claimed, so that one mark stands for both. */
 const isAlternative = (answer) => Boolean(answer.check?.alternative) && apart(answer, answer.check.alternative) < SAME_KM;
-
-/** Leaflet stops a tile by giving it an empty picture as a data: URL, which the policy of the page refuses. */
-function tilesWithoutData(L) {
-  return L.TileLayer.extend({
-    _removeTile(key) {
-      this._tiles[key]?.el.removeAttribute("src");
-      return L.GridLayer.prototype._removeTile.call(this, key);
-    },
-    _abortLoading() {
-      for (const [key, { el: tile, coords }] of Object.entries(this._tiles)) {
-        if (coords.z === this._tileZoom) continue;
-        tile.onload = tile.onerror = L.Util.falseFn;
-        if (tile.complete) continue;
-        tile.removeAttribute("src");
-        tile.remove();
-        delete this._tiles[key];
-        this.fire("tileabort", { tile, coords });
-      }
-    },
-  });
-}
