@@ -209,4 +209,5 @@ def _summary(case: Case) -> CaseSummary:
         runs=len(case.runs),
         running=sum(run.outcome is None for run in case.runs),
         places=_places(case)[:5],
+        entries=tuple(run.title for run in case.runs if run.title)[:5],
     )

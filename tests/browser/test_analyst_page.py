@@ -31,12 +31,16 @@ async def test_the_answer_is_on_a_map_that_is_used_with_pointer_and_keyboard(pag
     assert await page.js("document.querySelectorAll('#map .region').length") == 2
     assert await text_of(page, ".leaflet-control-scale-line")
     assert "geo:46.19" in await page.js("document.querySelector('.notations').textContent")
-    await page.js("document.querySelector('.lane').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))")
+    found = await page.js(
+        "document.querySelector('.box.for').dataset.link.match(/rollout-\\d+/)[0]"
+    )  # not one that was stopped
+    lane = f"document.querySelector('.lane[data-link={found}]')"
+    await page.js(f"{lane}.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}}))")
     linked = await page.js("[...document.querySelectorAll('.linked')].map((one) => one.dataset.link)")
-    assert len([link for link in linked if "rollout-0" in link]) > 1  # the lane, its marker, its evidence
-    await page.js("document.querySelector('#map [data-link~=\"rollout-0\"]').focus()")
+    assert len([link for link in linked if found in link]) > 1  # the lane, its marker, its evidence
+    await page.js(f"document.querySelector('#map [data-link~={found}]').focus()")
     assert await page.js("document.activeElement.getAttribute('aria-label')") == (
-        "Rollout 0: Bellinzona, Ticino, Switzerland"
+        f"Rollout {found.removeprefix('rollout-')}: Bellinzona, Ticino, Switzerland"
     )
     await page.press("Enter", 13, "\r")
     assert await page.js("!document.getElementById('map').contains(document.activeElement)")
@@ -301,3 +305,34 @@ async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
     found |= await violations(page, axe)
     page.complaints.clear()  # a refused photo is an error in the console
     assert found == set()
+
+
+async def test_a_case_without_a_title_is_called_by_what_was_found_in_it(page):
+    await locate(page, TOWN)
+    await page.until("!document.getElementById('go').disabled")
+    assert (await entries(page))[0].startswith("town-sign-latin.jpg")
+    await page.until("document.getElementById('case-title').placeholder.includes('Bellinzona')")
+    await page.js("location.hash = '#cases'")
+    await page.until("document.querySelectorAll('#cases-list li').length")
+    assert "Bellinzona" in await text_of(page, "#cases-list li a")
+    assert "Untitled" not in await text_of(page, "#cases-list li")
+
+
+async def test_what_was_stopped_early_is_told_with_how_the_answer_was_made(service, page):
+    await locate(page, TOWN, depth="deep")
+    undone = await page.js("""(async () => {
+      const { showAnswer } = await import(new URL('web/answer.js', document.baseURI));
+      const id = location.hash.split('/')[1];
+      const { answer } = await (await fetch('locate/' + id)).json();
+      answer.undone = ['rollout 0 stopped early, after 0 turns: the others already agreed',
+        'rollout 1 failed after 2 turns'];
+      const live = { pictures: { request: id }, lanes: new Map(), left: null, laneOf: () => null,
+        placesOf: () => [], photos: [], map: {}, viewer: {} };
+      showAnswer(answer, live, {}, []);
+      const made = document.querySelector('.provenance');
+      const inside = made.textContent.includes('stopped early');
+      made.remove();
+      const rest = document.getElementById('answer').textContent;
+      return [inside, rest.includes('stopped early'), rest.includes('Rollout 1 failed after 2 turns.')];
+    })()""")
+    assert undone == [True, False, True]

@@ -73,7 +73,7 @@ class Case(CaseDraft):
 
 
 class CaseSummary(Value):
-    """A case in a list."""
+    """A case in a list: the first five `places` that were found, and `entries`, the titles of its first requests."""
 
     case_id: str
     title: str
@@ -82,6 +82,7 @@ class CaseSummary(Value):
     runs: int
     running: int
     places: tuple[str, ...]
+    entries: tuple[str, ...] = ()
 
 
 class CaseList(Value):

@@ -143,13 +143,16 @@ function eachPhoto(answer) {
   return [el("h3", {}, "Each photo alone"), remark, el("ol", { class: "candidates each-photo" }, rows)];
 }
 
+/** Of what was not done, only failures are told at once; the rest is under "How it was made". */
+const isFailure = (undone) => /^rollout \d+ failed/.test(undone);
+
 function warnings(answer) {
   const told = [...answer.warnings, STOPS[answer.stop_reason] ?? ""];
   for (const claim of answer.file_claims ?? []) {
     if (claim.point) told.push(`The metadata of the file says ${coordinates(claim.point)}. This was not used.`);
   }
   const shown = (words, kind) => el("p", { class: `note ${kind}`, dir: "auto" }, cut(words, 1000));
-  return [told.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.map((what) => shown(sentence(what), "small"))];
+  return [told.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.filter(isFailure).map((what) => shown(sentence(what), "small"))];
 }
 
 /** The photos, small; each opens in the viewer. */
@@ -201,6 +204,7 @@ function provenance(answer) {
   const rows = [
     ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "turn")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens${answer.usage.cost_usd ? `, $${answer.usage.cost_usd.toFixed(4)}` : ""}`],
     ["rollouts", `${answer.n.asked} requested, ${answer.n.planned} planned, ${answer.n.run} started, ${answer.n.answered} answered`],
+    ["not done", answer.undone.map(sentence).join(" ")],
     ["radii", answer.radius_km ? `p50 ${distance(answer.radius_km.p50)}, p90 ${distance(answer.radius_km.p90)}` : ""],
     ["depth", answer.route ? `${answer.route.plan.depth}: ${answer.route.plan.reason}` : ""],
     ["budget", answer.budget ? budgetWords(answer.budget) : ""],

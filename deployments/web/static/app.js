@@ -143,6 +143,7 @@ async function locateAll(feeds) {
     });
     queue = queue.filter((other) => other !== feed && !other.cancelled);
     if (!queue.length) free();
+    showCase();
     if (caseView.file) await caseView.file.refresh().catch(() => {});
     showCase();
   }

@@ -1,14 +1,14 @@
 // The case on the page: its title, photos and answers, statements, notes and tags; and the list of all cases.
 
 import { verdictWords } from "./check_result.js";
-import { arrange, byId, copy, count, el, fill, release } from "./dom.js";
+import { arrange, byId, clean, copy, count, el, fill, release } from "./dom.js";
 import { stepTold } from "./next_steps.js";
 import { thumbnail } from "./thumbnails.js";
 
 const STANDINGS = { open: "open", holds: "holds", fails: "does not hold" };
 const ENDS = { abstained: "not known", failed: "failed", cancelled: "cancelled", erased: "erased" };
 const PAUSE_MS = 700;
-const HIGH = 88; // pixels: a thumbnail of 44 on a screen with two for one
+const HIGH = 44; // of a thumbnail, as in case.css
 
 /** What came of a photo, in words. */
 export function outcomeWords(outcome) {
@@ -16,6 +16,9 @@ export function outcomeWords(outcome) {
   if (outcome.verdict) return `${verdictWords(outcome.verdict)}${outcome.place ? ` · found: ${outcome.place}` : ""}`;
   return outcome.status === "done" ? outcome.place || "an unnamed place" : ENDS[outcome.status];
 }
+
+/** What a case is called: its title, else the first place that was found, else what its first photo is called. */
+const nameOf = ({ title, places, entries }) => title || places[0] || entries[0] || "Untitled case";
 
 export class CaseView {
   /** `act` has what the person can ask for: select(entry), eraseRun(id), eraseCase(), check(words). */
@@ -63,6 +66,7 @@ export class CaseView {
       this.#showClaims();
       this.#asked(false);
     }
+    byId("case-title").placeholder = clean(nameOf({ title: "", places: value.runs.map((run) => run.outcome?.place).filter(Boolean), entries: value.runs.map((run) => run.title) }));
     const until = value.kept_until.slice(0, 10);
     byId("case-kept").textContent = `Kept until ${until}${this.survives ? "" : ", or until the service is restarted"}.`;
     this.#list(value.runs, waiting, current);
@@ -187,7 +191,7 @@ const tagsWritten = () => [...new Set(byId("case-tags").value.split(",").map((ta
 export async function listCases(client) {
   const words = byId("cases-words").value.trim();
   const { cases } = await client.json(`cases?${new URLSearchParams({ q: words })}`);
-  fill(byId("cases-list"), cases.map((one) => el("li", {}, el("a", { href: `#${one.case_id}` }, one.title || "Untitled case"),
+  fill(byId("cases-list"), cases.map((one) => el("li", {}, el("a", { href: `#${one.case_id}` }, nameOf(one)),
     el("span", { class: "soft small" }, ` ${one.changed_at.slice(0, 16).replace("T", " ")} UTC · ${count(one.runs, "answer")}${one.running ? `, ${one.running} at work` : ""}`),
     one.tags.map((tag) => [" ", el("button", { type: "button", class: "tag", onclick: () => { byId("cases-words").value = tag; listCases(client); } }, tag)]),
     one.places.length ? el("p", { class: "small", dir: "auto" }, one.places.join(" · ")) : "")));

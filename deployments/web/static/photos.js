@@ -5,7 +5,7 @@ import { thumbnail } from "./thumbnails.js";
 
 const megabytes = (bytes) => (bytes < 2 ** 19 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 2 ** 20).toFixed(1)} MB`);
 const MOST = 200; // what a case holds
-const HIGH = 144; // pixels: a thumbnail of 72 on a screen with two for one
+const HIGH = 72; // of a thumbnail, as in page.css
 
 export class Photos {
   /** `complain` tells what was refused. */
@@ -43,8 +43,8 @@ export class Photos {
 
   /** What is asked: `files` of one place each, what to call them, and a picture of the first. */
   places() {
-    if (this.files.length > 1 && this.#apart()) return this.files.map((file, index) => ({ files: [file], title: `Photo ${index + 1}`, thumb: this.thumbs.get(file) }));
-    const title = this.files.length > 1 ? `${this.files.length} photos of one place` : "Photo";
+    if (this.files.length > 1 && this.#apart()) return this.files.map((file, index) => ({ files: [file], title: file.name.slice(0, 200) || `Photo ${index + 1}`, thumb: this.thumbs.get(file) }));
+    const title = this.files.length > 1 ? `${this.files.length} photos of one place` : this.files[0].name.slice(0, 200) || "Photo";
     return [{ files: this.files, title, thumb: this.thumbs.get(this.files[0]) }];
   }
 

@@ -106,6 +106,14 @@ async def test_the_list_is_filtered_by_words_and_tags(http):
     assert await titles(tag="nig") == []
 
 
+async def test_the_list_says_what_is_in_a_case_without_a_title(http):
+    where, _ = await with_a_photo(http)
+    await http.get(where)
+    (case,) = (await http.get("/cases")).json()["cases"]
+    assert case["entries"] == ["Photo 1"]
+    assert any("France" in place for place in case["places"])
+
+
 async def test_erasing_a_case_erases_its_photos_everywhere(http):
     where, request_id = await with_a_photo(http)
     photo = (await http.get(f"/locate/{request_id}/events", headers={"Accept": "application/x-ndjson"})).text
