@@ -63,8 +63,8 @@ def _ask(method: str, url: str, key: str | None, body: dict[str, Any] | None = N
         states: dict[str, Any] = reply.json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise ConfigError(
-            f"no GeoTTS service answers at {url} ({type(error).__name__}): start one with `geotts serve`, or name another "
-            "with --url"
+            f"no GeoTTS service answers at {url} ({type(error).__name__}): start one with `geotts serve`, or name "
+            "another with --url"
         ) from error
     if reply.is_error:
         raise RequestError(str(states.get("detail") or f"{url} answered {reply.status_code}"))
