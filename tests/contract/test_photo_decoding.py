@@ -154,10 +154,15 @@ async def test_a_photo_sent_as_it_dies_with_nothing_to_do_is_read_by_the_next(pr
 
 
 async def test_a_photo_that_takes_too_long_is_refused(process, monkeypatch):
-    monkeypatch.setattr("deployments.gateway.photos.process._LONGEST_S", 0.1)
-    children()[0].send_signal(signal.SIGSTOP)
+    monkeypatch.setattr("deployments.gateway.photos.process._LONGEST_S", 0.0)
     with pytest.raises(PhotoError, match="decoding it failed"):
         await process.clean(SMALL[0])
+
+
+async def test_a_photo_sent_to_a_process_that_stands_still_is_read_by_the_next(process, monkeypatch):
+    monkeypatch.setattr("deployments.gateway.photos.process._LONGEST_S", 0.5)
+    children()[0].send_signal(signal.SIGSTOP)
+    assert told(await process.clean(SMALL[0])) == told(load_photo(SMALL[0]))
 
 
 async def test_whoever_leaves_does_not_mix_up_the_answers(process):

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import cast
 
 import orjson
+import psutil
 
 from deployments.gateway.photos.worker import ANSWER, QUESTION
 from tts.aio import cancel_and_wait, spawn
@@ -22,6 +23,7 @@ from tts.errors import PhotoError
 _log = logging.getLogger("geotts.photos")
 _LONGEST_S = 10.0  # for one small photo, which takes some 4 ms
 _READY_S = 60.0
+_AT_WORK = 0.2  # share of that time on the processor from which it is the photo that takes long
 
 
 class _ProcessDied(Exception):
@@ -94,6 +96,7 @@ class _Child(asyncio.Protocol):
         self._limit = self._loop.call_later(_READY_S, self._process.kill)
         self._read = bytearray()
         self._over = asyncio.Event()
+        self._worked_before_s = 0.0
         self._too_slow = False
 
     @property
@@ -165,11 +168,20 @@ class _Child(asyncio.Protocol):
                 answer.set_result(None)
 
     def _watch(self) -> None:
+        self._worked_before_s = self._worked_s()
         self._limit = self._loop.call_later(_LONGEST_S, self._give_up)
 
     def _give_up(self) -> None:
-        self._too_slow = True
+        """End a process that stands still or takes too long. Only the second is the fault of its photo."""
+        self._too_slow = self._worked_s() - self._worked_before_s >= _AT_WORK * _LONGEST_S
         self._process.kill()
+
+    def _worked_s(self) -> float:
+        """Seconds on the processor so far; 0 when it is gone."""
+        with suppress(psutil.Error):
+            times = psutil.Process(self._process.pid).cpu_times()
+            return times.user + times.system
+        return 0.0
 
 
 def _damaged() -> PhotoError:
