@@ -17,7 +17,7 @@ from tts.eval.calibrating import Case, judged, thinned
 from tts.eval.metrics.intervals import Interval, paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
-from tts.verify.consensus.fitting import fit
+from tts.verify.consensus.radius_fitting import fit
 from tts.verify.evidence.world import World
 
 _N, _DRAWS = 2, 3

@@ -21,7 +21,7 @@ from tts.eval.metrics.medoid import medoid_of
 from tts.eval.metrics.regions import KnownArea, region_figures
 from tts.eval.panel import Panel, panels_from_logs
 from tts.eval.parsers import ParserName
-from tts.verify.consensus.fitting import fit
+from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.reliability import Reliability, from_agreement, from_labels
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge

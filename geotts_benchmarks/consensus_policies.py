@@ -21,7 +21,7 @@ from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.dependence import dependence_of
-from tts.verify.consensus.fitting import fit
+from tts.verify.consensus.radius_fitting import fit
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 

@@ -30,7 +30,7 @@ from tts.eval.metrics.names import PlaceNames
 from tts.eval.runs.record import Record
 from tts.geodata.countries import Countries
 from tts.routing.depth_router import NO_PRICE
-from tts.verify.consensus.fitting import MIN_RUNS
+from tts.verify.consensus.radius_fitting import MIN_RUNS
 
 EXIT_FAILED, EXIT_FAULTS, EXIT_INTERRUPTED = 1, 3, 130
 _STDOUT = TextConsole()

@@ -14,7 +14,7 @@ from tts.config import AppArgs
 from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned, with_regions
 from tts.eval.sources import reliability_from
 from tts.verify.consensus.calibration import Calibration, load
-from tts.verify.consensus.fitting import MIN_RUNS, fit
+from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.consensus.region_fitting import MIN_CASES
 
 

@@ -28,8 +28,8 @@ from tts.eval.runs.record import read_records
 from tts.eval.synthetic.families import DEVELOPMENT, generate
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
-from tts.verify.consensus.fitting import fit
 from tts.verify.consensus.peaks import peaks_of
+from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.region_fitting import RegionCase, fit_regions
 from tts.verify.consensus.regions import regions_of
 from tts.verify.consensus.spread_features import Spread

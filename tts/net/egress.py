@@ -1,4 +1,5 @@
-"""Records what left this process, by request. The transports write the records for every HTTP client of GeoTTS.
+"""Records what left this process, by request. The connections of engines write them; tools have
+`tts.toolkit.broker.outgoing_log`.
 
 A record is made when the bytes are sent, so it exists even if the request then fails. Another process passes on its
 records (`deployments.serve.envelope`); the pipeline takes all of it when a request ends

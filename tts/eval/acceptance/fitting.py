@@ -14,8 +14,8 @@ from tts.domain.value import Value
 from tts.eval.calibrating import Case, Held, held_out, judged, mean_of, thinned, with_regions
 from tts.eval.runs.record import Record
 from tts.verify.consensus.calibration_in_use import calibration_in_use
-from tts.verify.consensus.fitting import MIN_RUNS, fit
 from tts.verify.consensus.installed_calibrations import install, installed
+from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.evidence.world import World
 
 _SPLITS = 20

@@ -1,4 +1,4 @@
-"""Calibrated radii and probabilities: fitted on recorded runs (`tts.verify.consensus.fitting`), checked on other runs.
+"""Calibrated radii and probabilities, checked on other runs. `tts.verify.consensus.radius_fitting` fits them.
 
 Two regressions on the features of `Spread` put verdicts in order: one by how far off they typically are, one by how far
 off the worst of them are (agreement within 25 km tells the first, agreement within 750 km the second). Along the first

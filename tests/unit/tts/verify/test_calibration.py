@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tts.errors import DataError
 from tts.verify.consensus.calibration import load, shipped
-from tts.verify.consensus.fitting import MIN_RUNS, fit
+from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.consensus.spread_features import Spread
 
 NEUTRAL = dict.fromkeys(Spread.model_fields, 0.5)
