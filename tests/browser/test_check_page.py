@@ -162,7 +162,9 @@ async def failing(group):
 @pytest.mark.parametrize(
     ("step", "text"), [("again-fact", "in the south"), ("again-claim", "Lugano"), ("not-there-0", None)]
 )
-async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(service, page, monkeypatch, step, text):
+async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(
+    service, page, axe, monkeypatch, step, text
+):
     await locate(page, TOWN)
     await page.until(FREE)
     monkeypatch.setattr(service[1], "start", refuse)
@@ -183,6 +185,8 @@ async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(se
     if text:
         assert await page.js(f"document.getElementById('{step}').value") == text
         assert await page.js(f"document.getElementById('{step}').getAttribute('aria-invalid')") == "true"
+    assert await violations(page, axe) == set()
+    await page.js(f"document.getElementById('{step}').focus()")
     monkeypatch.undo()
     await page.press(*ENTER)  # what was written is still there
     await page.until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length == 2")
