@@ -76,7 +76,7 @@ async def test_photos_of_two_places_are_told_above_everything_else(data_store, t
         assert first.startswith(
             "These photos cannot be of the same place: photo 1 says Bellinzona (Switzerland), photo 2"
         )
-        assert await text_of(tab, "#answer-title") == "These photos are not of the same place"
+        assert await text_of(tab, "#answer-title") == "These photos do not fit one place"
         rows = await text_of(tab, ".each-photo")
         assert "Photo 1: Bellinzona" in rows
         assert "Photo 2: Zaozhuang" in rows

@@ -29,6 +29,8 @@ from tts.geodata.names import LETTER, script_of
 
 TEXT_IS_IN = "the text is in "
 """How the clue's reason begins; the languages follow."""
+UNCLEAR_LANGUAGE = "no single language"
+"""What follows where no language explains the lines."""
 
 _FLOOR = 1e-8  # share of a word that a language's list does not have
 _DEPENDENCE = 0.4  # n words of a line count as n to the power of one minus this
@@ -117,7 +119,7 @@ class LanguageReader:
         return Clue(
             kind=ClueKind.LANGUAGE,
             quote=clearest.text[:120],
-            why=f"{TEXT_IS_IN}{joined(named, 'or') if named else 'no single language'}",
+            why=f"{TEXT_IS_IN}{joined(named, 'or') if named else UNCLEAR_LANGUAGE}",
             weights=dict(zip(self._countries.names, weights, strict=True)),
             other=-_TOTAL_CAP,
             regions=regions,

@@ -23,7 +23,7 @@ def headline(answer: Answer) -> Html:
         coarse = f"The evidence only supports {known}." if known else "Nothing in the photo supports a place."
         title = "It is not known where this is"
         if answer.per_photo:
-            title, coarse = "These photos are not of the same place", "Each photo has its own answer below."
+            title, coarse = "These photos do not fit one place", "What each photo says by itself is listed below."
         elif any(candidate.outside for candidate in answer.candidates):
             title, coarse = "The photo does not fit the area you gave", "Nothing supports a place inside that area."
         return el("header", el("h1", title), el("p", coarse, class_="where"))

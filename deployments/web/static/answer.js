@@ -79,7 +79,7 @@ function headline(answer) {
     : el("h2", { id: "answer-title", tabindex: "-1", dir: "auto" }, words));
   const name = placeName(answer);
   if ((answer.per_photo ?? []).length) {
-    return el("header", {}, title("These photos are not of the same place"), el("p", { class: "lead" }, "Each photo has its own answer."));
+    return el("header", {}, title("These photos do not fit one place"), el("p", { class: "lead" }, "What each photo says by itself is listed below."));
   }
   if (answer.candidates.some((one) => one.outside)) {
     return el("header", {}, title("The photo does not fit the area you gave"),

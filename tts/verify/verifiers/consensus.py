@@ -32,7 +32,7 @@ from tts.verify.evidence.hint_check import check_hint, with_hint
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, read_belief
-from tts.verify.evidence.several_photos import OnePhoto, apart_verdict, photos_apart
+from tts.verify.evidence.several_photos import Apart, apart_verdict, photos_apart
 from tts.verify.evidence.world import World
 from tts.verify.model.adjudication import Adjudication
 from tts.verify.model.model_verdict import verdict_of_model
@@ -46,7 +46,7 @@ _AT_ONCE_CHARS = 100_000  # a verdict on less takes some milliseconds: going to 
 class Judgement:
     """Everything between trajectories and verdict; calibration is fitted on it. Without votes there are no clusters.
 
-    `outside` is set when nothing in the caller's area is answered, `apart` when the photos cannot be of one place:
+    `outside` is set when nothing in the caller's area is answered, `apart` when the photos are not of one place:
     then there are no clusters either. `rejected` is a place that the caller ruled out and something points to. `read`
     is what the photo says without the caller, where he said something.
     `lines` is the belief from what the rollouts state that they read, inside the caller's area.
@@ -57,7 +57,7 @@ class Judgement:
     clusters: tuple[Cluster, ...]
     spread: Spread | None
     outside: Outside | None = None
-    apart: tuple[OnePhoto, ...] = ()
+    apart: Apart | None = None
     read: ReadBelief | None = None
     rejected: Rejected | None = None
     lines: Belief | None = None
@@ -121,8 +121,8 @@ class ConsensusVerifier:
 
     def _decide(self, request: VerifyRequest, judged: Judgement) -> Verdict:
         target, within = request.options.target_radius_km, request.options.within
-        if judged.apart:
-            return self._apart(judged, target)
+        if judged.apart is not None:
+            return self._apart(judged.apart, target)
         if judged.outside is not None and within is not None:
             outside = judged.outside
             found = self._verdict(outside.clusters, judged.ledgers, outside.spread, target) if outside.spread else None
@@ -152,10 +152,10 @@ class ConsensusVerifier:
             lines=lines,
         )
 
-    def _apart(self, judged: Judgement, target_km: float) -> Verdict:
+    def _apart(self, apart: Apart, target_km: float) -> Verdict:
         """Each photo goes the whole way from its ledger to a verdict by itself."""
         answers = []
-        for one in judged.apart:
+        for one in apart.photos:
             alone = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
             ledgers = alone.ledgers
             found = (
@@ -165,7 +165,7 @@ class ConsensusVerifier:
             )
             answers.append(photo_answer(one.number, found))
         blank = abstention((), target_km, self._world)
-        return apart_verdict(answers, [one.read for one in judged.apart], blank)
+        return apart_verdict(answers, [one.read for one in apart.photos], blank, apart.why)
 
     def _answering_the_caller(self, request: VerifyRequest, judged: Judgement, verdict: Verdict) -> Verdict:
         """With what became of the hint, and of the places that were ruled out."""

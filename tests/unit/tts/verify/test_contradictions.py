@@ -118,6 +118,21 @@ async def test_photos_that_can_not_be_of_one_place(post, photos, sentence):
         assert one["country"] in sentence
 
 
+@pytest.mark.parametrize(
+    ("photos", "sentence"),
+    [
+        ((ARABIC, CHINESE), "photo 1 has text in Arabic, photo 2 says Zaozhuang (China)."),
+        ((TOWN, KOREAN), "photo 1 says Bellinzona (Switzerland), photo 2 points to South Korea."),
+    ],
+)
+async def test_a_word_in_a_script_that_is_not_written_there_leaves_no_sure_answer(post, photos, sentence):
+    """It says too little for an answer of its own, or for a proof, and enough to speak against one place."""
+    answer = await post(photos)
+    (told,) = answer["contradictions"]
+    assert told == {"about": "photos", "text": f"These photos can hardly be of the same place: {sentence}"}
+    assert (answer["abstained"], answer["lat"], len(answer["per_photo"])) == (True, None, 2)
+
+
 async def test_photos_of_one_place_are_answered_together(post):
     answer = await post((TOWN, TOWN))
     assert (answer["city"], answer["contradictions"], answer["per_photo"]) == ("Bellinzona", [], [])
