@@ -13,12 +13,13 @@ import httpx
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option
 from deployments.wiring.replaying import replayed
+from tts.api.client import refusal
 from tts.bundle.archive import pack
 from tts.bundle.check import checked_entries
 from tts.bundle.contents import root_hash
 from tts.bundle.signature import public_key, signed, signer_of
 from tts.config import AppArgs
-from tts.errors import DataError, RequestError
+from tts.errors import DataError, ServerUnreachable
 
 EXIT_FAULTS = 3
 _PATIENCE_S = 60.0
@@ -71,11 +72,9 @@ def _fetched(request_id: str, url: str, api_key: str | None) -> bytes:
         reply = httpx.get(address, headers=headers, timeout=_PATIENCE_S, trust_env=False)
     except httpx.HTTPError as error:
         why = str(error) or type(error).__name__
-        raise RequestError(f"{url} did not answer: {why}; --url names another service") from error
+        raise ServerUnreachable(f"{url} did not answer: {why}; --url names another service") from error
     if reply.is_error:
-        kind = reply.headers.get("content-type", "")
-        detail = reply.json().get("detail", "") if kind.startswith("application/problem") else reply.text[:200]
-        raise RequestError(f"{url} answered {reply.status_code}: {detail}")
+        raise refusal(reply.status_code, reply.content, reply.headers)
     return reply.content
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from deployments.cli.console import STDERR
+from deployments.cli.console import STDERR, config_option
 from deployments.wiring.claim_outlines import claim_outlines
 from tts.api.sync_client import SyncClient
+from tts.config import AppArgs
 from tts.domain.trajectory import fold
 from tts.errors import DataError
 from tts.eval.runs.located_files import read_located
@@ -34,14 +36,19 @@ _NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 @click.option(
     "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
 )
-def command(sources: tuple[str, ...], form: str, output: Path | None, url: str, api_key: str | None) -> None:
+@config_option
+def command(
+    sources: tuple[str, ...], form: str, output: Path | None, url: str, api_key: str | None, args: AppArgs
+) -> None:
     """Write answers in the format of another program.
 
     SOURCE is a reply or the output of `geotts locate --json`, an event log, a run file, a folder with such files, or
     the id of a request of a running service (loc_…).
     """
-    items = [_with_outlines(item) for source in sources for item in _items(source, url, api_key)]
     chosen = FORMATS[form]
+    if output is None and chosen.binary and sys.stdout.isatty():
+        raise click.UsageError(f"{form} is a binary format: name a file or a folder with -o, or redirect the output")
+    items = [_with_outlines(item, args.data_dir) for source in sources for item in _items(source, url, api_key)]
     if output is not None and output.is_dir():
         written = _write_each(items, chosen, output)
         STDERR.print(f"{written} {'file' if written == 1 else 'files'} in {output}", markup=False, soft_wrap=True)
@@ -60,9 +67,9 @@ def _items(source: str, url: str, api_key: str | None) -> list[Located]:
         return [located_from(source, fold(client.events(source)))]
 
 
-def _with_outlines(item: Located) -> Located:
+def _with_outlines(item: Located, data_dir: str | None) -> Located:
     """With the outlines of claimed countries and regions, where the map data is built here."""
-    return item.model_copy(update={"outlines": claim_outlines(item.answer, None)})
+    return item.model_copy(update={"outlines": claim_outlines(item.answer, data_dir)})
 
 
 def _write_each(items: Sequence[Located], chosen: Format, folder: Path) -> int:

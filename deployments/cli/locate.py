@@ -225,7 +225,7 @@ async def _continue_at(addition: ContinuedRequest, form: str | None, url: str, a
     options = LocateOptions(include=addition.options.include or "summary")
     async with Client(url, api_key=api_key) as client:
         _, run = await follow(addition, options, partial(addition.events, client), quiet=form is not None)
-    _print_answer(addition.label, run, options, form, None)
+    _print_answer(addition.label, run, options, form)
     _name_request(run, form)
     return int(run.answer is None)
 
@@ -254,7 +254,7 @@ async def locate_inputs(
         for item in inputs:
             raw, run = await follow(item, options, source, quiet=form is not None)
             failed += run.answer is None
-            _print_answer(item.label, run, options, form, picture)
+            _print_answer(item.label, run, options, form, picture, args.data_dir)
             if url is not None:
                 _name_request(run, form)
             if reports is not None and run.answer is not None:
@@ -338,7 +338,10 @@ def map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
     return small_map(DataStore(args.data_dir).gazetteer(), point, span_km=span_km)
 
 
-def _print_answer(label: str, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None) -> None:
+def _print_answer(
+    label: str, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None = None,
+    data_dir: str | None = None,
+) -> None:  # fmt: skip
     if run.answer is None or run.accepted is None:
         if form == "json":
             problem = run.failure.jsonable() if run.failure else {"code": "failed"}
@@ -348,7 +351,7 @@ def _print_answer(label: str, run: Run, options: LocateOptions, form: str | None
         reply = response_of(run.accepted.request_id, run.answer, run, options.include)
         click.echo(orjson.dumps({"photo": label, **reply.jsonable()}))
     elif form == "geojson":
-        click.echo(orjson.dumps({"photo": label, **answer_geojson(run.answer, claim_outlines(run.answer, None))}))
+        click.echo(orjson.dumps({"photo": label, **answer_geojson(run.answer, claim_outlines(run.answer, data_dir))}))
     else:
         if run.answer.check is not None:
             _STDOUT.print(check_panel(run.answer.check))

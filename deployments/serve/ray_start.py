@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -26,6 +27,7 @@ from deployments.seam.ray import (
     process_ids,
     redirect_raylet_lines,
 )
+from deployments.serve.foreign_packages import refuse_foreign_packages
 from deployments.serve.ray_env import prepare_token
 from deployments.serve.ray_signals import keep_signal_handlers
 from tts.errors import FatalError, boundary
@@ -42,9 +44,11 @@ def start_ray(address: str | None, *, log_to_driver: bool) -> None:
     a private node is tried twice.
 
     Raises:
+        ConfigError: the current folder has packages of its own that Ray would import instead.
         FatalError: it did not start, or the cluster wants a token that is not here.
         KeyboardInterrupt: as a handler of signals raised it, and then nothing is left of the start.
     """
+    refuse_foreign_packages(Path.cwd())
     try:
         if address is not None:
             _join(address, log_to_driver=log_to_driver)

@@ -21,13 +21,14 @@ from tts.export.xmp import to_xmp
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`write` makes one file of all photos. `sidecar`: a file can hold one photo only."""
+    """`write` makes one file of all photos. `sidecar`: a file can hold one photo only. `binary`: not text in UTF-8."""
 
     name: str
     media_type: str
     suffix: str
     write: Callable[[Sequence[Located]], bytes]
     sidecar: bool = False
+    binary: bool = False
 
 
 def _geojson(items: Sequence[Located]) -> bytes:
@@ -69,7 +70,7 @@ FORMATS: dict[str, Format] = {
         Format("geojson", "application/geo+json", ".geojson", _geojson),
         Format("kml", "application/vnd.google-earth.kml+xml", ".kml", to_kml),
         Format("csv", "text/csv", ".csv", to_csv),
-        Format("geoparquet", "application/vnd.apache.parquet", ".parquet", to_geoparquet),
+        Format("geoparquet", "application/vnd.apache.parquet", ".parquet", to_geoparquet, binary=True),
         Format("geo-uri", "text/uri-list", ".uri", _uris),
         Format("xmp", XMP_TYPE, ".xmp", _one_xmp, sidecar=True),
         Format("atif", "application/vnd.geotts.atif+jsonl", ".atif.jsonl", to_atif),

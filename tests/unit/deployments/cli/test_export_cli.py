@@ -3,6 +3,11 @@
 import asyncio
 import base64
 import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -128,3 +133,16 @@ async def test_what_is_not_there_is_said(tmp_path):
     code, _, told = await geotts("export", str(tmp_path / "none.json"), "--as", "kml")
     assert code == 2
     assert "No such file" in told
+
+
+def test_a_binary_format_is_not_written_to_a_terminal(located):
+    ours, theirs = pty.openpty()
+    program = Path(sys.executable).with_name("geotts")
+    try:
+        asked = [program, "export", str(located), "--as", "geoparquet"]
+        done = subprocess.run(asked, stdout=theirs, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == 2
+    assert "geoparquet is a binary format" in done.stderr.decode()
