@@ -17,9 +17,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.photo import Photo
-
-_SIDE = 256
 _COARSE, _MIDDLE, _FINE = 16, 64, 96  # cells along the longer side
 _CENTRE = 0.4  # autocorrelation above which a shift still belongs to the centre
 
@@ -58,15 +55,8 @@ class Structure:
 CONTENT_FROM = 0.5  # below it a picture shows nothing; measured, see docs/routing.md
 
 
-def content_of(photo: Photo) -> float:
-    """In [0, 1]; below 0.5 the photo is blank, evenly shaded, one texture or noise. Deterministic, about 10 ms."""
-    picture = photo.image().convert("RGB")
-    picture.thumbnail((_SIDE, _SIDE))
-    return structure_of(np.asarray(picture, dtype=np.uint8)).content
-
-
 def structure_of(pixels: npt.NDArray[np.uint8]) -> Structure:
-    """The measures of (height, width, 3) RGB pixels."""
+    """The measures of (height, width, 3) RGB pixels of a small copy. Deterministic, about 10 ms."""
     colours = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB), dtype=np.float32)
     coarse, middle, fine = (_without_shade(_cells(colours, cells)) for cells in (_COARSE, _MIDDLE, _FINE))
     variation = _spread(middle)

@@ -10,16 +10,12 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.photo import Photo
-
-_SIDE = 256
 _Bytes = npt.NDArray[np.uint8]
 NAMES = ("sky", "vegetation", "structure", "blur", "indoor")
 
 
-def image_cues(photo: Photo) -> dict[str, float]:
-    """`NAMES` with their values. Deterministic."""
-    pixels = _small(photo)
+def image_cues(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
+    """`NAMES` with their values, from (height, width, 3) RGB pixels of a small copy. Deterministic."""
     hsv = cv2.cvtColor(pixels, cv2.COLOR_RGB2HSV)
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     sky, vegetation = _sky(hsv, grey), _vegetation(pixels)
@@ -32,12 +28,6 @@ def image_cues(photo: Photo) -> dict[str, float]:
         "indoor": _indoor(pixels, sky, vegetation),
     }
     return {name: round(float(np.clip(value, 0.0, 1.0)), 4) for name, value in found.items()}
-
-
-def _small(photo: Photo) -> _Bytes:
-    picture = photo.image().convert("RGB")
-    picture.thumbnail((_SIDE, _SIDE))
-    return np.asarray(picture, dtype=np.uint8)
 
 
 def _sky(hsv: npt.NDArray[np.generic], grey: npt.NDArray[np.generic]) -> float:

@@ -16,9 +16,10 @@ from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.geodata.english_names import script_names
 from tts.ports import Perception, Routing
-from tts.routing.content import CONTENT_FROM, content_of
+from tts.routing.content import CONTENT_FROM, structure_of
 from tts.routing.cues import image_cues
 from tts.routing.predictor import DepthPredictor
+from tts.routing.small_copy import small_copy
 
 
 class CuesLocator:
@@ -42,7 +43,8 @@ class CuesLocator:
 
 
 def _view_cues(photo: Photo) -> dict[str, float]:
-    return {**image_cues(photo), "content": round(content_of(photo), 3)}
+    pixels = small_copy(photo)
+    return {**image_cues(pixels), "content": round(structure_of(pixels).content, 3)}
 
 
 class FixedLocator:

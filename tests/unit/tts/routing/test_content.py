@@ -10,9 +10,14 @@ from PIL import Image, ImageDraw, ImageFilter
 from support.empty_pictures import PICTURES, empty_photo
 
 from tts.domain.photo_cleaning import load_photo
-from tts.routing.content import content_of, structure_of
+from tts.routing.content import structure_of
+from tts.routing.small_copy import small_copy
 
 PHOTOS = Path(__file__).resolve().parents[4].parent / "shared" / "data" / "photos"
+
+
+def content_of(photo):
+    return structure_of(small_copy(photo)).content
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageDraw
 from support.basics import a_context, virtual_time
 
-from tts.domain.photo import Box
+from tts.domain.photo import Box, Photo
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth, Limits, Locatability, PlanDepth
 from tts.domain.reading import Reading, TextLine
@@ -22,6 +22,7 @@ from tts.routing.locatability import CuesLocator, FixedLocator, rate_cues
 from tts.routing.predictor import fit, load_predictor
 from tts.routing.probe import ProbeLocator, parse_probe
 from tts.routing.segmentation import area_shares, class_weights, visual_rating
+from tts.routing.small_copy import small_copy
 
 ROAD, SKY, BED = 6, 2, 7
 
@@ -61,7 +62,7 @@ def test_cues_see_sky_green_and_lines():
     meadow = picture(lambda d: (d.rectangle((0, 0, 320, 120), fill=(110, 160, 235)),
                                 d.rectangle((0, 120, 320, 240), fill=(60, 150, 40))))  # fmt: skip
     grid = picture(lambda d: [d.line((x, 0, x, 240), fill=(230, 230, 230), width=3) for x in range(5, 320, 24)])
-    seen, built = image_cues(meadow), image_cues(grid)
+    seen, built = image_cues(small_copy(meadow)), image_cues(small_copy(grid))
     assert 0.4 < seen["sky"] < 0.6
     assert 0.4 < seen["vegetation"] < 0.6
     assert seen["indoor"] < 0.1
@@ -91,6 +92,13 @@ async def test_the_reading_travels_on_with_its_cues(blank_photo):
     routing = await CuesLocator(Eyes()).rate([blank_photo], a_context())
     assert routing.readings[0].cues.keys() == {"sky", "vegetation", "structure", "blur", "indoor", "content"}
     assert routing.locatability.method == "cues"
+
+
+async def test_the_cues_decode_a_photo_once(blank_photo, monkeypatch):
+    decoded, image = [], Photo.image
+    monkeypatch.setattr(Photo, "image", lambda photo: decoded.append(photo) or image(photo))
+    await CuesLocator(Eyes()).rate([blank_photo], a_context())
+    assert decoded == [blank_photo]
 
 
 class Talker:
