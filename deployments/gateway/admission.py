@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.photos.process import PhotoProcess
 from tts.aio import Limiter, Milestone, Turnstile
 from tts.config import GatewayConfig
 from tts.domain.photo import Photo
-from tts.domain.photo_cleaning import load_photo, load_small_photo, may_be_small
+from tts.domain.photo_cleaning import OpenedPhoto, load_photo, may_be_small
 from tts.errors import Overloaded
 
 _TYPICAL_S = 4.0
@@ -108,20 +109,20 @@ class Admission:
                 passed.reach()
 
     async def _photo(self, raw: bytes, passed: Milestone) -> Photo:
-        if may_be_small(raw) and (small := await self._small_photo(raw, passed)) is not None:
-            return small
-        async with self._decoding.slot():
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, load_photo, raw, self._config.photo)
-
-    async def _small_photo(self, raw: bytes, passed: Milestone) -> Photo | None:
-        """A few are served on the loop, which is quickest for them (ADR 0014). The photos of a crowd are decoded in the
-        process, while the loop works for those before (ADR 0015).
+        """A few small photos are decoded on the loop, which is quickest for them (ADR 0014). Those of a crowd are
+        decoded in the process, while the loop works for those before (ADR 0015). Other photos are decoded in a thread.
         """
+        if not may_be_small(raw):
+            return await self._in_thread(partial(load_photo, raw, self._config.photo))
         crowded = self._small.waiting >= _CROWD
-        if not (crowded and self._process is not None and self._process.ready()):
+        if crowded and self._process is not None and self._process.ready():
+            photo = await self._process.clean(raw)
             await self._small.enter(passed)
-            return load_small_photo(raw, self._config.photo)
-        photo = await self._process.clean(raw)
+            return photo or await self._in_thread(partial(load_photo, raw, self._config.photo))
         await self._small.enter(passed)
-        return photo
+        opened = OpenedPhoto(raw, self._config.photo)
+        return opened.clean() if opened.is_small else await self._in_thread(opened.clean)
+
+    async def _in_thread(self, clean: Callable[[], Photo]) -> Photo:
+        async with self._decoding.slot():
+            return await asyncio.get_running_loop().run_in_executor(self._threads, clean)

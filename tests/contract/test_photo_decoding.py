@@ -15,7 +15,7 @@ from deployments.gateway.photos.process import PhotoProcess, _Child
 from tts.aio import Milestone
 from tts.config import GatewayConfig
 from tts.domain.photo import PhotoLimits
-from tts.domain.photo_cleaning import load_photo, load_small_photo
+from tts.domain.photo_cleaning import OpenedPhoto, load_photo, load_small_photo
 from tts.errors import PhotoError
 
 LIMITS = PhotoLimits()
@@ -214,7 +214,7 @@ async def test_of_a_crowd_each_gets_its_own(process):
 async def test_a_crowd_is_served_by_the_process(process, monkeypatch):
     here = []
     monkeypatch.setattr(
-        "deployments.gateway.admission.load_small_photo", lambda raw, _: here.append(raw) or load_photo(raw)
+        "deployments.gateway.admission.OpenedPhoto", lambda *given: here.append(given) or OpenedPhoto(*given)
     )
     door = Admission(GatewayConfig(), process)
     await asyncio.gather(*(door.photos([SMALL[0]], Milestone()) for _ in range(12)))

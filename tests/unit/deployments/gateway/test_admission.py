@@ -13,22 +13,23 @@ from deployments.gateway import admission
 from deployments.gateway.admission import Admission
 from deployments.gateway.auth import Caller
 from tts.config import GatewayConfig
-from tts.domain.photo_cleaning import load_photo
+from tts.domain.photo_cleaning import OpenedPhoto, load_photo
 from tts.domain.request import LocateOptions
 from tts.errors import PhotoError, RequestError
 from tts.inference.scripted import ScriptedModel
 
 PHOTOS = [sign_bytes(word, size=(320, 240)) for word in ("Quai", "Rue", "Place", "Cours")]
+NAMES = [load_photo(photo).sha256 for photo in PHOTOS]
 
 
 @pytest.fixture
 def told(monkeypatch):
     """(what, whose) in its order: a photo was looked at, an engine was asked."""
     seen = []
-    load, generate = admission.load_small_photo, ScriptedModel.generate
+    clean, generate = OpenedPhoto.clean, ScriptedModel.generate
 
-    def noted_load(raw, limits):
-        photo = load(raw, limits)
+    def noted_clean(opened):
+        photo = clean(opened)
         seen.append(("photo", photo.sha256))
         return photo
 
@@ -36,7 +37,7 @@ def told(monkeypatch):
         seen.append(("asked", request.photos[0].sha256))
         return generate(self, request)
 
-    monkeypatch.setattr(admission, "load_small_photo", noted_load)
+    monkeypatch.setattr(OpenedPhoto, "clean", noted_clean)
     monkeypatch.setattr(ScriptedModel, "generate", noted_generate)
     return seen
 
@@ -51,9 +52,8 @@ async def test_those_who_come_at_once_ask_their_engines_one_after_the_other(told
             await gateway.result(one.request_id)
     finally:
         await gateway.aclose()
-    photos = [load_photo(photo).sha256 for photo in PHOTOS]
-    assert [whose for what, whose in told if what == "photo"] == photos
-    for before, after in pairwise(photos):
+    assert [whose for what, whose in told if what == "photo"] == NAMES
+    for before, after in pairwise(NAMES):
         seen = told[: told.index(("photo", after))]
         assert seen.count(("asked", before)) >= 2  # both of its rollouts; on a slow machine a second turn, too
 
@@ -84,3 +84,13 @@ async def test_photos_that_take_longer_are_read_in_a_thread_to_the_same_end():
     Image.open(io.BytesIO(PHOTOS[0])).save(out, "PNG")
     (photo,) = await Admission(GatewayConfig()).photos([out.getvalue()])
     assert (photo.width, photo.height) == (320, 240)
+
+
+@pytest.mark.parametrize(("size", "options"), [((320, 240), {"progressive": True}), ((1600, 1200), {})])
+async def test_a_photo_that_turns_out_not_to_be_small_is_opened_once(size, options, monkeypatch):
+    out = io.BytesIO()
+    Image.new("RGB", size, "green").save(out, "JPEG", **options)
+    opened, open_picture = [], Image.open
+    monkeypatch.setattr(Image, "open", lambda *given, **named: opened.append(given) or open_picture(*given, **named))
+    (photo,) = await Admission(GatewayConfig()).photos([out.getvalue()])
+    assert ((photo.width, photo.height), len(opened)) == (size, 1)
