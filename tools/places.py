@@ -142,7 +142,7 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
 
     async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
         places = await provider.reverse(arguments.point(), limit=3, context=context.request)
-        return _found(str(arguments.point()), None, _in_wgs84([*places]), with_points=True)
+        return _found(str(arguments.point()), None, _in_wgs84(places), with_points=True)
 
     async def country_at(arguments: PointArguments, context: ToolContext) -> Observation:
         fact = await countries.country_at(arguments.point())
@@ -188,10 +188,10 @@ def _in_country(places: Sequence[PlaceFact], country: str | None) -> list[PlaceF
 
 
 def _shown(places: Sequence[PlaceFact], context: ToolContext) -> list[PlaceFact]:
-    return _in_wgs84(_inside(places, context.within))
+    return _inside(_in_wgs84(places), context.within)
 
 
-def _in_wgs84(places: list[PlaceFact]) -> list[PlaceFact]:
+def _in_wgs84(places: Sequence[PlaceFact]) -> list[PlaceFact]:
     """Points as every model of ours reads them, whatever datum the provider declared."""
     return [
         place
@@ -201,18 +201,18 @@ def _in_wgs84(places: list[PlaceFact]) -> list[PlaceFact]:
     ]
 
 
-def _inside(places: Sequence[PlaceFact], within: Area | None) -> list[PlaceFact]:
-    """Places inside the area the caller asked for, where there are any. A name that is only known outside is found
-    there: that is how an agent learns that the photo contradicts the area."""
+def _inside(places: list[PlaceFact], within: Area | None) -> list[PlaceFact]:
+    """Of places in WGS-84, those inside the area the caller asked for, where there are any. A name that is only known
+    outside is found there: that is how an agent learns that the photo contradicts the area."""
     if within is None:
-        return list(places)
-    return [place for place in places if _lies_inside(place, within)] or list(places)
+        return places
+    return [place for place in places if _lies_inside(place, within)] or places
 
 
 def _lies_inside(place: PlaceFact, within: Area) -> bool:
     if isinstance(within, Countries):
         return place.country_code in within.codes
-    return place.point is None or lies_in(as_wgs84(place.point, place.datum), within)
+    return place.point is None or lies_in(place.point, within)
 
 
 def _found(query: str, country: str | None, places: Sequence[PlaceFact], *, with_points: bool) -> Observation:

@@ -1,0 +1,27 @@
+"""Places inside the area a caller asked for; each position is converted from the provider's datum once."""
+
+import pytest
+from support.basics import a_context
+
+from tools import places
+from tools.places import _shown
+from tts.domain.geo import Circle, LatLon
+from tts.domain.tooling import PlaceFact
+from tts.geodata.datum import as_wgs84
+from tts.ports import ToolContext
+
+NEAR, FAR = LatLon(lat=39.91, lon=116.40), LatLon(lat=31.23, lon=121.47)
+BEIJING = Circle(centre=as_wgs84(NEAR, "GCJ-02"), radius_km=0.1)
+
+
+def place(point):
+    return PlaceFact(id=str(point), name="Station", point=point, datum="GCJ-02", source="test")
+
+
+@pytest.mark.parametrize(("area", "shown"), [(BEIJING, [NEAR]), (None, [NEAR, FAR])])
+def test_each_point_is_converted_once(area, shown, monkeypatch):
+    converted = []
+    monkeypatch.setattr(places, "as_wgs84", lambda *given: converted.append(given) or as_wgs84(*given))
+    found = _shown([place(NEAR), place(FAR)], ToolContext(a_context(), within=area))
+    assert [(fact.point, fact.datum) for fact in found] == [(as_wgs84(point, "GCJ-02"), "WGS-84") for point in shown]
+    assert converted == [(NEAR, "GCJ-02"), (FAR, "GCJ-02")]
