@@ -253,16 +253,18 @@ class Runner:
                 await save_checkpoint(self._store, job.request.id, checkpoint)
         if events:
             job.last_seq = events[-1].seq
+            logged = await self._write(job.meta, events)
             if self._coarsening is not None:
-                job.coarse_run = fold(self._coarsening.events(events), job.coarse_run)
-            await self._write(job.meta, events)
+                job.coarse_run = fold(logged, job.coarse_run)
 
-    async def _write(self, meta: RunMeta, events: Sequence[Event]) -> None:
+    async def _write(self, meta: RunMeta, events: Sequence[Event]) -> Sequence[Event]:
+        """Write them to the log, coarse where it is coarser than what is known; what was written."""
         logged = events if self._coarsening is None else self._coarsening.events(events)
         if logged:
             await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in logged])
         for event in events:
             self._observers.saw(meta, event)
+        return logged
 
     async def _end_job(self, job: _Job, ends: Sequence[Event]) -> None:
         """Without a store that can be written, a reader ends the log later: it has no lease any more."""

@@ -17,6 +17,7 @@ from support.service import PHOTO, an_app, serving, talking_to
 
 from deployments.gateway.precision.coarse_answer import coarse_answer
 from deployments.gateway.precision.coarse_events import coarse_events
+from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.precision.units import FINEST_KM, Units
 from geotts_client import Client, LocateOptions
 from tts.config import ScriptedEngine
@@ -181,6 +182,16 @@ async def test_no_output_is_finer_than_the_unit(engine, data_store, precision):
     answer = orjson.loads(outputs["application/json"].content)["answer"]
     assert distance_km(LatLon(lat=answer["lat"], lon=answer["lon"]), HOUSE) > 1.0
     assert answer["radius_km"]["p50"] >= FINEST_KM[precision]
+
+
+async def test_each_event_is_made_coarse_once(engine, data_store, monkeypatch):
+    seen, events = [], Coarsening.events
+    monkeypatch.setattr(
+        Coarsening, "events", lambda self, batch: seen.extend(event.seq for event in batch) or events(self, batch)
+    )
+    async with talking_to(an_app(engine, max_precision="city")) as http:
+        assert (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2"})).status_code == 200
+    assert seen == list(range(1, len(seen) + 1))
 
 
 async def test_the_client_gets_the_same(engine, data_store):
