@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Final
+
 from tts.domain.events import Accepted, Answered, Escalated, Event, RolloutFinished, Routed, ToolCalled
 
 _LONGEST = 200
 
 
 def milestone(event: Event) -> str:
-    """The sentence for an event; empty for those that are no milestone."""
-    if isinstance(event, Accepted):
-        return f"accepted as {event.request_id}"
-    if isinstance(event, Routed):
-        return f"{event.plan.n_planned} agents look at the photo"
-    if isinstance(event, ToolCalled):
-        asker = "the verifier" if event.asker == "verifier" else f"agent {event.rollout_id}"
-        return f"{asker} calls {event.call.name}"
-    if isinstance(event, RolloutFinished):
-        found = event.answer
-        place = "" if found is None else found.city or found.region or found.country
-        return f"agent {event.rollout_id} has finished{': ' + place[:_LONGEST] if place else ''}"
-    if isinstance(event, Escalated):
-        return f"{event.added} more agents: {event.reason[:_LONGEST]}"
-    return "the answer is there" if isinstance(event, Answered) else ""
+    """The sentence for an event whose type is in `MILESTONES`."""
+    return _SENTENCES[type(event)](event)
+
+
+def _tool_called(event: ToolCalled) -> str:
+    asker = "the verifier" if event.asker == "verifier" else f"agent {event.rollout_id}"
+    return f"{asker} calls {event.call.name}"
+
+
+def _rollout_finished(event: RolloutFinished) -> str:
+    found = event.answer
+    place = "" if found is None else found.city or found.region or found.country
+    return f"agent {event.rollout_id} has finished{': ' + place[:_LONGEST] if place else ''}"
+
+
+_SENTENCES: dict[type, Callable[[Any], str]] = {
+    Accepted: lambda e: f"accepted as {e.request_id}",
+    Routed: lambda e: f"{e.plan.n_planned} agents look at the photo",
+    ToolCalled: _tool_called,
+    RolloutFinished: _rollout_finished,
+    Escalated: lambda e: f"{e.added} more agents: {e.reason[:_LONGEST]}",
+    Answered: lambda _: "the answer is there",
+}
+MILESTONES: Final = frozenset(kind.model_fields["type"].default for kind in _SENTENCES)

@@ -198,9 +198,8 @@ def _reporter(context: Context) -> Callable[[Event], Awaitable[None]]:
 
     async def report(event: Event) -> None:
         nonlocal count
-        if sentence := milestone(event):
-            count += 1
-            await context.session.report_progress(float(count), None, sentence)
+        count += 1
+        await context.session.report_progress(float(count), None, milestone(event))
 
     return report
 

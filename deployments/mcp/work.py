@@ -14,14 +14,15 @@ from deployments.gateway.continuing import Continuation
 from deployments.gateway.gateway import Gateway
 from deployments.mcp.call_arguments import ContinueArguments, LocateArguments
 from deployments.mcp.photo_arguments import NamedPhoto
+from deployments.mcp.progress import MILESTONES
 from deployments.runstore.decoding import event_of
-from tts.aio import closing
+from tts.aio import beside, closing
 from tts.domain.answer import Answer
 from tts.domain.events import Event
 from tts.domain.request import LocateOptions, RequestContext, new_request_id
 from tts.domain.tooling import ToolCall
 from tts.domain.trace_context import TraceContext
-from tts.domain.trajectory import Run, fold
+from tts.domain.trajectory import Run
 from tts.errors import GeoTTSError, NotFound, Overloaded, RequestError
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
 
@@ -44,7 +45,7 @@ ToolboxSource = Toolbox | Callable[[], Awaitable[Toolbox]]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who calls a tool, where each event of the request is reported, and the trace that the request joins."""
+    """Who calls a tool, where each milestone of the request is reported, and the trace that the request joins."""
 
     caller: Caller
     report: Report
@@ -127,14 +128,15 @@ class McpWork:
         return started.request_id, run.answer
 
     async def _follow(self, request_id: str, report: Report) -> Run:
-        run = Run()
-        async with closing(self.gateway.follow(request_id)) as entries:
-            async for entry in entries:
-                event = None if entry is None else event_of(entry)
-                if event is not None:
-                    run = fold([event], run)
-                    await report(event)
-        return run
+        """The run of a request when it has ended; its milestones are reported as they come."""
+        async with beside(self.gateway.result(request_id)) as result:
+            async with closing(self.gateway.follow(request_id)) as entries:
+                async for entry in entries:
+                    if entry is None or entry.kind not in MILESTONES:
+                        continue
+                    if (event := event_of(entry)) is not None:
+                        await report(event)
+            return await result()
 
     async def _photos(self, asked: NamedPhoto, caller: Caller, arrival: Arrival) -> list[bytes]:
         way, names = asked.source()

@@ -15,7 +15,10 @@ from support.mcp_client import mcp_client, uploaded
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
+from deployments.gateway import gateway as gateway_module
 from deployments.gateway.auth import fingerprint
+from deployments.mcp import work
+from deployments.mcp.progress import MILESTONES
 from deployments.runstore.redis import RedisRunStore
 from deployments.wiring.local import local_tools
 from tts.config import AccessConfig, ScriptedEngine
@@ -64,6 +67,16 @@ async def test_a_photo_is_located_with_progress_and_resources(service, mode):
     assert messages[0] == f"accepted as {place['request_id']}"
     assert sum("has finished" in message for message in messages) == 2
     assert messages[-1] == "the answer is there"
+
+
+async def test_only_the_milestones_of_the_log_are_read_and_nothing_is_folded_again(service, monkeypatch):
+    reported, folded, parse = [], [], work.event_of
+    monkeypatch.setattr(work, "event_of", lambda entry: reported.append(entry.kind) or parse(entry))
+    monkeypatch.setattr(gateway_module, "event_of", lambda entry: folded.append(entry.kind) or parse(entry))
+    async with mcp_client(service) as client:
+        found = await client.call_tool("locate_photo", {"upload": await uploaded(service, PHOTO), "n_parallel": 2})
+    assert not found.is_error
+    assert (set(reported) <= MILESTONES, reported[0], reported[-1], folded) == (True, "accepted", "answer", [])
 
 
 @BOTH
