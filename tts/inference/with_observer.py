@@ -34,7 +34,7 @@ from tts.domain.usage import Usage
 from tts.engine_offers import EngineCapacity, EngineHealth, EngineLoad
 from tts.errors import ModelError, MoneySpent
 from tts.inference.meter import Meter
-from tts.inference.openai.endpoint.pictures import rule_for
+from tts.inference.picture_scaling import size_of
 from tts.inference.token_estimate import prompt_tokens_about
 from tts.ports import Delta, ModelClient, ModelRequest, Sampling, close_each
 
@@ -140,7 +140,7 @@ class ModelWithObserver:
             for part in message.parts:
                 if isinstance(part, ImagePart):
                     words = await self._description_of(part.image, request, request.messages[:at], meter, send)
-                    width, height = rule_for(part.image, request).size(part.image.width, part.image.height)
+                    width, height = size_of(part.image, request)
                     parts.append(TextPart(text=f"[picture, {width}x{height} pixels. The observer says: {words}]\n"))
                 else:
                     parts.append(part)
@@ -223,7 +223,7 @@ def _description_request(image: ImageRef, request: ModelRequest, before: Sequenc
     """One question to the observer: a conversation of its own, greedy, so that looking twice shows the same."""
     whole = _is_whole(image, request)
     asked = next((message.text for message in reversed(before) if message.role == "assistant"), "")
-    frame = f"in pixels of the {'x'.join(map(str, rule_for(image, request).size(image.width, image.height)))} picture"
+    frame = f"in pixels of the {'x'.join(map(str, size_of(image, request)))} picture"
     question = _SCENE.replace("{frame}", frame) if whole else _DETAIL
     if asked and not whole:
         question += f"\nYour colleague wrote: {asked[-_MAX_QUESTION:]!r}"

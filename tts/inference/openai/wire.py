@@ -20,9 +20,10 @@ from tts.dialects.hermes_tool_calls import as_plain_chat, wire_schema
 from tts.domain.messages import ImagePart, Message, ProviderFields, TextPart
 from tts.inference.openai.endpoint.accepted_messages import accepted_messages, in_turns
 from tts.inference.openai.endpoint.adaptation import Request
-from tts.inference.openai.endpoint.pictures import PictureCache, size_of
+from tts.inference.openai.endpoint.pictures import PictureCache
 from tts.inference.openai.endpoint.provider_fields import REASONING_FIELDS, without_reasoning
 from tts.inference.openai.endpoint.traits import EndpointTraits
+from tts.inference.picture_scaling import size_of
 from tts.ports import ModelRequest
 
 Wire = dict[str, Any]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from PIL import Image
 
 from tts.domain.tooling import ImageRef
-from tts.inference.openai.endpoint.pictures import picture_of, rule_for, source_of
+from tts.inference.picture_scaling import picture_of, rule_for, source_of
 from tts.ports import ModelRequest
 
 _KEPT = 64

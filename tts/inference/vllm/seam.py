@@ -19,8 +19,7 @@ from pydantic import JsonValue
 from tts.config import VllmEngine
 from tts.errors import ConfigError, FatalError, ModelError, Overloaded
 from tts.inference.chat_template import CHATML, look_at
-from tts.inference.openai.endpoint.advice import overflows_context
-from tts.inference.openai.endpoint.refusal import Refusal
+from tts.inference.context_overflow import reports_context_overflow
 from tts.inference.vllm.content_pictures import Picture
 from tts.ports import Sampling
 
@@ -150,7 +149,7 @@ class VllmSeam:
             raise Overloaded("the engine's queue is full") from error
         except VLLMClientError as error:
             message = str(error)[:300]
-            too_long = overflows_context(Refusal(400, message))
+            too_long = reports_context_overflow(message)
             raise ModelError(
                 f"the engine refused the request: {message}",
                 about="context" if too_long else "",

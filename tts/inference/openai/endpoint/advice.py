@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 
+from tts.inference.context_overflow import reports_context_overflow
 from tts.inference.openai.endpoint.adaptation import TOO_LARGE
 from tts.inference.openai.endpoint.refusal import Refusal
 
-_CONTEXT = re.compile(
-    r"context[ _](length|size|window)|exceed_context_size|n_ctx|context_length_exceeded|prompt is too long|"
-    r"input token count|maximum (model|sequence) length|longer than the maximum",
-    re.IGNORECASE,
-)
 _BLIND = re.compile(
     r"(image|vision|multimodal|multi-modal).{0,40}(not (supported|enabled|available)|unsupported)|"
     r"not support.{0,20}(image|vision|multimodal)|support image input|not a (multimodal|vision) model|mmproj",
@@ -54,7 +50,7 @@ def longer_context(kind: str = "") -> str:
 
 def overflows_context(refusal: Refusal) -> bool:
     """Whether the conversation is longer than the endpoint's context."""
-    return bool(_CONTEXT.search(f"{refusal.code} {refusal.message}"))
+    return reports_context_overflow(f"{refusal.code} {refusal.message}")
 
 
 def advice(refusal: Refusal, *, key_env: str) -> str:

@@ -16,8 +16,8 @@ from tts.domain.usage import Usage
 from tts.errors import ModelError
 from tts.inference.openai.endpoint.advice import longer_context
 from tts.inference.openai.endpoint.canary import CanaryOutcome
-from tts.inference.openai.endpoint.pictures import size_of
 from tts.inference.openai.endpoint.traits import EndpointTraits, ServerKind
+from tts.inference.picture_scaling import size_of
 from tts.ports import ModelRequest
 
 _BYTES_PER_TOKEN = 8
