@@ -39,10 +39,10 @@ from deployments.serve.handles import (
     replica_name,
 )
 from deployments.serve.operator_settings import DEFAULTS, apply_settings
-from deployments.serve.placement import ROUTER
 from deployments.serve.ray_env import wait_for_ingress_port
 from deployments.serve.remote_brokers import RemoteBrokers
 from deployments.serve.replica import prepare_replica
+from deployments.serve.request_router import ROUTER
 from deployments.serve.scaling import POLICY
 from deployments.serve.workers import Locatability, Rollout, Tools
 from deployments.serve.workers import Verifier as VerifierWorker

@@ -18,10 +18,10 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import StopTable
 from tts.domain.trajectory import Run
 from tts.domain.watch_settings import TownGuess
+from tts.ensemble.agreement import ConsensusWatch
 from tts.ensemble.guesses import TownCentres
 from tts.ensemble.leader import LeaderRule
 from tts.ensemble.loss_rule import LossRule
-from tts.ensemble.stopping import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.eval.metrics.intervals import Interval, bootstrap_mean
 from tts.verify.evidence.world import World

@@ -39,12 +39,12 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
+from tts.ensemble.agreement import ConsensusWatch
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failures import why_ended, why_nothing_worked
 from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
-from tts.ensemble.stopping import ConsensusWatch
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict
 from tts.ports import Attachment, Checkpoint, GroupRequest, MayBegin, Ports, Routing, VerifyRequest

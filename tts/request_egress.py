@@ -1,7 +1,8 @@
-"""What left the machine for one request: the event `left_machine` at its end, and its lines in the outgoing record.
+"""What left the machine for one request: the event `left_machine` at its end, and its lines in the egress log.
 
-Transports record each request as it goes out (`tts.net.egress`), in this process or in those that work for it. So it is
-known also when the request is cancelled. The brokers of tools keep their own record, which is read at the end.
+Transports record each request as it goes out (`tts.net.engine_egress`), in this process or in those that work for it.
+So it is known also when the request is cancelled. The brokers of tools keep their own record
+(`tts.toolkit.broker.egress_log`), which is read at the end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 from tts.domain.events import LeftMachine
 from tts.domain.outgoing import Outgoing
 from tts.errors import FatalError, GeoTTSError, boundary
-from tts.net.egress import EGRESS
+from tts.net.engine_egress import EGRESS
 from tts.ports import OutgoingRecord, Ports
 
 _PATIENCE_S = 2.0
@@ -39,7 +40,7 @@ class RequestEgress:
         if self._record is not None:
             try:
                 async with asyncio.timeout(_PATIENCE_S):
-                    with boundary(FatalError, "the outgoing record"):
+                    with boundary(FatalError, "the egress log"):
                         by_tools = await self._record.about(self._id)
             except (GeoTTSError, TimeoutError):
                 complete = False
@@ -62,7 +63,7 @@ async def write_down(record: OutgoingRecord | None, sent: tuple[Outgoing, ...]) 
         return
     try:
         async with asyncio.timeout(_PATIENCE_S):
-            with boundary(FatalError, "the outgoing record"):
+            with boundary(FatalError, "the egress log"):
                 await record.note(sent)
     except (GeoTTSError, TimeoutError):
-        _log.warning("the outgoing record was not written", extra={"request_id": sent[0].request_id})
+        _log.warning("the egress log was not written", extra={"request_id": sent[0].request_id})

@@ -27,8 +27,8 @@ from deployments.cli.warning_lines import warn_of
 from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.walks import check_walk
 from deployments.wiring.claim_outlines import claim_outlines
-from deployments.wiring.live_tools import unused_keys
 from deployments.wiring.local import local_ports
+from deployments.wiring.tool_findings import unused_keys
 from tts.aio import closing
 from tts.api.client import Client
 from tts.api.schema import response_of

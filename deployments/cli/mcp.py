@@ -19,7 +19,7 @@ from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.http.answer_maps import AnswerMaps
 from deployments.http.pictures import AnswerPictures
 from deployments.mcp.photo_arguments import AllowedRoots, LocalPhoto
-from deployments.mcp.work import McpWork
+from deployments.mcp.tools import McpTools
 from deployments.wiring.local import local_ports, local_tools, without_gateway
 from tts.config import AppArgs
 from tts.errors import ConfigError
@@ -70,7 +70,7 @@ def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any]
     tools = local_tools(args, perception)
     gateway = Gateway(args, local_ports(args, tools, perception), brokers=tools.brokers)
     fetcher = PhotoFetcher(args.gateway)
-    work = McpWork(
+    mcp_tools = McpTools(
         gateway,
         AnswerPictures(AnswerMaps(args.data_dir), args.data_dir),
         LocalPhoto,
@@ -83,4 +83,4 @@ def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any]
     async def caller_of(context: Any, costs: bool) -> Caller:
         return Caller()
 
-    return gateway, mcp_server(work, caller_of), fetcher
+    return gateway, mcp_server(mcp_tools, caller_of), fetcher

@@ -25,8 +25,8 @@ from deployments.serve.ray_env import prepare_to_join, why_not_bound
 from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
-from deployments.wiring.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
 from deployments.wiring.parts import make_dialect, make_gallery
+from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
 from tts.config import AppArgs, VllmEngine, checked
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore

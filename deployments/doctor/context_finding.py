@@ -18,8 +18,8 @@ from tts.errors import ConfigError, DataError, GeoTTSError
 from tts.inference.openai.client import OpenAIModel
 from tts.inference.openai.endpoint.advice import longer_context
 from tts.inference.openai.endpoint.canary import CanaryOutcome
-from tts.inference.openai.endpoint.context_guard import needed_tokens
 from tts.inference.openai.endpoint.traits import EndpointTraits
+from tts.inference.openai.endpoint.truncation_check import needed_tokens
 from tts.package_files import SAMPLES
 from tts.ports import ModelRequest
 from tts.rollout.offered import offered_tools

@@ -23,8 +23,8 @@ from deployments.finding import BUILD, Finding
 from deployments.seam.guard import WRITTEN_FOR, missing_names, other_versions
 from deployments.serve.ray_env import why_not_bound
 from deployments.sizing.found_gpus import found_gpus
-from deployments.wiring.live_tools import providers_without_keys, region_search_findings, tools_note, unused_keys
 from deployments.wiring.parts import make_dialect
+from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
 from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.geodata.store import DataStore
 from tts.net.url_secrets import masked

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from deployments.gateway.admission import Admission
 from deployments.gateway.lease import Lease
+from deployments.gateway.lease_renewal import LeaseRenewal
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.saved_request import TakenOver, before_second_checkpoints, save_checkpoint, save_request
 from deployments.gateway.takeover import Takeover
@@ -80,6 +81,7 @@ class Runner:
         self._duties: list[asyncio.Task[None]] = []
         self._broken: dict[str, StoreUnavailable] = {}  # ended here, and the store could not be told
         self._takeover = Takeover(config, store, self)
+        self._renewal = LeaseRenewal(store, config.lease_s, self._held, self.cancel)
 
     def start_duties(self) -> None:
         """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
@@ -342,11 +344,14 @@ class Runner:
             left_s = await self._attended_s(meta.request_id)
         self.cancel(meta.request_id)
 
+    def _held(self) -> dict[str, tuple[RunMeta, Lease]]:
+        return {request_id: (job.meta, job.lease) for request_id, job in self._jobs.items()}
+
     def _ensure_duties(self) -> None:
         if not self._duties or any(task.done() for task in self._duties):
             for task in self._duties:
                 task.cancel()
-            duties = [self._hear_cancels(), self._renew_leases(), self._purge()]
+            duties = [self._hear_cancels(), self._renewal.run(), self._purge()]
             if self._store.shared:
                 duties.append(self._takeover.adopt())
             self._duties = [spawn(duty, name="gateway duty") for duty in duties]
@@ -355,31 +360,6 @@ class Runner:
         async with closing(self._store.cancels()) as asked:
             async for request_id in asked:
                 self.cancel(request_id)
-
-    async def _renew_leases(self) -> None:
-        pause_s, late = self._config.lease_s / 4, False
-        while True:
-            await asyncio.sleep(pause_s)
-            pause_s = self._config.lease_s / 4
-            try:
-                await self._renew(list(self._jobs.values()))
-            except StoreUnavailable as error:
-                if not late:
-                    _log.warning("leases are not renewed: %s", error.detail)
-                late = True
-                pause_s /= 4
-            else:
-                late = False
-
-    async def _renew(self, jobs: Sequence[_Job]) -> None:
-        asked_at = asyncio.get_running_loop().time()
-        lost = set(await self._store.renew([job.meta for job in jobs], lease_s=self._config.lease_s))
-        for job in jobs:
-            if job.meta.request_id in lost:
-                _log.warning("stopped: cancelled, erased or taken over", extra={"request_id": job.meta.request_id})
-                self.cancel(job.meta.request_id)
-            else:
-                job.lease.renew(asked_at)
 
     async def _purge(self) -> None:
         while True:

@@ -31,7 +31,7 @@ from deployments.mcp.checked_claim import CheckedClaim, checked_claim
 from deployments.mcp.continued_place import ContinuedPlace, continued_place
 from deployments.mcp.located_place import LocatedPlace, in_words, located_place, map_uri, report_uri
 from deployments.mcp.progress import milestone
-from deployments.mcp.work import Call, McpWork, words_of
+from deployments.mcp.tools import Call, McpTools, words_of
 from tts.domain.answer import Answer
 from tts.domain.events import Event
 from tts.domain.tooling import ToolResult
@@ -75,9 +75,9 @@ Context = ServerRequestContext[Any, Any]
 CallerOf = Callable[[Context, bool], Awaitable[Caller]]
 
 
-def mcp_server(work: McpWork, caller_of: CallerOf) -> Server[Any]:
+def mcp_server(tools: McpTools, caller_of: CallerOf) -> Server[Any]:
     """`caller_of(context, costs)` says who asks, and counts a call that costs something. It raises GeoTTSError."""
-    handlers = _Handlers(work, caller_of)
+    handlers = _Handlers(tools, caller_of)
     server: Server[Any] = Server(
         "geotts",
         version=version("geotts"),
@@ -101,34 +101,34 @@ class _Task:
     description: str
     arguments: type[Any]
     result: type[Value]
-    work: Callable[[Any, Call], Awaitable[tuple[str, Answer]]]
+    run: Callable[[Any, Call], Awaitable[tuple[str, Answer]]]
     to_result: Callable[[str, Answer], types.CallToolResult]
 
 
-def _tasks(work: McpWork) -> dict[str, _Task]:
+def _tasks(tools: McpTools) -> dict[str, _Task]:
     locating, claim, places, continuing = (
-        arguments_of(model, work.photo)
+        arguments_of(model, tools.photo)
         for model in (LocateArguments, ClaimArguments, PlacesArguments, ContinueArguments)
     )
     return {
-        "locate_photo": _Task("Locate a photo", _LOCATE, locating, LocatedPlace, work.locate, _located),
-        "check_claim": _Task("Check a claim", _CHECK, claim, CheckedClaim, work.locate, _checked),
-        "compare_places": _Task("Compare places", _COMPARE, places, CheckedClaim, work.locate, _checked),
+        "locate_photo": _Task("Locate a photo", _LOCATE, locating, LocatedPlace, tools.locate, _located),
+        "check_claim": _Task("Check a claim", _CHECK, claim, CheckedClaim, tools.locate, _checked),
+        "compare_places": _Task("Compare places", _COMPARE, places, CheckedClaim, tools.locate, _checked),
         "continue_photo": _Task(
-            "Continue an earlier request", _CONTINUE, continuing, ContinuedPlace, work.continue_, _continued
+            "Continue an earlier request", _CONTINUE, continuing, ContinuedPlace, tools.continue_, _continued
         ),
     }
 
 
 class _Handlers:
-    def __init__(self, work: McpWork, caller_of: CallerOf) -> None:
-        self._work, self._caller_of = work, caller_of
-        self._tasks = _tasks(work)
+    def __init__(self, tools: McpTools, caller_of: CallerOf) -> None:
+        self._tools, self._caller_of = tools, caller_of
+        self._tasks = _tasks(tools)
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         await _allowed(self._caller_of(context, False))
         tools = [_task_tool(name, task) for name, task in self._tasks.items()]
-        schemas = await _allowed(self._work.tools())
+        schemas = await _allowed(self._tools.tools())
         return types.ListToolsResult(tools=[*tools, *map(_map_tool, schemas)])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -138,9 +138,9 @@ class _Handlers:
                 given, task = dict(params.arguments or {}), self._tasks.get(params.name)
                 caller = await self._caller_of(context, task is not None)
                 if task is None:
-                    return _outcome(await self._work.call_tool(params.name, given))
+                    return _outcome(await self._tools.call_tool(params.name, given))
                 call = Call(caller, _reporter(context), _trace(context))
-                return task.to_result(*await task.work(validated(task.arguments, given), call))
+                return task.to_result(*await task.run(validated(task.arguments, given), call))
         except GeoTTSError as error:
             return types.CallToolResult(content=[types.TextContent(text=words_of(error))], is_error=True)
 
@@ -175,10 +175,10 @@ class _Handlers:
         caller = await _allowed(self._caller_of(context, False))
         content: types.TextResourceContents | types.BlobResourceContents
         if wanted[2] == "map":
-            blob = (await _allowed(self._work.map_of(wanted[1], caller))).decode()
+            blob = (await _allowed(self._tools.map_of(wanted[1], caller))).decode()
             content = types.BlobResourceContents(uri=uri, mime_type="image/jpeg", blob=blob)
         else:
-            text = await _allowed(self._work.report_of(wanted[1], caller))
+            text = await _allowed(self._tools.report_of(wanted[1], caller))
             content = types.TextResourceContents(uri=uri, mime_type="text/html", text=text)
         return types.ReadResourceResult(contents=[content])
 

@@ -1,7 +1,7 @@
 """What the engines of all Rollout replicas can still take, as this process knows it.
 
 Every replica tells Serve each `PERIOD_S` (`record_routing_stats`), Serve tells the routers of its handles, and the
-router (`deployments.serve.placement`) keeps it here. Where no router reports, nothing is known.
+router (`deployments.serve.request_router`) keeps it here. Where no router reports, nothing is known.
 """
 
 from __future__ import annotations

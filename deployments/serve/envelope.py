@@ -1,6 +1,6 @@
 """The unit of streams between processes: a batch of items, and the egress of the sending process since the last one.
 
-The transports of engines, verifiers and rollouts record the egress (`tts.net.egress`).
+The transports of engines, verifiers and rollouts record the egress (`tts.net.engine_egress`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from deployments.serve.lost_replica import LastSent
 from tts.aio import Send, closing, first_to_end, stream
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
-from tts.net.egress import EGRESS
+from tts.net.engine_egress import EGRESS
 
 BEAT_S = 2.0
 """After so long without news an envelope says that the process still works (`deployments.serve.lost_replica`)."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from deployments.serve.engine_rooms import PERIOD_S, known_rooms
-from deployments.serve.placement import DEFAULT_SPREAD, rendezvous
+from deployments.serve.request_router import DEFAULT_SPREAD, rendezvous
 from tts.errors import FatalError, ReplicaLost
 from tts.ports import GroupRequest
 from tts.rollout.expected_size import ExpectedSize

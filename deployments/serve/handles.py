@@ -24,7 +24,7 @@ from deployments.seam.ray import cancel
 from deployments.serve.envelope import unseal
 from deployments.serve.group_placing import GroupPlacing
 from deployments.serve.lost_replica import first_reply, streamed_items
-from deployments.serve.placement import session_of
+from deployments.serve.request_router import session_of
 from tts.aio import closing
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
@@ -44,7 +44,7 @@ from tts.ports import (
     VerifierItem,
     VerifyRequest,
 )
-from tts.rollout.persistence import persistently
+from tts.rollout.group_failover import persistently
 from tts.toolkit.toolbox import JoinedToolbox, failed
 
 _VERIFIERS = 3  # that are tried one after the other

@@ -1,6 +1,6 @@
 """All brokers of an installation as one object, for the questions of the gateway (counts, egress, erasure).
 
-Every Tools replica has counts, an outgoing record and perhaps a cache and a tape of its own, so each question goes to
+Every Tools replica has counts, an egress log and perhaps a cache and a tape of its own, so each question goes to
 all of them. In process there is one. Nothing here knows Ray: `deployments.serve.remote_brokers` does.
 """
 
@@ -58,15 +58,15 @@ class LocalBrokers:
         self._tape = toolbox if isinstance(toolbox, RecordingToolbox) else None
 
     async def about(self, request_id: str) -> tuple[Outgoing, ...]:
-        """What the outgoing record of this process remembers of the request."""
+        """What the egress log of this process remembers of the request."""
         return self._tooling.outgoing.about(request_id)
 
     async def note(self, sent: Sequence[Outgoing]) -> None:
-        """Append to the file of the outgoing record, if there is one."""
+        """Append to the file of the egress log, if there is one."""
         self._tooling.outgoing.write(sent)
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
-        """Erase from the broker's cache, the tape and the outgoing record, in this order."""
+        """Erase from the broker's cache, the tape and the egress log, in this order."""
         try:
             for photo in photos:
                 await self._tooling.broker.forget(photo)
@@ -84,7 +84,7 @@ class LocalBrokers:
         return None if shelf is None else shelf.take(name, to)
 
     async def purge(self) -> None:
-        """Purge the broker's cache, and the outgoing record of what is older than the retention."""
+        """Purge the broker's cache, and the egress log of what is older than the retention."""
         await self._tooling.broker.purge()
         try:
             await self._tooling.outgoing.purge(self._retention_s)

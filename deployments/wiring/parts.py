@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from deployments.wiring.live_tools import tools_note
 from deployments.wiring.released import released_system_of, released_texts
+from deployments.wiring.tool_findings import tools_note
 from tools.registry import ToolParts, make_tools
 from tools.released.catalog import released_local_tools
 from tts.clues.reader import ClueReader

@@ -1,4 +1,4 @@
-"""Makes the toolbox of a configuration: the broker with its cache, its providers and its outgoing record."""
+"""Makes the toolbox of a configuration: the broker with its cache, its providers and its egress log."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deployments.wiring.released import released_system_of, released_texts
+from tools.configured_providers import Catalog, Offline, build_catalog
 from tools.external.catalog import external_tools
-from tools.provider_catalog import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
 from tools.providers.tape import TapeSearch
@@ -20,8 +20,8 @@ from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.ports import Toolbox
 from tts.toolkit.broker.broker import Broker
+from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.broker.open_store import open_store
-from tts.toolkit.broker.outgoing_log import OutgoingLog
 from tts.toolkit.broker.store import MemoryStore
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.search import SearchTape
@@ -35,7 +35,7 @@ class Tooling:
     toolbox: Toolbox
     broker: Broker
     catalog: Catalog
-    outgoing: OutgoingLog
+    outgoing: EgressLog
 
     async def aclose(self) -> None:
         """Close the providers' connections, then the broker with its cache."""
@@ -58,7 +58,7 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
     if tools.replays:
         tools = tools.model_copy(update={"providers": ("offline",), "cache": "memory:"})
     store = open_store(tools.cache)
-    log = OutgoingLog(Path(tools.outgoing_log).expanduser() if tools.outgoing_log else None)
+    log = EgressLog(Path(tools.outgoing_log).expanduser() if tools.outgoing_log else None)
     catalog = build_catalog(
         tools,
         offline,

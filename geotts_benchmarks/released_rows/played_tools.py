@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from tools.provider_catalog import Offline, build_catalog
+from tools.configured_providers import Offline, build_catalog
 from tools.released.catalog import released_local_tools
-from tts.config import ToolsConfig
-from tts.config.tools import ProviderName, ProviderSettings
+from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact, ToolCall

@@ -1,4 +1,4 @@
-"""Makes external tools into tools of the broker: prefixed names, limited results, an entry in the outgoing record."""
+"""Makes external tools into tools of the broker: prefixed names, limited results, an entry in the egress log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
 """Providers of places, maps, web search and search by picture: one service a file, and the routing between them.
 
-A provider is one file with a `PROVIDER` here, and its name in `tts.config.tools.ProviderName`.
+A provider is one file with a `PROVIDER` here, and its name in `tts.config.provider_names`.
 """

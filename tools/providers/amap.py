@@ -27,11 +27,11 @@ from tts.toolkit.broker.provider_client import (
     Reply,
     judge_status,
 )
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 KEY_PARAMETER: Final = "key"
 BASE_URL: Final = "https://restapi.amap.com"
-POLICY: Final = ProviderPolicy(per_s=3.0, burst=3.0, max_running=3)
+LIMITS: Final = ProviderLimits(per_s=3.0, burst=3.0, max_running=3)
 _COUNTRY_OF_CODE: Final = {"71": "TW", "81": "HK", "82": "MO"}
 _QUOTA = frozenset({"10003", "10044", "10045", "40000", "40002", "40003"})
 _TOO_OFTEN = frozenset({"10004", "10014", "10015", "10019", "10020", "10021", "10029"})
@@ -269,4 +269,4 @@ def _made(parts: ProviderParts) -> Amap:
     return Amap(parts.client(), parts.base(BASE_URL))
 
 
-PROVIDER: Final = Provider(POLICY, "AMAP_API_KEY", KeyPlace("query", KEY_PARAMETER), places=_made, maps=_made)
+PROVIDER: Final = Provider(LIMITS, "AMAP_API_KEY", KeyPlace("query", KEY_PARAMETER), places=_made, maps=_made)

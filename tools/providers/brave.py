@@ -10,11 +10,11 @@ from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://api.search.brave.com"
 KEY_PLACE: Final = KeyPlace("header", "X-Subscription-Token")
-POLICY: Final = ProviderPolicy(per_s=1.0, burst=1.0, max_running=2)  # the free plan's rate
+LIMITS: Final = ProviderLimits(per_s=1.0, burst=1.0, max_running=2)  # the free plan's rate
 _MOST_RESULTS = 20
 
 
@@ -59,5 +59,5 @@ class Brave:
 
 
 PROVIDER: Final = Provider(
-    POLICY, "BRAVE_API_KEY", KEY_PLACE, web=lambda parts: Brave(parts.client(), parts.base(BASE_URL))
+    LIMITS, "BRAVE_API_KEY", KEY_PLACE, web=lambda parts: Brave(parts.client(), parts.base(BASE_URL))
 )

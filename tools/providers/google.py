@@ -19,9 +19,9 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderFailure, ProviderRequest, Reply
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
-POLICY: Final = ProviderPolicy(per_s=10.0, burst=10.0)
+LIMITS: Final = ProviderLimits(per_s=10.0, burst=10.0)
 IN_HEADER: Final = KeyPlace("header", "X-Goog-Api-Key")
 _IN_QUERY: Final = KeyPlace("query", "key")
 PLACES_URL: Final = "https://places.googleapis.com"
@@ -262,4 +262,4 @@ def _made(parts: ProviderParts) -> Google:
     return Google(parts.client(), parts.settings.base_url)
 
 
-PROVIDER: Final = Provider(POLICY, "GOOGLE_MAPS_API_KEY", IN_HEADER, places=_made, maps=_made)
+PROVIDER: Final = Provider(LIMITS, "GOOGLE_MAPS_API_KEY", IN_HEADER, places=_made, maps=_made)

@@ -30,11 +30,11 @@ from tts.toolkit.broker.provider_client import (
     Reply,
     judge_status,
 )
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://vision.googleapis.com"
 KEY_PLACE: Final = KeyPlace("header", "X-Goog-Api-Key")
-POLICY: Final = ProviderPolicy(per_s=10.0, burst=10.0, timeout_s=20.0)
+LIMITS: Final = ProviderLimits(per_s=10.0, burst=10.0, timeout_s=20.0)
 _SOURCE = "Google Vision"
 _ENTITIES = 3
 _LIKE = 5
@@ -160,4 +160,4 @@ def _alike(web: _Web) -> Iterator[WebFact]:
         yield WebFact(number=0, title=f"a similar picture at {host}", url=image.url, source=_SOURCE)
 
 
-PROVIDER: Final = Provider(POLICY, "GOOGLE_VISION_API_KEY", KEY_PLACE, judge)
+PROVIDER: Final = Provider(LIMITS, "GOOGLE_VISION_API_KEY", KEY_PLACE, judge)

@@ -17,11 +17,11 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.rewards.released.opencage import query_of, shortened
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://api.opencagedata.com"
 KEY_PLACE: Final = KeyPlace("query", "key")
-POLICY: Final = ProviderPolicy(per_s=1.0, burst=2.0)  # the free plan: one request a second
+LIMITS: Final = ProviderLimits(per_s=1.0, burst=2.0)  # the free plan: one request a second
 _ID = "oc:"
 
 
@@ -123,5 +123,5 @@ def _fact(found: _Found) -> PlaceFact:
 
 
 PROVIDER: Final = Provider(
-    POLICY, "OPENCAGE_API_KEY", KEY_PLACE, places=lambda parts: OpenCagePlaces(parts.client(), parts.base(BASE_URL))
+    LIMITS, "OPENCAGE_API_KEY", KEY_PLACE, places=lambda parts: OpenCagePlaces(parts.client(), parts.base(BASE_URL))
 )

@@ -21,9 +21,9 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.net.http_client import USER_AGENT
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
-POLICY: Final = ProviderPolicy(per_s=1.0, burst=1.0, max_running=1)
+LIMITS: Final = ProviderLimits(per_s=1.0, burst=1.0, max_running=1)
 NOMINATIM_URL: Final = "https://nominatim.openstreetmap.org"
 PHOTON_URL: Final = "https://photon.komoot.io"
 OVERPASS_URL: Final = "https://overpass-api.de"
@@ -255,7 +255,7 @@ def _maps(parts: ProviderParts) -> tiles.TileMaps:
     templates: dict[Style, str] = {"map": urls.get("tiles", tiles.OSM_TILES)}
     if "satellite_tiles" in urls:
         templates["satellite"] = urls["satellite_tiles"]
-    return tiles.TileMaps(parts.client_for("tiles", tiles.POLICY), templates, contact=parts.contact)
+    return tiles.TileMaps(parts.client_for("tiles", tiles.LIMITS), templates, contact=parts.contact)
 
 
-PROVIDER: Final = Provider(POLICY, places=_places, maps=_maps)
+PROVIDER: Final = Provider(LIMITS, places=_places, maps=_maps)

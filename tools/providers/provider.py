@@ -10,7 +10,7 @@ from tools.places import PlacesProvider
 from tools.web import WebProvider
 from tts.config import ProviderSettings
 from tts.toolkit.broker.provider_client import Judge, KeyPlace, ProviderClient
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class ProviderParts:
     settings: ProviderSettings
     contact: str
     offline: PlacesProvider
-    client_for: Callable[[str, ProviderPolicy], ProviderClient]
+    client_for: Callable[[str, ProviderLimits], ProviderClient]
 
     def base(self, usual: str) -> str:
         """The address that the operator names, else the usual one."""
@@ -33,7 +33,7 @@ class Provider:
     """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not; services that
     receive pictures are made by `tools.regions.maker`. `key_variable` is empty where no key is needed."""
 
-    policy: ProviderPolicy
+    limits: ProviderLimits
     key_variable: str = ""
     key_place: KeyPlace | None = None
     judge: Judge | None = None

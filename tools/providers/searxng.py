@@ -11,9 +11,9 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.errors import ConfigError
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
-POLICY: Final = ProviderPolicy(per_s=4.0, burst=8.0)
+LIMITS: Final = ProviderLimits(per_s=4.0, burst=8.0)
 
 
 class _Hit(Reply):
@@ -57,4 +57,4 @@ def _web(parts: ProviderParts) -> Searxng:
     return Searxng(parts.client(), parts.settings.base_url)
 
 
-PROVIDER: Final = Provider(POLICY, web=_web)
+PROVIDER: Final = Provider(LIMITS, web=_web)

@@ -25,11 +25,11 @@ from tts.toolkit.broker.provider_client import (
     Reply,
     judge_status,
 )
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://serpapi.com"
 KEY_PLACE: Final = KeyPlace("query", "api_key")
-POLICY: Final = ProviderPolicy(per_s=2.0, burst=2.0, timeout_s=30.0, retries=1)
+LIMITS: Final = ProviderLimits(per_s=2.0, burst=2.0, timeout_s=30.0, retries=1)
 _NO_RESULTS = "hasn't returned any results"  # an error by name only: the search itself succeeded
 
 
@@ -89,4 +89,4 @@ def _failure_of(reply: _Hits) -> ProviderFailure | None:
     return ProviderFailure("passing", plain_text(reply.error, limit=200))
 
 
-PROVIDER: Final = Provider(POLICY, "SERPAPI_API_KEY", KEY_PLACE, judge)
+PROVIDER: Final = Provider(LIMITS, "SERPAPI_API_KEY", KEY_PLACE, judge)

@@ -20,11 +20,11 @@ from tts.toolkit.broker.provider_client import (
     Reply,
     judge_status,
 )
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://google.serper.dev"
 KEY_PLACE: Final = KeyPlace("header", "X-API-KEY")
-POLICY: Final = ProviderPolicy(per_s=20.0, burst=20.0)
+LIMITS: Final = ProviderLimits(per_s=20.0, burst=20.0)
 _ID = "cid:"
 
 
@@ -141,7 +141,7 @@ def _fact(place: _Place) -> PlaceFact:
 
 
 PROVIDER: Final = Provider(
-    POLICY,
+    LIMITS,
     "SERPER_API_KEY",
     KEY_PLACE,
     judge,

@@ -16,11 +16,11 @@ from tools.regions.upload import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = serper.BASE_URL
 KEY_PLACE: Final = serper.KEY_PLACE
-POLICY: Final = ProviderPolicy(per_s=5.0, burst=5.0, timeout_s=20.0, retries=1)
+LIMITS: Final = ProviderLimits(per_s=5.0, burst=5.0, timeout_s=20.0, retries=1)
 
 
 class _Hit(Reply):
@@ -54,4 +54,4 @@ class SerperLens:
         ]
 
 
-PROVIDER: Final = Provider(POLICY, "SERPER_API_KEY", KEY_PLACE, serper.judge)
+PROVIDER: Final = Provider(LIMITS, "SERPER_API_KEY", KEY_PLACE, serper.judge)

@@ -18,11 +18,11 @@ from tts.toolkit.broker.provider_client import (
     Reply,
     judge_status,
 )
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://api.tavily.com"
 KEY_PLACE: Final = KeyPlace("header", "Authorization", "Bearer ")
-POLICY: Final = ProviderPolicy(per_s=10.0, burst=10.0)
+LIMITS: Final = ProviderLimits(per_s=10.0, burst=10.0)
 
 
 class _Hit(Reply):
@@ -64,5 +64,5 @@ def judge(reply: Fetched) -> ProviderFailure | None:
 
 
 PROVIDER: Final = Provider(
-    POLICY, "TAVILY_API_KEY", KEY_PLACE, judge, web=lambda parts: Tavily(parts.client(), parts.base(BASE_URL))
+    LIMITS, "TAVILY_API_KEY", KEY_PLACE, judge, web=lambda parts: Tavily(parts.client(), parts.base(BASE_URL))
 )

@@ -16,10 +16,10 @@ from tts.domain.request import RequestContext
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.http_client import USER_AGENT
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 OSM_TILES: Final = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
-POLICY: Final = ProviderPolicy(per_s=10.0, burst=12.0, max_running=4)
+LIMITS: Final = ProviderLimits(per_s=10.0, burst=12.0, max_running=4)
 _SIDE = 256
 _STEEPEST_LAT = 85.05112878
 _DEEPEST_ZOOM = 19

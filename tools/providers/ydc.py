@@ -10,11 +10,11 @@ from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://ydc-index.io"
 KEY_PLACE: Final = KeyPlace("header", "X-API-Key")
-POLICY: Final = ProviderPolicy(per_s=8.0, burst=8.0)
+LIMITS: Final = ProviderLimits(per_s=8.0, burst=8.0)
 
 
 class _Hit(Reply):
@@ -58,5 +58,5 @@ class Ydc:
 
 
 PROVIDER: Final = Provider(
-    POLICY, "YDC_API_KEY", KEY_PLACE, web=lambda parts: Ydc(parts.client(), parts.base(BASE_URL))
+    LIMITS, "YDC_API_KEY", KEY_PLACE, web=lambda parts: Ydc(parts.client(), parts.base(BASE_URL))
 )

@@ -15,10 +15,11 @@ from tts.config.gateway import AccessConfig, GatewayConfig
 from tts.config.loading import checked, load_config
 from tts.config.mcp import McpServerConfig
 from tts.config.mixture import EngineShare
+from tts.config.provider_names import ProviderName
 from tts.config.region_search import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload
 from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
-from tts.config.tools import ProviderName, ProviderSettings, TapeConfig, ToolsConfig
+from tts.config.tools import ProviderSettings, TapeConfig, ToolsConfig
 from tts.config.verifier import ConsistencyConfig, VerifierConfig
 from tts.config.webhooks import WebhookConfig
 

@@ -7,26 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tts.config.mcp import McpServerConfig
+from tts.config.provider_names import ProviderName
 from tts.config.region_search import BY_URL, REGION_PROVIDERS, RegionSearchConfig
 from tts.config.units import Seconds
 from tts.domain.value import Value
-
-ProviderName = Literal[
-    "offline",
-    "amap",
-    "google",
-    "osm",
-    "opencage",
-    "serper",
-    "tavily",
-    "ydc",
-    "brave",
-    "searxng",
-    "tape",
-    "serper_lens",
-    "google_vision",
-    "serpapi_lens",
-]
 
 
 class ProviderSettings(Value):

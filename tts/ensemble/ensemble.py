@@ -1,8 +1,8 @@
 """Runs the rollouts of one request concurrently, until all have ended or waiting for the others is not worth its cost.
 
-Every way to stop early is here: the consensus watch, the caller's deadline and token total, a deadline learned from the
-rollouts that ended. Whoever is stopped is closed at its source, so the engine forgets it, keeps its best hypothesis,
-and is told with its reason. Rollouts may be added to a running request: the place of a straggler, or an escalation.
+`tts.ensemble.stopping` decides when rollouts are stopped, and why. A rollout that is stopped is closed at its source,
+so the engine forgets it; it keeps its best hypothesis, and its last event has the reason. Rollouts may be added to a
+running request: the place of a straggler, or an escalation.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from tts.domain.answer import StopReason
 from tts.domain.description import Description
 from tts.domain.events import Event, Hypothesised, RolloutFinished, RolloutResumed, TurnFinished
 from tts.domain.trajectory import Run
-from tts.domain.usage import Usage
 from tts.domain.watch_settings import WatchSettings
+from tts.ensemble.agreement import ConsensusWatch
 from tts.ensemble.first_description import FirstDescription, with_descriptions
 from tts.ensemble.first_turn import LEADER
 from tts.ensemble.leader import LeaderRule, named_directions
 from tts.ensemble.resumed_request import ResumedRequest
-from tts.ensemble.stopping import ConsensusWatch
-from tts.ensemble.stragglers import straggler_s
+from tts.ensemble.stopping import StopDecision
 from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, Routing
 from tts.rollout.group import split
 
@@ -83,8 +82,9 @@ class Ensemble:
         numbered_from: int = 0,
     ) -> None:
         self._rollouts, self._settings, self._watch, self._sink = rollouts, settings, watch, sink
-        self._seed_for, self._max_tokens_total = seed_for, max_tokens_total
-        self._numbered_from = numbered_from
+        cuts_stragglers = settings.stragglers != "wait" and watch.active
+        self._stop = StopDecision(max_tokens_total, cuts_stragglers=cuts_stragglers)
+        self._seed_for, self._numbered_from = seed_for, numbered_from
         self._started: dict[int, float] = {}
         self._took: dict[int, float] = {}
         self._hedged = False
@@ -238,7 +238,8 @@ class Ensemble:
     async def _follow(self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline) -> StopReason | None:
         while True:
             gate = self._gate_at()
-            until = min(at for at in (deadline.at, self._patience(), gate, self._description.until) if at is not None)
+            straggle = self._stop.stragglers_at(self._started, self._took)
+            until = min(at for at in (deadline.at, straggle, gate, self._description.until) if at is not None)
             batches = await merged.take(until=until)
             if batches is None:
                 if (reason := self._on_time(merged, group, deadline, gate, until)) is not None:
@@ -260,8 +261,8 @@ class Ensemble:
         self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline, gate: float | None, until: float
     ) -> StopReason | None:
         """Handle the time-out at `until`; returns the reason if the running rollouts are to be stopped."""
-        if deadline.passed:
-            return StopReason.DEADLINE
+        if (reason := self._stop.at_deadline(deadline)) is not None:
+            return reason
         if until == self._description.until:
             self._add(merged, self._description.release_all(self._sink.descriptions))
         elif until == gate:
@@ -298,15 +299,10 @@ class Ensemble:
         """Why the rollouts that still run are not needed any more; None while they are, or when none is left."""
         run = self._run_so_far()
         outstanding = len(self._started) - sum(t.stop_reason is not None for t in run.trajectories)
-        decided = await self._show_consensus(run, outstanding)
+        agreed = await self._show_consensus(run, outstanding)
         if outstanding <= 0:
             return None
-        if self._max_tokens_total is not None and _spent(run).completion_tokens >= self._max_tokens_total:
-            return StopReason.BUDGET
-        if decided:
-            return StopReason.QUORUM
-        spare = len(self._started) > self._wanted and len(self._took) >= self._wanted
-        return StopReason.CANCELLED if spare else None
+        return self._stop.after_news(run, self._started, self._took, wanted=self._wanted, agreed=agreed)
 
     async def _show_consensus(self, run: Run, outstanding: int) -> bool:
         """Emit the state of agreement when it changed; whether it is decided."""
@@ -318,14 +314,6 @@ class Ensemble:
             self._shown = shown
             await self._sink.emit(consensus)
         return consensus.decided and outstanding > 0
-
-    def _patience(self) -> float | None:
-        """When those still running are stragglers, on the loop's clock; None while that is unknown or allowed."""
-        if self._settings.stragglers == "wait" or not self._watch.active:
-            return None
-        open_since = [since for i, since in self._started.items() if i not in self._took]
-        late = straggler_s([*self._took.values()], len(self._started)) if open_since else None
-        return None if late is None else max(open_since) + late
 
     def _hedge(self, merged: _RolloutMerge, group: GroupRequest) -> bool:
         """Run fresh rollouts beside the stragglers, once; whoever ends first counts. False: cut them instead."""
@@ -351,10 +339,6 @@ class Ensemble:
 
 async def _once(work: Callable[[], Awaitable[Routing]]) -> AsyncIterator[Sequence[Routing]]:
     yield [await work()]
-
-
-def _spent(run: Run) -> Usage:
-    return sum((trajectory.usage for trajectory in run.trajectories), Usage())
 
 
 def _now() -> float:

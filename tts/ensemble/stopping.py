@@ -1,230 +1,49 @@
-"""The consensus watch: how far the rollouts agree at the radius the caller wants, and whether that is enough to stop.
+"""Decides whether the rollouts of a request that still run are stopped, and why. `Ensemble` stops them.
 
-Hypotheses stream in; those of rollouts that ended are votes, those of running ones are only shown. Votes are clustered
-on the ellipsoid at the wanted radius, never wider than a region: agreeing on a country does not stop a search for a
-street. Votes that rest on the same tool statements are one witness. Pure arithmetic over a handful of points, because
-it runs in the gateway at every step of every request; what the evidence is worth is for the verifier to say.
+The reasons: the deadline has passed; the request has used its total of tokens; the stop policy says that enough
+rollouts agree (`tts.ensemble.agreement`); as many as were wanted have ended; the rest are stragglers
+(`tts.ensemble.stragglers`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 
-import numpy as np
-
-from tts.domain.events import ClusterInfo, Consensus
-from tts.domain.geo import LatLon, distance_km, distance_rows_km
-from tts.domain.hypothesis import Hypothesis
-from tts.domain.stop_experience import StopExperience
-from tts.domain.stop_policy import STOP_POLICIES, Ballot, StopKind, StopPolicy, StopView
-from tts.domain.trajectory import Trajectory
-from tts.domain.watch_settings import TownGuess
-from tts.ensemble.first_turn import LEADER, REGION_KM, TOWN_KM, UNTRUSTED, is_clear
-from tts.ensemble.loss_rule import LossRule, guess_tolerance_km
-from tts.ensemble.vote_count import VoteCount, count_votes
-from tts.ensemble.witnesses import Witnesses
-
-_SLACK = 1e-9
-_QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.leggauss(32)), strict=True))
-_SHOWN = 5
-
-Row = Sequence[float]
+from tts.aio import Deadline
+from tts.domain.answer import StopReason
+from tts.domain.trajectory import Run
+from tts.ensemble.stragglers import straggler_s
 
 
-class ConsensusWatch:
-    """Watches the trajectories of one request for agreement. Without `guesses`, it never decides that agreement is
-    unlikely.
-
-    `led`: the first rollout leads, so what first turns say counts (`tts.ensemble.first_turn`). `experience` is what the
-    policy `loss` goes by; without it, by recorded runs alone.
+class StopDecision:
+    """The decision for one request. Of its rollouts, `started` has the start times on the loop's clock, `took` the
+    seconds of those that ended; both by rollout id.
     """
 
-    def __init__(
-        self,
-        policy: StopPolicy,
-        radius_km: float,
-        guesses: TownGuess | None = None,
-        *,
-        led: bool = False,
-        experience: StopExperience | None = None,
-    ) -> None:
-        self._led = led
-        self._policy = policy
-        self._radius_km = radius_km
-        self._reach_km = min(radius_km, REGION_KM)
-        self._witnesses = Witnesses()
-        self._guesses = guesses
-        self._loss = None
-        if policy.kind is StopKind.LOSS:
-            self._loss = LossRule(experience or StopExperience(), radius_km, policy.loss_points)
+    def __init__(self, max_tokens_total: int | None, *, cuts_stragglers: bool) -> None:
+        self._max_tokens_total, self._cuts_stragglers = max_tokens_total, cuts_stragglers
 
-    @property
-    def radius_km(self) -> float:
-        """The radius the caller wants."""
-        return self._radius_km
+    def after_news(
+        self, run: Run, started: Mapping[int, float], took: Mapping[int, float], *, wanted: int, agreed: bool
+    ) -> StopReason | None:
+        """Why the running rollouts are not needed any more; None while they are. `agreed`: the stop policy says so.
+        `wanted`: the number of rollouts without replacements of stragglers.
+        """
+        tokens = sum(trajectory.usage.completion_tokens for trajectory in run.trajectories)
+        if self._max_tokens_total is not None and tokens >= self._max_tokens_total:
+            return StopReason.BUDGET
+        if agreed:
+            return StopReason.QUORUM
+        return StopReason.CANCELLED if len(started) > wanted and len(took) >= wanted else None
 
-    @property
-    def active(self) -> bool:
-        """Whether the policy may stop rollouts."""
-        return self._policy.kind is not StopKind.NONE
+    def at_deadline(self, deadline: Deadline) -> StopReason | None:
+        """The reason once the deadline of the rollouts has passed."""
+        return StopReason.DEADLINE if deadline.passed else None
 
-    def look(self, trajectories: Sequence[Trajectory], n: int) -> Consensus:
-        """The state of agreement among `n` rollouts; `decided`: the policy would stop those that still run."""
-        finished = [t for t in trajectories if t.stop_reason is not None]
-        ballots = self._ballots(trajectories)
-        share, km = _columns(ballots)
-        ended = [i for i, ballot in enumerate(ballots) if ballot.final]
-        outstanding = n - len(finished)
-        return Consensus(
-            radius_km=self._radius_km,
-            clusters=tuple(self._clusters(ballots, share, km)),
-            finished=len(finished),
-            outstanding=outstanding,
-            decided=self._decided(
-                [ballots[i] for i in ended],
-                [share[i] for i in ended],
-                [[km[i][j] for j in ended] for i in ended],
-                len(finished),
-                n,
-            ),
-        )
-
-    def forget(self) -> None:
-        """Start with other trajectories: what rollouts rest on is remembered by their numbers."""
-        self._witnesses = Witnesses()
-
-    def agreement(self, trajectories: Sequence[Trajectory]) -> tuple[float, float]:
-        """Witnesses that ended at the place most of them name, and all witnesses that ended with a place."""
-        final = [ballot for ballot in self._ballots(trajectories) if ballot.final]
-        return (self._best(final), sum(ballot.share for ballot in final)) if final else (0.0, 0.0)
-
-    def _ballots(self, trajectories: Sequence[Trajectory]) -> list[Ballot]:
-        early = self._leader_counts(trajectories)
-        stated = [
-            (trajectory, best, best.point)
-            for trajectory in trajectories
-            if (best := trajectory.best) is not None
-            and best.point is not None
-            and trajectory.stop_reason not in UNTRUSTED
-        ]
-        shares = self._witnesses.shares([trajectory for trajectory, _, _ in stated])
-        ballots = []
-        for (trajectory, best, point), share in zip(stated, shares, strict=True):
-            final = trajectory.stop_reason is not None or (early and is_clear(trajectory, self._radius_km))
-            certain = share * self._certain_share(point, trajectory.answer_draws)
-            ballots.append(Ballot(trajectory.rollout_id, point, final, certain, self._off_centre_km(trajectory, best)))
-        return ballots
-
-    def _certain_share(self, point: LatLon, draws: Sequence[LatLon | None]) -> float:
-        """The share of the draws of an answer that agree with it; 1 where it was not drawn again."""
-        near = sum(other is not None and distance_km(point, other) <= self._reach_km for other in draws)
-        return (1 + near) / (1 + len(draws))
-
-    def _leader_counts(self, trajectories: Sequence[Trajectory]) -> bool:
-        """Whether the leader ended and was sure from its first turn: who is as sure counts then while it runs."""
-        if not self._led:
-            return False
-        leader = next((t for t in trajectories if t.rollout_id == LEADER), None)
-        return leader is not None and leader.stop_reason is not None and is_clear(leader, self._radius_km)
-
-    def _decided(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], finished: int, n: int) -> bool:
-        """`share` (m,) and `km` (m, m) are those of the final ballots."""
-        kind = self._policy.kind
-        if self._loss is not None:
-            ended = max(finished, len(final))
-            return self._loss.decided(self._vote_count(final, share, km, ended - len(final)), ended, n)
-        if kind is StopKind.INSTALLED:
-            return STOP_POLICIES[self._policy.installed](StopView(final, finished, n, self._radius_km))
-        if kind is StopKind.FIRST:
-            return finished >= self._policy.quorum_of(n)
-        if len(final) < 2 or kind is StopKind.NONE:
-            return False
-        reach = self._reach_km
-        fullest = self._fullest(share, km)
-        if kind is StopKind.QUORUM:
-            return fullest >= self._policy.quorum_of(n) - _SLACK
-        if kind is StopKind.WORTH and fullest < 2.0 - _SLACK and self._futile(final):
-            return True
-        total = sum(share)
-        if total < 2.0 - _SLACK:
-            return False
-        most = fullest
-        if kind is StopKind.WORTH:
-            most = max(sum(s * min(1.0, max(0.0, 2.0 - away / reach)) for s, away in _pairs(share, row)) for row in km)
-        return more_than_half(most, total - most) >= self._policy.probability - _SLACK
-
-    def _vote_count(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], pointless: int) -> VoteCount:
-        tolerance_km = guess_tolerance_km(self._radius_km)
-        return count_votes(final, share, km, reach_km=self._reach_km, pointless=pointless, tolerance_km=tolerance_km)
-
-    def vote_count(self, trajectories: Sequence[Trajectory]) -> VoteCount:
-        """The vote count of the rollouts that have ended."""
-        final = [ballot for ballot in self._ballots(trajectories) if ballot.final]
-        ended = sum(t.stop_reason is not None for t in trajectories)
-        return self._vote_count(final, *_columns(final), max(0, ended - len(final)))
-
-    def _futile(self, final: Sequence[Ballot]) -> bool:
-        """No two agree, and those who only guess show that the photo does not tell: one where a town is wanted, two
-        where a region is; a country is never given up."""
-        tolerance_km = guess_tolerance_km(self._radius_km)
-        if tolerance_km is None:
-            return False
-        guessing = sum(ballot.off_centre_km <= tolerance_km for ballot in final)
-        return guessing >= (1 if self._radius_km <= TOWN_KM else 2)
-
-    def _off_centre_km(self, trajectory: Trajectory, best: Hypothesis) -> float:
-        if self._guesses is None or trajectory.stop_reason is None or self._witnesses.of(trajectory):
-            return math.inf
-        return self._guesses(best)
-
-    def _best(self, final: Sequence[Ballot]) -> float:
-        return self._fullest(*_columns(final))
-
-    def _fullest(self, share: Row, km: Sequence[Row]) -> float:
-        """Witnesses near to the ballot that most are near to."""
-        return max(sum(s for s, away in _pairs(share, row) if away <= self._reach_km) for row in km)
-
-    def _clusters(self, ballots: Sequence[Ballot], share: Row, km: Sequence[Row]) -> Iterator[ClusterInfo]:
-        """The first of them, fullest first; the centre is the vote that most others are near to."""
-        reach, total = self._reach_km, sum(share)
-
-        def order(i: int) -> tuple[float, float, int]:
-            held = sum(share[j] for j in remaining if km[i][j] <= reach)
-            return -round(held, 9), sum(min(km[i][j], reach) for j in remaining), i
-
-        remaining = list(range(len(ballots)))
-        for _ in range(_SHOWN):
-            if not remaining:
-                return
-            centre = min(remaining, key=order)
-            members = [j for j in remaining if km[centre][j] <= reach]
-            held = sum(share[j] for j in members)
-            yield ClusterInfo(
-                centre=ballots[centre].point,
-                rollouts=tuple(ballots[j].rollout_id for j in members),
-                witnesses=round(held, 4),
-                support=round(held / total, 4),
-            )
-            remaining = [j for j in remaining if km[centre][j] > reach]
-
-
-def more_than_half(agreeing: float, dissenting: float) -> float:
-    """P(p > 1/2) for p ~ Beta(1 + agreeing, 1 + dissenting); both counts may be fractions."""
-    if dissenting == 0:
-        return 1.0 - math.exp2(-agreeing - 1.0)
-    above = below = 0.0
-    for node, weight in _QUADRATURE:
-        upper, lower = 0.75 + 0.25 * node, 0.25 + 0.25 * node
-        above += weight * upper**agreeing * (1.0 - upper) ** dissenting
-        below += weight * lower**agreeing * (1.0 - lower) ** dissenting
-    return above / (above + below)
-
-
-def _columns(ballots: Sequence[Ballot]) -> tuple[Row, Sequence[Row]]:
-    """(n,) shares and the (n, n) distances in km, as lists: for a handful of votes arrays cost more than they save."""
-    return [ballot.share for ballot in ballots], distance_rows_km([ballot.point for ballot in ballots])
-
-
-def _pairs(share: Row, row: Row) -> Iterator[tuple[float, float]]:
-    return zip(share, row, strict=True)
+    def stragglers_at(self, started: Mapping[int, float], took: Mapping[int, float]) -> float | None:
+        """When those still running are stragglers, on the loop's clock; None while that is unknown or allowed."""
+        open_since = [since for i, since in started.items() if i not in took]
+        if not self._cuts_stragglers or not open_since:
+            return None
+        late_s = straggler_s([*took.values()], len(started))
+        return None if late_s is None else max(open_since) + late_s

@@ -18,7 +18,7 @@ from tts.domain.geo import distance_km
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTable, band_of
 from tts.domain.watch_settings import TownGuess
-from tts.ensemble.stopping import ConsensusWatch
+from tts.ensemble.agreement import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
 from tts.eval.calibrating import Case

@@ -23,8 +23,8 @@ import orjson
 from tts.domain.outgoing import Outgoing
 from tts.errors import FetchError, FetchErrorKind
 from tts.net.fetch_limits import FetchLimits
+from tts.net.host_resolution import resolve_with_system
 from tts.net.inflate import ACCEPTED, Inflater
-from tts.net.names import resolve_with_system
 from tts.net.secret import Credential, Scrubber
 from tts.net.transport import CREDENTIAL, ON_SEND, Resolve, SafeTransport
 
@@ -100,7 +100,7 @@ class SafeHttpClient:
             content_types: prefixes (`image/`), one of which the type of the reply must have; any if empty.
             max_bytes: limit of the body, on the wire and decompressed; else the limits's.
             timeout_s: for everything together, redirects included; the limits's when absent.
-            request_id: whose request this is, for the outgoing record.
+            request_id: whose request this is, for the egress log.
             record: called with each request that goes out, redirects included; else the client's own.
 
         Raises:

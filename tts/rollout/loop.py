@@ -38,9 +38,9 @@ from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usag
 from tts.ports import Checkpoint, GroupRequest, ModelRequest, RolloutTask, ToolOutcome
 from tts.rollout.agent import Agent, Brief, opening_of
 from tts.rollout.answer_draws import AnswerDraws, are_wanted, draw_answers
+from tts.rollout.answer_geocoding import placed
 from tts.rollout.budget import Budget
 from tts.rollout.first_turn import first_cues
-from tts.rollout.resolve import placed
 from tts.rollout.text_coalescer import RolloutOutput, TextCoalescer
 from tts.rollout.tool_runner import ToolRunner
 from tts.rollout.usability import problem_of

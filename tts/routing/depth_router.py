@@ -21,7 +21,7 @@ from tts.domain.value import Value
 from tts.ports import Routing
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
 from tts.routing.budget_table import POLICY, shipped_budget_table
-from tts.routing.content import CONTENT_FROM
+from tts.routing.empty_photo import CONTENT_FROM
 from tts.routing.reasons import SHOWS_NOTHING, plan_sentence, to_reason_about
 from tts.routing.usual_cost import predicted_cost
 

@@ -22,7 +22,7 @@ from deployments.http.replies import JSON, NO_STORE
 from deployments.http.request_body import read_body
 from deployments.http.service import Service
 from deployments.mcp.photo_arguments import RemotePhoto
-from deployments.mcp.work import McpWork, ToolboxSource
+from deployments.mcp.tools import McpTools, ToolboxSource
 from tts.errors import NotFound
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class McpFace:
         self, service: Service, uploads: Uploads, pictures: AnswerPictures, toolbox: ToolboxSource | None
     ) -> None:
         self._service, self._uploads = service, uploads
-        self._work = McpWork(
+        self._work = McpTools(
             service.gateway,
             pictures,
             RemotePhoto,

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from tools.provider_catalog import KEY_VARIABLES, PROVIDERS
+from tools.configured_providers import KEY_VARIABLES, PROVIDERS
 from tools.registry import TOOL_FILES, ToolParts, tool_names
 
 

@@ -28,16 +28,16 @@ from tts.inference.openai.connection import Connection, check_size
 from tts.inference.openai.endpoint.adaptation import ADAPTABLE_STATUS, adapt
 from tts.inference.openai.endpoint.advice import overflows_context
 from tts.inference.openai.endpoint.canary import Canary, CanaryOutcome
-from tts.inference.openai.endpoint.context_guard import CUTS_SILENTLY, ContextGuard, needed_tokens
 from tts.inference.openai.endpoint.detection import Detection
 from tts.inference.openai.endpoint.held_pictures import HeldPictures
-from tts.inference.openai.endpoint.memory import EndpointMemory
 from tts.inference.openai.endpoint.pictures import PictureCache
 from tts.inference.openai.endpoint.prices import shipped_prices
 from tts.inference.openai.endpoint.question import Question
 from tts.inference.openai.endpoint.refusal import Refusal
+from tts.inference.openai.endpoint.refusal_memory import EndpointMemory
 from tts.inference.openai.endpoint.remedies import remedy_for
 from tts.inference.openai.endpoint.traits import HOSTED, EndpointTraits
+from tts.inference.openai.endpoint.truncation_check import CUTS_SILENTLY, TruncationCheck, needed_tokens
 from tts.inference.openai.retry import Backoff
 from tts.inference.openai.stream import Completion, SseLines, usage_in
 from tts.inference.openai.wire import ChatBody, body_for, refused_request
@@ -67,7 +67,7 @@ class OpenAIModel:
         self._server = ""
         self._kept: EndpointTraits | None = None
         self._held = HeldPictures()
-        self._guard = ContextGuard()
+        self._truncation_check = TruncationCheck()
         self._checking = asyncio.Lock()
         self._draws_together = True
         self.running = 0
@@ -158,7 +158,7 @@ class OpenAIModel:
                 else:
                     spent += step.spent or Usage()
         if outcome is not None and outcome.state == "whole":
-            self._traits = self._guard.learn(outcome, self._traits)
+            self._traits = self._truncation_check.learn(outcome, self._traits)
             await self._remember()
         return outcome
 
@@ -186,7 +186,7 @@ class OpenAIModel:
             self.running -= 1
 
     def _wants_check(self) -> bool:
-        return self._guard.wants_check(self._traits)
+        return self._truncation_check.wants_check(self._traits)
 
     async def _check(
         self, request: ModelRequest, deadline: Deadline, wanted: Callable[[], bool]
@@ -202,7 +202,7 @@ class OpenAIModel:
                     if isinstance(step, Delta):
                         yield step
                     else:
-                        self._traits = self._guard.learn(step, self._traits)
+                        self._traits = self._truncation_check.learn(step, self._traits)
 
     async def _canary(self, tokens: int, asked_for: str, deadline: Deadline) -> AsyncGenerator[Delta | CanaryOutcome]:
         """What each question of a canary took, and what came of them."""
@@ -279,7 +279,7 @@ class OpenAIModel:
             request, self._config, self._model, self._pictures, traits, max_tokens=max_tokens, held=self._held
         )
         body = orjson.dumps(written.wire)
-        self._guard.check_before(traits, written.text_bytes)
+        self._truncation_check.check_before(traits, written.text_bytes)
         turn = sum(message.role == "assistant" for message in request.messages)
         used = frozenset(call.id for message in request.messages for call in message.tool_calls)
         completion = Completion(turn=turn, used_ids=used, max_tokens=request.sampling.max_tokens)
@@ -303,11 +303,11 @@ class OpenAIModel:
             self._held.served(written.sent, written.named)  # of a reply without text, too
             text, last = completion.last()
             if last.usage is not None:
-                doubts = partial(self._guard.doubts, traits, written.text_bytes, last.usage)
+                doubts = partial(self._truncation_check.doubts, traits, written.text_bytes, last.usage)
                 async with aclosing(self._check(request, deadline, doubts)) as deltas:
                     async for delta in deltas:
                         yield delta
-                self._guard.check_after(traits, request.session_id, written.text_bytes, last.usage)
+                self._truncation_check.check_after(traits, request.session_id, written.text_bytes, last.usage)
             if text:
                 yield Delta(text=text)
             await self._remember()

@@ -17,7 +17,7 @@ from tts.inference.openai.endpoint.advice import advice, lacks_quota, overflows_
 from tts.inference.openai.endpoint.refusal import Refusal
 from tts.inference.openai.retry import RETRIED_STATUS, retry_after_s
 from tts.net.closing_backend import closing_transport
-from tts.net.egress import EGRESS
+from tts.net.engine_egress import EGRESS
 from tts.net.secret import Scrubber, Secret
 
 MAX_REPLY_BYTES = 64 * 2**20  # a chunk of a streamed reply has at most some hundred bytes a token

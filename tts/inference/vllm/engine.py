@@ -17,7 +17,7 @@ from tts.config import VllmEngine
 from tts.dialects.hermes_tool_calls import calls_in
 from tts.domain.usage import Usage
 from tts.errors import ModelError, boundary
-from tts.inference.forcing import forced_calls, turn_schema
+from tts.inference.constrained_decoding import forced_calls, turn_schema
 from tts.inference.token_prompts import TokenPrompts
 from tts.inference.vllm.content_pictures import ContentPictures
 from tts.inference.vllm.seam import EngineStats, Generation, Piece, VllmSeam

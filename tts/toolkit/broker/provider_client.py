@@ -24,7 +24,7 @@ from tts.net.secret import Credential, Secret
 from tts.toolkit.broker.breaker import Breaker
 from tts.toolkit.broker.fair import FairLimiter
 from tts.toolkit.broker.keypool import KeyPool
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore, Rate, StoreError
 
@@ -109,7 +109,7 @@ class ProviderClient:
         name: str,
         client: SafeHttpClient,
         store: CacheStore,
-        policy: ProviderPolicy,
+        limits: ProviderLimits,
         *,
         keys: Sequence[Secret] = (),
         key_place: KeyPlace | None = None,
@@ -118,12 +118,12 @@ class ProviderClient:
         draw: Callable[[], float] = random.random,
     ) -> None:
         self.name = name
-        self._client, self._store, self._policy = client, store, policy
+        self._client, self._store, self._limits = client, store, limits
         self._keys = KeyPool(keys, now) if key_place is not None else None
         self._key_place = key_place
         self._judge = judge or judge_status
-        self._slots = FairLimiter(policy.max_running, policy.max_queued)
-        self._breaker = Breaker(policy.breaker, now, draw)
+        self._slots = FairLimiter(limits.max_running, limits.max_queued)
+        self._breaker = Breaker(limits.breaker, now, draw)
         self._now, self._draw = now, draw
         self._paused_until = 0.0
         self._requests = self._retried = 0
@@ -131,8 +131,8 @@ class ProviderClient:
             client.scrubber.learn(key)
 
     async def ask(self, ask: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> Fetched:
-        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `policy`."""
-        tries = self._policy.retries if ask.idempotent else 0
+        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `limits`."""
+        tries = self._limits.retries if ask.idempotent else 0
         async with self._slots.slot(context.id):
             while True:
                 outcome = await self._attempt(ask, context, judge or self._judge)
@@ -140,7 +140,7 @@ class ProviderClient:
                     return outcome
                 if outcome.kind in ("quota", "key") and self._keys is not None and self._keys.usable:
                     continue  # ends: every round has taken a key out of the pool
-                tried = self._policy.retries - tries
+                tried = self._limits.retries - tries
                 if tries == 0 or not await self._worth_another(outcome, tried, context):
                     raise self._error(outcome)
                 tries -= 1
@@ -200,7 +200,7 @@ class ProviderClient:
             self._breaker.succeeded()
         if isinstance(outcome, ProviderFailure) and key is not None and self._keys is not None:
             if outcome.kind == "quota":
-                self._keys.set_aside(key, outcome.retry_after_s or self._policy.quota_rest_s)
+                self._keys.set_aside(key, outcome.retry_after_s or self._limits.quota_rest_s)
             elif outcome.kind == "key":
                 self._keys.drop(key)
         return outcome
@@ -220,7 +220,7 @@ class ProviderClient:
                 credential=self._credential(key, ask.key_place),
                 content_types=ask.content_types,
                 max_bytes=ask.max_bytes,
-                timeout_s=self._policy.timeout_s,
+                timeout_s=self._limits.timeout_s,
                 any_status=True,
                 request_id=context.id,
             )
@@ -238,11 +238,11 @@ class ProviderClient:
             if pause_s > context.remaining_s:
                 raise _too_often(pause_s)
             await asyncio.sleep(pause_s)
-        rate = Rate(per_s=self._policy.per_s, burst=self._policy.burst)
+        rate = Rate(per_s=self._limits.per_s, burst=self._limits.burst)
         try:
             wait_s = await self._store.take(self.name, rate, max_wait_s=context.remaining_s)
         except StoreError:
-            wait_s = 1.0 / self._policy.per_s  # without the shared count: no burst
+            wait_s = 1.0 / self._limits.per_s  # without the shared count: no burst
         if wait_s < 0:
             raise _too_often(-wait_s)
         if wait_s:
@@ -251,12 +251,12 @@ class ProviderClient:
     async def _worth_another(self, failure: ProviderFailure, tried: int, context: RequestContext) -> bool:
         """Whether to try again, after waiting as the failure demands."""
         if failure.kind == "rate":
-            wait_s = failure.retry_after_s or self._policy.backoff_s * 2.0**tried
+            wait_s = failure.retry_after_s or self._limits.backoff_s * 2.0**tried
             self._paused_until = max(self._paused_until, self._now() + wait_s)
             return wait_s <= context.remaining_s
         if failure.kind not in _FAULTS or self._breaker.state == "open":
             return False
-        backoff_s = self._policy.backoff_s * 2.0**tried * (0.5 + self._draw())
+        backoff_s = self._limits.backoff_s * 2.0**tried * (0.5 + self._draw())
         await asyncio.sleep(max(backoff_s, failure.retry_after_s or 0.0))
         return True
 

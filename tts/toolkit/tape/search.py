@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tts.domain.photo import Box
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.key import normal_text
+from tts.toolkit.broker.cache_key import normal_text
 from tts.toolkit.tape.row import TapeRow
 
 _WORD = re.compile(r"\w+")

@@ -9,8 +9,8 @@ from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Ra
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
 from tts.verify.assembly.evidence import evidence_of
-from tts.verify.assembly.exactness import exactness_of, level_of
 from tts.verify.assembly.naming import names_at
+from tts.verify.assembly.radii_and_confidence import exactness_of, level_of
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.peaks import peaks_of

@@ -24,9 +24,9 @@ from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import TextFact
 from tts.domain.trajectory import Trajectory
 from tts.verify.consensus.votes import Vote, votes_from
-from tts.verify.evidence.instructions import speaks_to_the_model
 from tts.verify.evidence.ledger import POOLED
 from tts.verify.evidence.ledger_builder import build_ledger
+from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
 from tts.weights import weights

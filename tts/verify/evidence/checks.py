@@ -14,8 +14,8 @@ from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import Trajectory
 from tts.geodata.english_names import country_name
 from tts.geodata.names import normalise
-from tts.verify.evidence.instructions import speaks_to_the_model
 from tts.verify.evidence.ledger import Finding, LedgerEntry
+from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.sources import Source, statement_of, telling
 from tts.verify.evidence.world import BORDER_KM, World
 

@@ -19,7 +19,7 @@ from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import TextFact, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.geodata.names import normalise
-from tts.verify.evidence.instructions import speaks_to_the_model
+from tts.verify.evidence.prompt_injection import speaks_to_the_model
 
 _NEAR_KM = 25.0
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tts.domain.geo import LatLon
-from tts.verify.evidence.instructions import speaks_to_the_model
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
+from tts.verify.evidence.prompt_injection import speaks_to_the_model
 
 _CHARS_A_TOKEN = 3.2
 _LONGEST_QUOTE = 220

@@ -39,7 +39,7 @@ from tts.ports import (
     close_each,
 )
 from tts.rewards.geoagent import LengthDamping, Levels, consistency_reward
-from tts.verify.assembly.exactness import doubted
+from tts.verify.assembly.radii_and_confidence import doubted
 from tts.verify.evidence.world import World
 
 _TASK = """\

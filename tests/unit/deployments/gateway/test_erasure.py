@@ -1,4 +1,4 @@
-"""Erasing a request takes with it what the tools kept: cache, tape and outgoing record, and nothing of others."""
+"""Erasing a request takes with it what the tools kept: cache, tape and egress log, and nothing of others."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall, WebFact
 from tts.ports import ToolContext
-from tts.toolkit.broker.outgoing_log import OutgoingLog
+from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.line_erasure import blank_lines
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse import export_reverse
@@ -131,7 +131,7 @@ async def test_what_cannot_be_erased_now_is_not_said_to_be_and_can_be_asked_for_
 
 
 async def test_what_an_erased_request_still_sends_is_not_written_down(tmp_path):
-    log = OutgoingLog(tmp_path / "out.jsonl")
+    log = EgressLog(tmp_path / "out.jsonl")
     sent = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="https://h/?q=x", bytes_sent=0)
     for request_id in ("loc_1", "loc_2"):
         log(sent.model_copy(update={"request_id": request_id}))

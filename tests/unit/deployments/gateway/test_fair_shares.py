@@ -17,8 +17,8 @@ from deployments.cli.keys import command
 from deployments.gateway.auth import Keyring, fingerprint
 from tts.config import AccessConfig, GatewayConfig
 from tts.errors import FetchError
+from tts.net.host_resolution import NameLookups
 from tts.net.http_client import SafeHttpClient
-from tts.net.names import NameLookups
 
 
 def keys(path, *lines):

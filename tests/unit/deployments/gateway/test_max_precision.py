@@ -28,7 +28,7 @@ from tts.domain.geojson import circles_region
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import ToolResult
 from tts.export.formats import FORMATS
-from tts.verify.assembly.exactness import disagreements
+from tts.verify.assembly.radii_and_confidence import disagreements
 
 PRECISIONS = ("city", "region", "country")
 SECRET = "Geheimgasse 7"

@@ -17,7 +17,7 @@ from support.service import PHOTO, an_app, idle, serving
 
 from deployments.gateway import gateway as gateway_module
 from deployments.gateway.auth import fingerprint
-from deployments.mcp import work
+from deployments.mcp import tools as mcp_tools
 from deployments.mcp.progress import MILESTONES
 from deployments.runstore.redis import RedisRunStore
 from deployments.wiring.local import local_tools
@@ -70,8 +70,8 @@ async def test_a_photo_is_located_with_progress_and_resources(service, mode):
 
 
 async def test_only_the_milestones_of_the_log_are_read_and_nothing_is_folded_again(service, monkeypatch):
-    reported, folded, parse = [], [], work.event_of
-    monkeypatch.setattr(work, "event_of", lambda entry: reported.append(entry.kind) or parse(entry))
+    reported, folded, parse = [], [], mcp_tools.event_of
+    monkeypatch.setattr(mcp_tools, "event_of", lambda entry: reported.append(entry.kind) or parse(entry))
     monkeypatch.setattr(gateway_module, "event_of", lambda entry: folded.append(entry.kind) or parse(entry))
     async with mcp_client(service) as client:
         found = await client.call_tool("locate_photo", {"upload": await uploaded(service, PHOTO), "n_parallel": 2})

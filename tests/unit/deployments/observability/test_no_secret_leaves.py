@@ -1,5 +1,5 @@
 """No secret of an installation is anywhere but in its environment and on the wire: a run with every fault, and then all
-of its logs, errors, events, replies, tape, cache, run store, outgoing record, audit log and metrics are searched.
+of its logs, errors, events, replies, tape, cache, run store, egress log, audit log and metrics are searched.
 """
 
 import json

@@ -12,7 +12,7 @@ from deployments.serve.envelope import Envelope, seal, unseal
 from deployments.serve.lost_replica import LastSent
 from tts.domain.outgoing import Outgoing
 from tts.errors import ModelError, ReplicaLost
-from tts.net.egress import EGRESS
+from tts.net.engine_egress import EGRESS
 
 ID = "loc_envelope"
 

@@ -7,8 +7,8 @@ from support.basics import a_context
 
 from deployments.serve.engine_rooms import keep_reports, known_rooms, report_of
 from deployments.serve.group_placing import GroupPlacing
-from deployments.serve.placement import PhotoHashRouter, rendezvous, session_of
 from deployments.serve.replica_load import ReplicaLoad
+from deployments.serve.request_router import PhotoHashRouter, rendezvous, session_of
 from tts.config import OpenAIEngine, ScriptedEngine, VllmEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, Text

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from deployments.serve.placement import rendezvous
+from deployments.serve.request_router import rendezvous
 from deployments.serve.scaling import GENERATIONS, KV_USE, RolloutScaling, load_of
 
 

@@ -21,7 +21,7 @@ from tts.domain.photo import Box
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
 from tts.errors import ConfigError, ModelError
-from tts.inference.forcing import ANSWER_SCHEMA, forced_calls, turn_schema
+from tts.inference.constrained_decoding import ANSWER_SCHEMA, forced_calls, turn_schema
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.seam import EngineStats, Piece, _ChatTokenizer, engine_arguments
 from tts.inference.vllm.shared_time import SharedTime

@@ -21,7 +21,7 @@ from tts.pipeline import solve
 from tts.ports import Ports, Routing
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
-from tts.rollout.persistence import persistently
+from tts.rollout.group_failover import persistently
 from tts.routing.depth_router import DepthRouter
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.verifiers.fallback import fallback_verdict

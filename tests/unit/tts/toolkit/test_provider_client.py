@@ -12,7 +12,7 @@ from tts.net.secret import Scrubber, Secret
 from tts.toolkit.broker.breaker import BreakerConfig
 from tts.toolkit.broker.fair import FairLimiter
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 from tts.toolkit.broker.store import MemoryStore
 
 OK = (200, {})
@@ -37,13 +37,13 @@ class Server:
         return Fetched(url, answer[0], answer[1], b"{}")
 
 
-def client_of(server, *, keys=(), **policy):
+def client_of(server, *, keys=(), **limits):
     clock = asyncio.get_running_loop().time
-    policy = ProviderPolicy(**{"per_s": 1000.0, "burst": 1000.0, **policy})
+    limits = ProviderLimits(**{"per_s": 1000.0, "burst": 1000.0, **limits})
     place = KeyPlace("query", "key") if keys else None
     secrets = [Secret(key) for key in keys]
     return ProviderClient(
-        "maps", server, MemoryStore(now=clock), policy, keys=secrets, key_place=place, now=clock, draw=lambda: 0.5
+        "maps", server, MemoryStore(now=clock), limits, keys=secrets, key_place=place, now=clock, draw=lambda: 0.5
     )
 
 

@@ -9,10 +9,10 @@ from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import PlaceFact, ToolCall, ToolFailure, ToolResult, WebFact
 from tts.domain.trajectory import Trajectory, Turn
 from tts.errors import ToolErrorKind
-from tts.verify.evidence.instructions import speaks_to_the_model
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.phantom_tool_use import phantom_tool_use
+from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.world import World
 
 COIMBRA, ATLANTIC = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=35.0, lon=-40.0)

@@ -1,5 +1,4 @@
-"""Records what left this process, by request. The connections of engines write them; tools have
-`tts.toolkit.broker.outgoing_log`.
+"""Records what engines sent out of this process, by request; what tools sent is in `tts.toolkit.broker.egress_log`.
 
 A record is made when the bytes are sent, so it exists even if the request then fails. Another process passes on its
 records (`deployments.serve.envelope`); the pipeline takes all of it when a request ends

@@ -14,7 +14,7 @@ from typing import Any
 from deployments.seam.ray import OwnReplicaRouter
 from deployments.serve.engine_rooms import keep_reports
 
-ROUTER: Any = "deployments.serve.placement.PhotoHashRouter"
+ROUTER: Any = "deployments.serve.request_router.PhotoHashRouter"
 DEFAULT_SPREAD = 2
 _CHOSEN = "@"
 

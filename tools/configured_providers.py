@@ -44,7 +44,7 @@ from tts.net.secret import Scrubber, Secret
 from tts.net.url_secrets import secrets_in
 from tts.ports import ToolSchema
 from tts.toolkit.broker.provider_client import ProviderClient
-from tts.toolkit.broker.provider_policy import ProviderPolicy
+from tts.toolkit.broker.provider_limits import ProviderLimits
 from tts.toolkit.broker.stats import ProviderFigures
 from tts.toolkit.broker.store import CacheStore
 from tts.toolkit.spec import Tool
@@ -188,7 +188,7 @@ class _Maker:
             settings=self._settings(name),
             contact=self.config.contact,
             offline=offline.places,
-            client_for=lambda kind, policy: self._client_for(name, policy, kind=kind),
+            client_for=lambda kind, limits: self._client_for(name, limits, kind=kind),
         )
 
     def regions(self, public_url: str | None) -> Regions | None:
@@ -282,24 +282,22 @@ class _Maker:
         return self.config.settings.get(name) or ProviderSettings()
 
     def _client_for(
-        self, name: ProviderName, own_policy: ProviderPolicy | None = None, *, kind: str = ""
+        self, name: ProviderName, own_limits: ProviderLimits | None = None, *, kind: str = ""
     ) -> ProviderClient:
         """One client for each service, shared by the abilities it serves."""
         label = f"{name}-{kind}" if kind else name
         if label in self.catalog.provider_clients:
             return self.catalog.provider_clients[label]
         settings, provider = self._settings(name), PROVIDERS[name]
-        provider_policy = own_policy or provider.policy
+        usual = own_limits or provider.limits
         own = settings.model_dump(include={"per_s", "burst", "max_running", "timeout_s", "retries"}, exclude_none=True)
-        limits = FetchLimits(
-            allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or provider_policy.timeout_s
-        )
-        client = self.client(limits, settings.base_url or "", *settings.urls.values())
+        fetch_limits = FetchLimits(allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or usual.timeout_s)
+        client = self.client(fetch_limits, settings.base_url or "", *settings.urls.values())
         provider_client = ProviderClient(
             label,
             client,
             self.store,
-            ProviderPolicy(**{**provider_policy.model_dump(), **own}),
+            ProviderLimits(**{**usual.model_dump(), **own}),
             keys=self._keys(name, settings),
             key_place=provider.key_place,
             judge=provider.judge,

@@ -1,5 +1,5 @@
-"""The outgoing record: what left the machine, when, to which receiver, for which request. The latest lines are in
-memory, all lines are in a file.
+"""The egress log: what left the machine, when, to which receiver, for which request. The latest lines of tools are in
+memory; all lines, those of engines too, are in the file `tools.outgoing_log`.
 
 A call that is answered from the cache sends nothing, so the record does not have it. The lines of a request are erased
 with it, in memory and in the file; later lines of an erased request are not written. Expired lines are erased too. The
@@ -31,7 +31,7 @@ _USUAL_DELAY = timedelta(hours=1)  # longer than any request may take: what othe
 _log = logging.getLogger(__name__)
 
 
-class OutgoingLog:
+class EgressLog:
     """Called with each request that leaves. `path` is a JSONL file that is appended to, one line a request."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -57,7 +57,7 @@ class OutgoingLog:
             with self._path.open("ab") as file:
                 file.write(b"".join(lines))
         except OSError:
-            _log.warning("the outgoing record cannot be written")
+            _log.warning("the egress log cannot be written")
 
     def about(self, request_id: str) -> tuple[Outgoing, ...]:
         """What left for one request, as far as it is remembered here."""

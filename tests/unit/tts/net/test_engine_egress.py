@@ -1,7 +1,7 @@
 """What leaves this process is kept by request until somebody takes it."""
 
 from tts.domain.outgoing import Outgoing
-from tts.net.egress import Egress
+from tts.net.engine_egress import Egress
 
 
 def sent(request_id, host="h"):

@@ -1,7 +1,7 @@
 """Finds out when an endpoint dropped the beginning of a conversation without saying so.
 
 Some servers cut a conversation that is longer than their context, and answer without an error. The system text, the
-tools and the photo are then lost. The guard refuses a conversation that cannot fit, and recognises one that did not
+tools and the photo are then lost. The check refuses a conversation that cannot fit, and recognises one that did not
 from the number of prompt tokens the server counted. If the server does not report its context, or if the count is
 strange, a `Canary` is sent. A token is at most some eight bytes of text here, so the bounds are on the safe side.
 """
@@ -42,7 +42,7 @@ def needed_tokens(request: ModelRequest) -> int:
     return max(_LEAST_CHECKED, min(_MOST_CHECKED, needed))
 
 
-class ContextGuard:
+class TruncationCheck:
     """Remembers how long each conversation was. `text_bytes` leaves pictures out, whose tokens nobody knows here."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

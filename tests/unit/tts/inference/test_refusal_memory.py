@@ -19,7 +19,7 @@ from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.inference.openai.client import OpenAIModel
-from tts.inference.openai.endpoint.memory import EndpointMemory
+from tts.inference.openai.endpoint.refusal_memory import EndpointMemory
 from tts.inference.openai.endpoint.traits import EndpointTraits
 from tts.ports import ModelRequest, Sampling, ToolSchema
 

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFilter
 from support.empty_pictures import PICTURES, empty_photo
 
 from tts.domain.photo_cleaning import load_photo
-from tts.routing.content import structure_of
+from tts.routing.empty_photo import structure_of
 from tts.routing.small_copy import small_copy
 
 PHOTOS = Path(__file__).resolve().parents[4].parent / "shared" / "data" / "photos"

@@ -1,4 +1,4 @@
-"""What the tools of the MCP server do, on the same gateway as every other request: one admission, one event log."""
+"""The tools of the MCP server, on the same gateway as every other request: one admission, one event log."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Pictures(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class McpWork:
+class McpTools:
     """`read_path` and `read_upload` are there where photos may be named so; `fetch` where URLs are fetched.
     `photos_s`: seconds within which all photos of a call have to be there."""
 

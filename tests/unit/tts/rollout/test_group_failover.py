@@ -13,7 +13,7 @@ from tts.domain.trajectory import fold
 from tts.domain.usage import Usage
 from tts.errors import FatalError, ModelError, Overloaded, ReplicaLost
 from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutTask
-from tts.rollout.persistence import MOVES, persistently
+from tts.rollout.group_failover import MOVES, persistently
 
 PARIS = Hypothesis(point=LatLon(lat=48.86, lon=2.35))
 

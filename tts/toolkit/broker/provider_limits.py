@@ -1,4 +1,7 @@
-"""How often one provider is asked, how long, how many at once, and how often again; when it is left alone."""
+"""The limits of one provider: rate, requests at once, time, retries, and when it is left alone.
+
+`ProviderClient` keeps to them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,13 @@ from tts.domain.value import Value
 from tts.toolkit.broker.breaker import BreakerConfig
 
 
-class ProviderPolicy(Value):
-    """How one provider is treated. `quota_rest_s` is how long a key without quota is left alone."""
+class ProviderLimits(Value):
+    """Limits of requests to one provider.
+
+    Requests a second (`per_s`, with bursts of `burst`) and at once (`max_running`; others wait, at most `max_queued`).
+    A request takes at most `timeout_s` and is sent again up to `retries` times, after `backoff_s` doubled each time. A
+    key without quota is not used for `quota_rest_s`.
+    """
 
     per_s: Annotated[float, Field(gt=0)] = 10.0
     burst: Annotated[float, Field(ge=1)] = 10.0

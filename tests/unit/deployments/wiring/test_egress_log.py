@@ -12,7 +12,7 @@ from support.service import an_app
 from deployments.wiring.brokers import NotErased
 from deployments.wiring.local import local_tools
 from tts.domain.outgoing import Outgoing, rfc3339
-from tts.toolkit.broker.outgoing_log import OutgoingLog
+from tts.toolkit.broker.egress_log import EgressLog
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -33,7 +33,7 @@ def path(tmp_path):
 
 
 async def test_what_is_remembered_ends_with_the_retention():
-    log = OutgoingLog()
+    log = EgressLog()
     log(sent(100 * DAY))
     await log.purge(200 * DAY)
     assert log.about("loc_1")
@@ -42,7 +42,7 @@ async def test_what_is_remembered_ends_with_the_retention():
 
 
 async def test_lines_that_are_past_the_retention_go_from_the_file_and_others_stay(path):
-    log = OutgoingLog(path)
+    log = EgressLog(path)
     for age_s in (30 * HOUR, 25 * HOUR, 23 * HOUR, 1.0):
         log(sent(age_s, f"loc_{age_s / HOUR:.0f}"))
     size = path.stat().st_size
@@ -55,13 +55,13 @@ async def test_lines_that_are_past_the_retention_go_from_the_file_and_others_sta
 
 async def test_lines_of_before_a_restart_go_too_in_any_order(path):
     for age_s in (1.0, 30 * HOUR, 2.0, 40 * HOUR):
-        OutgoingLog(path)(sent(age_s, f"loc_{age_s / HOUR:.0f}"))
-    await OutgoingLog(path).purge(DAY)
+        EgressLog(path)(sent(age_s, f"loc_{age_s / HOUR:.0f}"))
+    await EgressLog(path).purge(DAY)
     assert names(path) == ["loc_0", "loc_0"]
 
 
 async def test_what_is_noted_late_goes_in_its_time(path):
-    log = OutgoingLog(path)
+    log = EgressLog(path)
     log(sent(1.0, "young"))
     await log.purge(DAY)
     log.write([sent(DAY - HOUR, "late"), sent(DAY - 2 * HOUR, "later")])
@@ -72,7 +72,7 @@ async def test_what_is_noted_late_goes_in_its_time(path):
 
 
 async def test_a_line_that_was_cut_off_goes_with_its_neighbours(path):
-    log = OutgoingLog(path)
+    log = EgressLog(path)
     log(sent(30 * HOUR))
     with path.open("ab") as file:
         file.write(b'{"at":"2026-01-0\n')
@@ -84,7 +84,7 @@ async def test_a_line_that_was_cut_off_goes_with_its_neighbours(path):
 
 
 async def test_a_file_that_was_put_in_its_place_is_read_from_its_start(path):
-    log = OutgoingLog(path)
+    log = EgressLog(path)
     for _ in range(10):
         log(sent(30 * HOUR))
     await log.purge(DAY)
@@ -100,11 +100,11 @@ async def test_a_file_that_was_put_in_its_place_is_read_from_its_start(path):
 
 
 async def test_a_sweep_does_not_read_again_what_is_blank_nor_what_cannot_be_due(path, monkeypatch):
-    log = OutgoingLog(path)
+    log = EgressLog(path)
     log.write([sent(30 * HOUR)] * 500 + [sent(1.0)] * 500)
     await log.purge(DAY)
     seen = []
-    monkeypatch.setattr("tts.toolkit.broker.outgoing_log._is_since", lambda at, line: seen.append(line) or True)
+    monkeypatch.setattr("tts.toolkit.broker.egress_log._is_since", lambda at, line: seen.append(line) or True)
     await log.purge(DAY)
     assert len(seen) <= 3
 
@@ -112,7 +112,7 @@ async def test_a_sweep_does_not_read_again_what_is_blank_nor_what_cannot_be_due(
 @given(st.lists(st.lists(st.integers(1, 60), max_size=4), max_size=8))
 async def test_whatever_is_written_between_sweeps_exactly_the_lines_past_their_time_are_gone(tmp_path_factory, rounds):
     path = tmp_path_factory.mktemp("o") / "f"
-    log = OutgoingLog(path)
+    log = EgressLog(path)
     written = []
     for ages in rounds:
         log.write([sent(age * HOUR + 600, f"loc_{len(written) + i}") for i, age in enumerate(ages)])
@@ -151,7 +151,7 @@ async def test_a_file_that_cannot_be_purged_is_said_so(data_store, path, monkeyp
 
 
 async def test_what_others_sent_is_written_and_not_said_to_be_of_tools(path):
-    log = OutgoingLog(path)
+    log = EgressLog(path)
     log.write([sent(1.0), sent(1.0, "loc_2")])
     assert log.about("loc_1") == ()
     assert names(path) == ["loc_1", "loc_2"]
