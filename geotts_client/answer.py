@@ -1,4 +1,4 @@
-"""The answer: where, how exactly, how sure, and what a person can check."""
+"""The answer to a request: the place, its radii, the confidence, and the evidence that a person can check."""
 
 from __future__ import annotations
 

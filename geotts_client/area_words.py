@@ -1,4 +1,7 @@
-"""An area as people write it, as far as no names of countries are needed: `IT,FR` · `lat,lon,km` · `bbox:…`."""
+"""Parses areas that are written as text: country codes (`IT,FR`), a circle (`lat,lon,km`), a rectangle (`bbox:…`).
+
+Names of countries are not parsed here.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ _CODE = re.compile(r"[A-Za-z]{2}")
 
 
 def area_of(text: str) -> Area:
-    """A rectangle, a circle, or countries by their ISO 3166-1 alpha-2 codes; numbers are degrees and km.
+    """Parse a rectangle, a circle, or countries by their ISO 3166-1 alpha-2 codes. Numbers are degrees and km.
 
-    Raises ValueError, which says how to write one.
+    Raises ValueError if the text is none of these; the message has the three forms.
     """
     measured = measured_area(text)
     if measured is not None:
@@ -29,7 +32,10 @@ def area_of(text: str) -> Area:
 
 
 def measured_area(text: str) -> BBox | Circle | None:
-    """A circle or a rectangle; None for what is neither. Raises ValueError for half of one."""
+    """Parse a circle or a rectangle; None if the text is neither.
+
+    Raises ValueError if numbers are missing or out of range.
+    """
     is_box = text.strip().lower().startswith(_BOX)
     numbers = _numbers(text.strip()[len(_BOX) :] if is_box else text)
     if is_box and (numbers is None or len(numbers) != 4):

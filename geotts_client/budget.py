@@ -1,4 +1,4 @@
-"""What a request may spend, from which the service decides how many rollouts it gets."""
+"""The budget of a request. The service derives the number of rollouts from it."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ class BudgetUse(Value):
 
 
 def budget_of(text: str) -> Budget:
-    """A budget as people write it: `30s`, `20k-tokens`, `0.05usd`, `30s,0.05usd`; or the object as JSON.
+    """Parse a budget: `30s`, `20k-tokens`, `0.05usd`, several with commas (`30s,0.05usd`), or the object as JSON.
 
-    Raises ValueError, which says how to write one.
+    Raises ValueError if the text is not a budget; the message has the accepted forms.
     """
     return Budget.model_validate(_fields_of(text))
 
 
 def budget_given(given: object) -> object:
-    """The fields of a budget that came as text; anything else as it is."""
+    """Parse a budget that is text; return any other value unchanged."""
     return _fields_of(given) if isinstance(given, str) else given
 
 

@@ -1,4 +1,4 @@
-"""What the radii and the confidence of an answer rest on."""
+"""The calibration on which the radii and the confidence of an answer rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CalibrationState(Value):
 
     @property
     def remark(self) -> str:
-        """What a person has to know about the radius; empty where it was fitted."""
+        """A note for people about the radius; empty if the radius was fitted."""
         if self.state == "fitted":
             return ""
         return "the radius is an estimate (calibration: transferred); `geotts accept` fits it to this engine"

@@ -1,4 +1,4 @@
-"""What a caller of `POST /check` asks for: the options of `/locate`, and a claim."""
+"""The options of `POST /check`: those of `/locate`, and a claim."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ class CheckOptions(LocateOptions):
 
 
 def checking(claim: Statement | Sequence[Statement], options: LocateOptions | None = None) -> CheckOptions:
-    """The options of a request that checks a claim, with what `options` set. Raises pydantic.ValidationError."""
+    """The options for checking a claim, with all values that are set in `options`. Raises pydantic.ValidationError."""
     given = {} if options is None else {name: getattr(options, name) for name in options.model_fields_set}
     return CheckOptions.model_validate({**given, "claim": claim})

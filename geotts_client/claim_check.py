@@ -1,4 +1,4 @@
-"""What became of a claim about the place of a photo: verdict, odds, and the evidence for and against it."""
+"""The result of checking a claim about the place of a photo: verdict, odds, and the evidence for and against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client of the service: events as they come, or the folded run at the end.
+"""An asynchronous client of the service. It yields events as they come, or returns the run at the end.
 
     async with Client("http://127.0.0.1:8000") as client:
         run = await client.locate(Path("photo.jpg"), LocateOptions(depth="deep"))
@@ -6,10 +6,10 @@
             async for event in events:
                 ...
 
-A stream that is cut goes on where it was, without a gap and without a repetition: the server keeps working for
-`resume_s` and the client asks for what it has not seen. A request that may not have arrived is sent again under the
-same key and still runs once. Leaving a stream early cancels the request on the server. `geotts_client.sync_client`
-is the same without async.
+If the connection is lost, the client connects again and asks for the events that it has not seen; none is missing and
+none comes twice. The server keeps the request running for `resume_s` seconds meanwhile. If it is not known whether a
+request arrived, the client sends it again under the same idempotency key, so it runs only once. Closing a stream early
+cancels the request on the server. `geotts_client.sync_client` has the same calls without async.
 """
 
 from __future__ import annotations
@@ -60,8 +60,14 @@ Asked = LocateOptions | ContinueOptions
 
 
 class Client:
-    """Async client. `url` may name several addresses of one service, separated by commas: when one is lost, the next
-    goes on. `timeout_s` bounds a whole request; `api_key` is sent as a bearer token; `resume_s` 0 never resumes.
+    """Asynchronous client.
+
+    Args:
+        url: the address of the service. Several addresses of one service are separated by commas: if one is lost, the
+            next is used.
+        timeout_s: seconds for a whole request.
+        api_key: sent as a bearer token.
+        resume_s: how long to try to read on after a lost connection, in seconds; with 0 a stream is never resumed.
     """
 
     def __init__(
@@ -89,20 +95,20 @@ class Client:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Cancels what is still being read: nobody can read it on."""
+        """Cancel the requests that are still being read, and close the connections."""
         try:
             await asyncio.gather(*(stream.stop() for stream in tuple(self._open_streams)))
         finally:
             await self._http.aclose()
 
     async def stream(self, photos: Photos, options: LocateOptions | None = None) -> AsyncGenerator[Event, None]:
-        """Events of one request, to its end.
+        """Send a request and yield its events until it has ended.
 
         Raises:
-            RequestError: the request was refused (4xx); says why.
-            Overloaded: the service is busy; `retry_after_s` says when to come back.
-            ServerUnreachable: there is no service at the address, or it went away for longer than `resume_s`.
-            DeadlineExceeded: `timeout_s` passed.
+            RequestError: the request was refused (4xx); the message says why.
+            Overloaded: the service is busy; try again after `retry_after_s` seconds.
+            ServerUnreachable: no service answers at the address, or the connection was lost for longer than `resume_s`.
+            DeadlineExceeded: `timeout_s` has passed.
             TypeError, OSError: a photo is neither bytes nor a Path, or cannot be read.
         """
         asked = options or LocateOptions()
@@ -112,22 +118,23 @@ class Client:
                 yield event
 
     async def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
-        """The whole request folded: it has an answer, unless it was cancelled.
+        """Send a request, wait for its end and return its run. The run has an answer unless the request was cancelled.
 
         Raises:
-            RolloutsFailed: no rollout could work; UpstreamRefused when the model endpoint refuses.
-            GeoTTSError: what else ended the request, and all that `stream` raises.
+            RolloutsFailed: no rollout could work. UpstreamRefused: the endpoint of the model refuses.
+            GeoTTSError: another error ended the request; also everything that `stream` raises.
         """
         return await _folded(self.stream(photos, options))
 
     async def stream_continued(
         self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()
     ) -> AsyncGenerator[Event, None]:
-        """Events of a new request that continues an earlier one, as `stream`.
+        """Send a new request that continues an earlier one, and yield its events as `stream` does.
 
         Raises:
             NotFound: there is no such request, or it was erased.
-            RequestError: it is still at work, or its photo is not kept any more: then send it in `photos`.
+            RequestError: the earlier request has not ended, or its photo is not kept any more. Then send the photo in
+                `photos`.
         """
         path = f"locate/{request_id}/continue"
         async with aclosing(self._owned(path, await bytes_of(photos), addition or ContinueOptions())) as events:
@@ -135,8 +142,10 @@ class Client:
                 yield event
 
     async def continue_(self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()) -> Run:
-        """Continue an earlier request: it is not there, or you know more by now, or have further photos. With nothing
-        added, its answer is ruled out. `answer.changed` says what became of it. Raises as `stream_continued`.
+        """Continue an earlier request: its answer is wrong, or you know more now, or you have further photos.
+
+        If nothing is added, the earlier answer is ruled out. `answer.changed` says how the answer changed. Raises what
+        `stream_continued` raises.
         """
         return await _folded(self.stream_continued(request_id, addition, photos))
 
@@ -153,7 +162,7 @@ class Client:
         return await self.locate(photos, checking(claim, options))
 
     async def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
-        """Start a request that needs no reader; returns its id. The same `key` never starts it twice."""
+        """Start a request that runs without a reader; return its id. With the same `key` it is started only once."""
         headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
         asked = options or LocateOptions()
         path = "check" if isinstance(asked, CheckOptions) else "locate"
@@ -161,7 +170,9 @@ class Client:
         return Accepted202.model_validate_json(reply.content, extra="ignore").request_id
 
     async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
-        """Events of a request that was started before, from its start or after a `seq`. Leaving does not cancel it."""
+        """Yield the events of a request that was started before, from the start or after the number `after`. Closing
+        the iterator does not cancel the request.
+        """
         asked = self._get_events(request_id, after)
         resumed = _Resumed(self, asked, request_id=request_id, after=after, owned=False)
         async with aclosing(resumed.events()) as events:
@@ -169,7 +180,7 @@ class Client:
                 yield event
 
     async def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
-        """How far a request is; waits up to `wait_s` (at most 60) for its end. Raises NotFound."""
+        """The state of a request. Waits up to `wait_s` seconds (at most 60) for its end. Raises NotFound."""
         headers = {"Prefer": f"wait={round(wait_s)}"} if wait_s else {}
         quiet = httpx.Timeout(self._timeout_s, connect=_CONNECT_S, read=_QUIET_S + wait_s)
         asked = self._http.build_request("GET", self._at(request_id), headers=headers, timeout=quiet)
@@ -177,13 +188,13 @@ class Client:
         return RunStatus.model_validate_json(reply.content, extra="ignore")
 
     async def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
-        """Stop a request; `erase` also removes every trace of it. Raises NotFound."""
+        """Stop a request. With `erase`, all its data are erased too. Raises NotFound."""
         params = {"erase": "true"} if erase else {}
         reply = await self._send(self._http.build_request("DELETE", self._at(request_id), params=params))
         return Cancelled.model_validate_json(reply.content, extra="ignore")
 
     async def file(self, request_id: str, sha256: str) -> bytes:
-        """A picture that an event names. Raises NotFound."""
+        """The bytes of a picture that an event names. Raises NotFound."""
         return (await self._send(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
 
     async def _owned(self, path: str, photos: list[bytes], options: Asked) -> AsyncGenerator[Event, None]:
@@ -230,7 +241,9 @@ class Client:
 
 
 class _Resumed:
-    """One request read over as many connections as it takes. One that is `owned` ends when its reader leaves."""
+    """One request, read over as many connections as needed. If it is `owned`, it is cancelled when its reader
+    leaves.
+    """
 
     def __init__(
         self, client: Client, request: httpx.Request, *, request_id: str = "", after: int = 0, owned: bool = True
@@ -318,7 +331,7 @@ class _Resumed:
 
 
 async def _folded(stream: AsyncGenerator[Event, None]) -> Run:
-    """All events of a stream as a run. Raises what ended the request."""
+    """Read a whole stream and return its run. Raises the error that ended the request."""
     async with aclosing(stream) as events:
         run = fold([event async for event in events])
     if run.failure is not None:
@@ -327,7 +340,7 @@ async def _folded(stream: AsyncGenerator[Event, None]) -> Run:
 
 
 def form_fields(options: Asked) -> dict[str, str]:
-    """Options as form fields; defaults are left out, structures are whole and JSON."""
+    """Options as form fields. Defaults are left out; lists and objects are JSON."""
     asked = options.model_dump(exclude_defaults=True)
     fields: dict[str, Any] = options.model_dump(mode="json", include=set(asked))
     return {
@@ -338,7 +351,7 @@ def form_fields(options: Asked) -> dict[str, str]:
 
 
 def error_of(failure: Failed) -> GeoTTSError:
-    """The error that the `error` event of a stream stands for."""
+    """The exception for the `error` event of a stream."""
     if failure.code == Overloaded.code:
         return Overloaded(failure.detail, retry_after_s=failure.retry_after_s or 1.0)
     kind = _FAILED.get(failure.code, GeoTTSError)
@@ -348,7 +361,7 @@ def error_of(failure: Failed) -> GeoTTSError:
 
 
 def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
-    """The error that a reply stands for."""
+    """The exception for a reply with an error status."""
     try:
         problem = Problem.model_validate_json(body, extra="ignore")
         code, detail, errors = problem.type.removeprefix(PROBLEM_BASE), problem.detail, problem.errors

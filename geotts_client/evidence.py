@@ -1,4 +1,4 @@
-"""What an answer is made of: candidates with their radii, and the evidence that a person can follow."""
+"""The parts of an answer: candidates with their radii, and the evidence that a person can check."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Several addresses of one service: a request goes to the one that answered last, and on to the next when that is gone.
+"""An httpx transport for several addresses of one service. It uses the address that answered last. If that one is
+gone, it uses the next.
 
-The gateways behind them share a run store, so a stream that one began is read on at another, and a request that is sent
-again under its key runs once.
+The gateways at these addresses share a run store. So a stream that one of them began can be read on at another, and a
+request that is sent again under its idempotency key runs only once.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ _NOT_REACHED = (httpx.ConnectError, httpx.ConnectTimeout)
 
 
 class Failover(httpx.AsyncBaseTransport):
-    """`urls` are addresses without a slash at the end; requests are built for the first.
+    """Transport over `urls`, addresses without a slash at the end. Requests are built for the first of them.
 
-    A request that never reached an address goes to the next at once. One that was lost on the way is the caller's to
-    send again: it then goes to the next address.
+    A request that did not reach an address is sent to the next at once. A request that was lost after it was sent is
+    not repeated here: the caller sends it again, and it then goes to the next address.
     """
 
     def __init__(self, urls: Sequence[str], inner: httpx.AsyncBaseTransport | None = None) -> None:
@@ -27,7 +28,7 @@ class Failover(httpx.AsyncBaseTransport):
         self._at = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Try each address once, beginning with the last that worked. Raises what the last attempt raised."""
+        """Try each address once, beginning with the last that answered. Raises what the last attempt raised."""
         path = str(request.url)[len(self._urls[0]) :]
         untried = len(self._urls)
         while True:

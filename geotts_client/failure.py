@@ -1,4 +1,4 @@
-"""Why a rollout could not work: which part failed, in whose words, and what to do about it.
+"""The failure of a rollout: the part that failed, what it reported, and what to do about it.
 
 A failure is about the service, never about the photo: a model that says it does not know has answered.
 """
@@ -31,7 +31,7 @@ class RolloutFailure(Value):
 
     @classmethod
     def of(cls, error: GeoTTSError) -> RolloutFailure:
-        """What an error that ended a rollout says of itself."""
+        """The failure for an error that ended a rollout."""
         known = error.fields
         return cls(
             code=error.code,
@@ -45,13 +45,13 @@ class RolloutFailure(Value):
 
     @property
     def refused(self) -> bool:
-        """Whether the endpoint refuses what it is sent, so that asking again would not help."""
+        """Whether the endpoint refuses the request itself, so that repeating it does not help."""
         status = self.http_status
         return self.code == "model" and status is not None and 400 <= status < 500 and status not in _PASSING
 
     @property
     def text(self) -> str:
-        """What happened, and where."""
+        """The detail, after the address of the endpoint if there is one."""
         return f"{self.endpoint}: {self.detail}" if self.endpoint else self.detail
 
 

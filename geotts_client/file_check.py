@@ -1,4 +1,4 @@
-"""A claim of a file about itself, held against the answer or against another claim of the same file."""
+"""The comparison of a claim in a file's metadata with the answer, or with another claim of the same file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a file claims about itself. Told beside the answer when the caller asks (`exif: report`), never used for it."""
+"""The claims in the metadata of a file. They are reported if the caller asks (`exif: report`), and never used for
+the answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rollout believes at one moment: a place at some level, how sure, and what it cites."""
+"""The belief of a rollout at one moment: a place, its level, a confidence, and the sources that it cites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller asks for."""
+"""The options of a request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STOP_PATTERN = rf"^(none|quorum(:\d{{1,2}})?|first:\d{{1,2}}|(beta|worth)(:{_PRO
 
 
 def area_given(given: object) -> object:
-    """An area that came as text, read; anything else as it is."""
+    """Parse an area that is text; return any other value unchanged."""
     return area_of(given) if isinstance(given, str) else given
 
 
@@ -146,11 +146,13 @@ class LocateOptions(Value):
 
     @property
     def decides_twice(self) -> bool:
-        """Whether it has a budget, and beside it what a budget decides."""
+        """Whether a budget is set together with options that a budget decides (`n_parallel`, `depth`)."""
         return self.budget is not None and ("n_parallel" in self.model_fields_set or self.depth is not Depth.AUTO)
 
     @property
     def wanted_s(self) -> float | None:
-        """Seconds after which the answer is due, by deadline and budget; None where neither says so."""
+        """Seconds after which the answer is due: the smaller of `deadline_s` and the seconds of the budget; None if
+        neither is set.
+        """
         of_budget = None if self.budget is None else self.budget.seconds
         return min((one for one in (self.deadline_s, of_budget) if one is not None), default=None)

@@ -1,4 +1,4 @@
-"""What left the machine: to whom, what, when, and for which request."""
+"""A request that left the machine: its receiver, its content, its time, and the request it was sent for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Outgoing(Value):
 
     @classmethod
     def now(cls, *, host: str, method: str, url: str, bytes_sent: int, request_id: str) -> Outgoing:
-        """What leaves at this moment."""
+        """A record with the present time."""
         return cls(
             at=rfc3339(datetime.now(UTC)),
             host=host,
@@ -32,10 +32,10 @@ class Outgoing(Value):
         )
 
     def without_query(self) -> Outgoing:
-        """For URLs that strangers wrote: signed ones have their key in the query."""
+        """A copy without the query of its URL. The query of a signed URL contains a key."""
         return self.model_copy(update={"url": self.url.partition("#")[0].partition("?")[0]})
 
 
 def rfc3339(moment: datetime) -> str:
-    """A moment in UTC as `Outgoing.at` has it; such texts sort by time."""
+    """A moment in UTC in the form of `Outgoing.at`. Texts in this form sort by time."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""How hard a request will be thought about, and why."""
+"""How much work a request gets, and why."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Limits(Value):
     )
 
     def tighten(self, other: Limits) -> Limits:
-        """The smaller of each; a limit that is None binds nobody."""
+        """The smaller value of each limit; None is no limit."""
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in Limits.model_fields}
         return Limits(**{name: min((v for v in pair if v is not None), default=None) for name, pair in pairs.items()})
 

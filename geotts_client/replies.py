@@ -1,4 +1,4 @@
-"""What travels over HTTP besides events: the JSON replies and problem details (RFC 9457)."""
+"""The JSON replies of the HTTP interface, and problem details (RFC 9457)."""
 
 from __future__ import annotations
 

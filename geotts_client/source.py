@@ -1,4 +1,4 @@
-"""Which of several models a rollout is of."""
+"""The name of the model that a rollout uses, where several models share the rollouts of a request."""
 
 from __future__ import annotations
 

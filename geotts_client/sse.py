@@ -1,4 +1,4 @@
-"""Reads server-sent events (WHATWG HTML, section 9.2), also those of a newer service."""
+"""Parses server-sent events (WHATWG HTML, section 9.2)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from geotts_client.events import EVENT, Event
 
 
 async def parse_sse(lines: AsyncIterator[str]) -> AsyncGenerator[Event, None]:
-    """Events from the lines of a stream; an unfinished frame is dropped.
+    """Yield the events of the lines of a stream. An unfinished frame is dropped.
 
-    Comments are skipped, and what a newer service may have added: kinds of events and fields that this client does
-    not know. Raises pydantic.ValidationError when a frame of a known kind is not an event of this schema version.
+    Comments, kinds of events and fields that this client does not know are skipped: a newer service may send them.
+    Raises pydantic.ValidationError if a frame of a known kind is not an event of this schema version.
     """
     data: list[str] = []
     async for line in lines:

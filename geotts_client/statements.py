@@ -1,4 +1,4 @@
-"""Places as callers name them in a request: in words, or as an area."""
+"""Places that a caller names in a request: by name, or as an area."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Statement = Annotated[str, Field(min_length=1, max_length=400)] | Area
 
 
 def listed(given: object) -> object:
-    """One place is a list of one; a form field may hold JSON."""
+    """The places as a list. A single place becomes a list of one; text may be a list or an object as JSON."""
     if isinstance(given, str) and given.lstrip().startswith(("[", "{")):
         try:
             given = json.loads(given)

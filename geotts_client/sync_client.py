@@ -1,10 +1,10 @@
-"""The client without async: the same calls, blocking, and iterators instead of async iterators.
+"""A client of the service that blocks: the calls of `Client`, with iterators instead of async iterators.
 
     with SyncClient("http://127.0.0.1:8000") as client:
         run = client.locate(Path("photo.jpg"))
 
-One event loop in a thread of its own does the work; every call may come from any thread, but not from a running event
-loop, where it would block it.
+One event loop in a separate thread does the work. Calls may come from any thread, but not from inside a running event
+loop, which they would block.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class SyncClient:
         self.close()
 
     def close(self) -> None:
-        """Cancel what is still being read, close the connections and stop the thread. Twice is fine."""
+        """Cancel the requests that are still being read, close the connections and stop the thread. Further calls do
+        nothing.
+        """
         if self._loop.is_closed():
             return
         for events in tuple(self._open):
@@ -67,11 +69,11 @@ class SyncClient:
         self._loop.close()
 
     def stream(self, photos: Photos, options: LocateOptions | None = None) -> Generator[Event, None, None]:
-        """Events of one request; closing the iterator early cancels it."""
+        """Send a request and yield its events. Closing the iterator early cancels the request."""
         return self._iterate(self._client.stream(photos, options))
 
     def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
-        """The whole request folded, as `Client.locate`."""
+        """Send a request, wait for its end and return its run, as `Client.locate`."""
         return self._wait(self._client.locate(photos, options))
 
     def check(
@@ -91,7 +93,7 @@ class SyncClient:
         return self._wait(self._client.continue_(request_id, addition, photos))
 
     def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
-        """Start a request that needs no reader; returns its id, as `Client.submit`."""
+        """Start a request that runs without a reader; return its id, as `Client.submit`."""
         return self._wait(self._client.submit(photos, options, key=key))
 
     def events(self, request_id: str, *, after: int = 0) -> Generator[Event, None, None]:
@@ -99,11 +101,11 @@ class SyncClient:
         return self._iterate(self._client.events(request_id, after=after))
 
     def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
-        """How far a request is, as `Client.status`. Raises NotFound."""
+        """The state of a request, as `Client.status`. Raises NotFound."""
         return self._wait(self._client.status(request_id, wait_s=wait_s))
 
     def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
-        """Stop a request, as `Client.cancel`; `erase` also removes every trace of it. Raises NotFound."""
+        """Stop a request, as `Client.cancel`. With `erase`, all its data are erased too. Raises NotFound."""
         return self._wait(self._client.cancel(request_id, erase=erase))
 
     def file(self, request_id: str, sha256: str) -> bytes:

@@ -1,6 +1,6 @@
-"""Tool calls, what they return, and the facts in it.
+"""Tool calls, their results, and the facts in the results.
 
-A result has three faces: `text` for the model, typed `facts` for the evidence checks, and `images` by reference.
+A result has three parts: `text` for the model, typed `facts` for the evidence checks, and `images` by reference.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class ToolResult(Value):
         return self.failure is None
 
     def points(self) -> tuple[LatLon, ...]:
-        """Every position this result states."""
+        """All positions that this result states."""
         found: list[LatLon] = []
         for fact in self.facts:
             point: Any = getattr(fact, "point", None)

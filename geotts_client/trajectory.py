@@ -1,8 +1,8 @@
-"""What happened, folded from events.
+"""The course of a request, computed from its events.
 
-`fold(events)` is the only constructor of a `Run`; every consumer (verifier, JSON reply, records, evaluation) reads the
-same value. Invariants, tested as properties: folding is incremental (`fold(a + b) == fold(b, fold(a))`), indifferent to
-how text was cut into pieces, and ignores an event whose `seq` it has already seen.
+Only `fold(events)` makes a `Run`; every consumer (verifier, JSON reply, records, evaluation) reads the same value.
+Invariants, tested as properties: folding is incremental (`fold(a + b) == fold(b, fold(a))`), does not depend on how
+text was divided into pieces, and ignores an event whose `seq` it has already seen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a request cost. Additive, so that turns, rollouts and requests sum the same way."""
+"""What a request used. Values can be added: the usage of a request is the sum of its rollouts, and of their turns."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _DATUMS = click.Choice(["WGS-84", "GCJ-02"], case_sensitive=False)
 
 @click.group()
 def command() -> None:
-    """Score outputs, run data sets, compare and report runs. See docs/evaluation.md."""
+    """Run data sets; score, compare and report the results. See docs/evaluation.md."""
 
 
 @command.command()
@@ -48,7 +48,7 @@ def command() -> None:
 @click.option("--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True)
 @click.option("--datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the true positions.")
 @click.option("--answers-datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the answers.")
-@click.option("--names", is_flag=True, help="Compare country and city names too (needs the built gazetteer).")
+@click.option("--names", is_flag=True, help="Compare the names of countries and cities too. Needs `geotts data build`.")
 @geocoded_option
 @config_option
 def score(
@@ -60,12 +60,13 @@ def score(
     names: bool,
     geocoded: Mapping[str, LatLon],
 ) -> None:
-    """Score outputs of any system: one JSON line a file, percentages of all rows.
+    """Score the outputs of any system. Prints one JSON line for each file; shares are percentages of all rows.
 
-    FILES are JSON Lines, JSON, CSV, TSV or Parquet. `paper` takes the first strict JSON object with lat, lon, city and
-    country, as the published tables of Thinking with Map do; `serving` is tolerant; the others read as the code of
-    their system does (docs/evaluation.md). `geoagent` and `geovista` read names: give --names, or positions with
-    --geocoded. With GCJ-02, distances are taken after conversion and `acc_as_written` has the unconverted figures.
+    FILES are JSON Lines, JSON, CSV, TSV or Parquet. The parser reads the answer in each output. `paper` takes the first
+    valid JSON object with lat, lon, city and country, as the published tables of Thinking with Map do. `serving` also
+    accepts other forms. Each other parser reads as the code of its system does (docs/evaluation.md). The answers for
+    `geoagent` and `geovista` are names: add --names, or --geocoded with their positions. If a datum is GCJ-02,
+    positions are converted before distances are computed; `acc_as_written` has the figures without conversion.
     """
     options = ScoreOptions(
         parser=cast(ParserName, parser),
@@ -78,7 +79,7 @@ def score(
         scored = score_file(path, options)
         click.echo(scored.json_bytes().decode())
         if scored.unparsed == scored.n:
-            none = f"{path}: no answer in any of {scored.n} rows; is --parser {parser} right?"
+            none = f"{path}: none of {scored.n} rows has an answer that --parser {parser} can read"
             STDERR.print(styled((none, "yellow")))
 
 
@@ -86,7 +87,7 @@ def score(
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path), required=False)
 def convert(source: Path, target: Path | None) -> None:
-    """Turn a run file into Parquet: flat columns for analysis, and every record whole beside them."""
+    """Convert a run file to Parquet: a column for each figure, and one column with the complete record as JSON."""
     made = target or source.with_suffix(".parquet")
     click.echo(f"{made}: {to_parquet(source, made)} rows")
 
@@ -97,7 +98,7 @@ def convert(source: Path, target: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 @config_option
 def compare_runs(args: AppArgs, first: Path, second: Path, as_json: bool) -> None:
-    """Compare two runs photo by photo: differences with 95 % intervals and two-sided p values."""
+    """Compare two runs on the photos that both have: differences with 95 % intervals, and two-sided p values."""
     found = compare(read_records(first), read_records(second), _names(args))
     if as_json:
         click.echo(found.json_bytes().decode())
@@ -106,7 +107,7 @@ def compare_runs(args: AppArgs, first: Path, second: Path, as_json: bool) -> Non
     for row in found.rows:
         table.add_row(row.name, f"{row.first:.2f}", f"{row.second:.2f}", str(row.difference), f"{row.p:.4f}")
     _STDOUT.print(table)
-    _STDOUT.print(f"{found.n} photos in both runs; {found.left_out} in one only, or broken in one")
+    _STDOUT.print(f"{found.n} photos compared; {found.left_out} left out: they are in one run only, or failed in one")
 
 
 @command.command(name="report")
@@ -115,9 +116,10 @@ def compare_runs(args: AppArgs, first: Path, second: Path, as_json: bool) -> Non
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of Markdown.")
 @config_option
 def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json: bool) -> None:
-    """Figures of a run and of its parts, and tables with the published rows of the same benchmark.
+    """Report the figures of RUN and of its parts, beside the published figures of the same benchmark.
 
-    OTHER runs of the same data set, for instance one with --depth deep, stand beside it over the photos all answered.
+    OTHER runs of the same data set (such as one with --depth deep) are compared with it on the photos that all of them
+    answered.
     """
     found = report(read_records(run_file), _names(args), [read_records(other) for other in others])
     if as_json:
@@ -129,14 +131,20 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
 @command.command()
 @click.argument("logs", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--within-km", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True)
-@click.option("--hits", type=click.IntRange(min=1), help="Logs that must find an easy photo; default: more than half.")
+@click.option(
+    "--hits", type=click.IntRange(min=1), help="Logs in which an easy photo is found; default: more than half."
+)
 @click.option("--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), help=f"Default: standard output. mapbench reads {PARTS_FILE}.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help=f"Default: standard output. The data set mapbench reads {PARTS_FILE}.",
+)
 def parts(logs: tuple[Path, ...], within_km: float, hits: int | None, parser: str, out: Path | None) -> None:
-    """Divide photos into easy and hard ones by zero-shot LOGS of several models, joined by `index`.
+    """Divide photos into easy and hard ones, by LOGS of several models without tools. Rows are joined by `index`.
 
-    A photo is easy when enough logs come within the distance of its true position. Written beside the table of
-    mapbench, the parts become its tags `easy` and `hard`.
+    A photo is easy if enough logs have an answer within the distance of its true position. If the file is beside the
+    table of mapbench, its photos get the tags `easy` and `hard`.
     """
     found = parts_from_logs(logs, within_km=within_km, hits=hits, parser=cast(ParserName, parser))
     lines = [orjson.dumps({"index": index, "part": part}).decode() for index, part in found.items()]
@@ -150,7 +158,7 @@ def parts(logs: tuple[Path, ...], within_km: float, hits: int | None, parser: st
 
 @command.command()
 def datasets() -> None:
-    """List the data sets that `run` reads, and what each needs."""
+    """List the data sets that `geotts eval run` reads, and the files that each needs."""
     for dataset in DATASETS.values():
         click.echo(f"{dataset.name}: {dataset.about}\n  needs {dataset.needs}")
 
@@ -160,9 +168,9 @@ def datasets() -> None:
 @click.option("--count", type=click.IntRange(min=1), default=100, show_default=True)
 @click.option("--split", type=click.Choice([*SPLITS]), default="dev", show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--near", is_flag=True, help="Only the signs near the camera, none farther down the street.")
+@click.option("--near", is_flag=True, help="Draw only signs near the camera, none farther down the street.")
 def scenes(folder: Path, count: int, split: str, seed: int, near: bool) -> None:
-    """Draw project-made scenes into FOLDER, with labels.jsonl: `geotts eval run folder FOLDER` reads them."""
+    """Draw street scenes with known positions into FOLDER, with labels.jsonl, for `geotts eval run folder FOLDER`."""
     maker = SceneMaker(seed=seed, split=cast(Split, split), street=not near)
     for script, reason in maker.shelf.missing.items():
         STDERR.print(styled((f"{script} cannot be drawn: {reason}", "yellow")))

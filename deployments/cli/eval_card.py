@@ -25,9 +25,9 @@ from tts.verify.evidence.world import World
 def card(args: AppArgs, runs: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Make the method card of RUNs: risk and coverage, errors and radii by continent, abstentions, cost per answer.
 
-    A RUN is a run file (JSON Lines or Parquet) or a folder of published logs, whose answers the consensus gives.
-    NAME=PATH gives it a name. The calibration that the configuration names (`verifier.calibration`),
-    or else the general one, gives the radii of logs.
+    A RUN is a run file (JSON Lines or Parquet), or a folder of published logs. With NAME=PATH it gets a name. For
+    published logs, the consensus computes the answers; their radii come from the calibration of the configuration
+    (`verifier.calibration`), or else from the general one.
     """
     world = make_world(args.data_dir)
     cards = [_card(given, world, args) for given in runs]

@@ -24,14 +24,15 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command(name="reread")
 @click.argument("run_file", metavar="RUN", type=_FILE)
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--prompt", type=_FILE, help="System text of the second reader.")
+@click.option("--prompt", type=_FILE, help="File with the system prompt of the second reader.")
 @config_option
 def reread_run(args: AppArgs, run_file: Path, out: Path, prompt: Path | None) -> None:
-    """Have a second reader, the configured engine, conclude from the reasoning of each stage (GeoAgent).
+    """Let a second model read the reasoning of each rollout of RUN and conclude again (as GeoAgent does).
 
-    Writes one JSON line a rollout with a readable chain to OUT, for `geotts eval rewards --system geoagent
-    --conclusions OUT`. Stages are asked one by one with the conclusions before them, at temperature 0.1. The system
-    text is that of --prompt, else the one `geotts profile import geoagent` found, else the project's own words.
+    The second reader is the configured engine. It reads the stages of a rollout one by one, each with the conclusions
+    of the stages before, at temperature 0.1. OUT gets one JSON line for each rollout whose reasoning can be read, for
+    `geotts eval rewards --system geoagent --conclusions OUT`. The system prompt is that of --prompt; without it, the
+    one that `geotts profile import geoagent` found, or else a text of this project.
     """
     words = _imported() if prompt is None else prompt.read_text()
     if words is None:

@@ -34,49 +34,49 @@ geocoded_option = click.option(
     "--geocoded",
     type=_FILE,
     callback=lambda context, parameter, path: {} if path is None else read_positions(path),
-    help='JSON object of answers that are names and their positions: {"Germany; Holstein; Kiel": [54.3, 10.1]}.',
+    help='JSON object with the positions of answers that are names: {"Germany; Holstein; Kiel": [54.3, 10.1]}.',
 )
 
 
 @click.command()
 @click.argument("run_file", metavar="RUN", type=_FILE)
-@click.option("--system", type=click.Choice(SYSTEMS), required=True, help="Whose reward.")
+@click.option("--system", type=click.Choice(SYSTEMS), required=True, help="The system whose reward is computed.")
 @click.option(
     "--form",
     type=click.Choice(FORMS),
     default="released",
     show_default=True,
-    help="As the authors' code gives it, or as their paper states it.",
+    help="The form of the reward: that of the authors' code, or that of their paper.",
 )
 @click.option(
     "--given",
     type=_FILE,
     callback=_read(read_table_values),
-    help="Rows with sample, rollout and what a reward takes from a row: docs/evaluation.md names the fields.",
+    help="Rows with sample, rollout, and inputs of the reward. docs/evaluation.md has the fields.",
 )
 @geocoded_option
 @click.option(
     "--similarities",
     type=_FILE,
     callback=_read(read_similarities),
-    help='JSON object of "stated | true" names and the cosine of their embeddings, for geoagent.',
+    help='For geoagent: JSON object from "stated | true" names to the cosine of their embeddings.',
 )
 @click.option(
     "--conclusions",
     type=_FILE,
     callback=_read(read_conclusions),
-    help="Rows with sample, rollout and what a second reader concluded at the three stages, for geoagent.",
+    help="For geoagent: rows with sample, rollout, and the conclusions of a second reader at the three stages.",
 )
 @click.option(
     "--labels",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder with REVERSE's tables of recorded searches: their labels give the rewards of calls and marks.",
+    help="Folder with REVERSE's tables of recorded searches. The rewards of calls and marks come from their labels.",
 )
 @click.option(
     "--photos",
     type=_FILE,
     callback=_read(read_photo_table),
-    help="With --labels: table from photos (sha256, or file) to recorded paths (image_path).",
+    help="With --labels: a table that maps photos (sha256 or file) to recorded paths (image_path).",
 )
 def rewards(
     run_file: Path,
@@ -89,12 +89,14 @@ def rewards(
     labels: Path | None,
     photos: Any,
 ) -> None:
-    """The reward that the authors of SYSTEM give to each rollout of RUN: one JSON line each, the mean on stderr.
+    """Compute the reward of each rollout of RUN as the authors of a system do. Prints one JSON line for each rollout,
+    and the mean on stderr.
 
-    RUN is a run file of `geotts eval run`, or rows with an answer and a truth as in `geotts eval score`; for
-    georeasoner rows with `shares`. A reward that needs what nobody supplied is null, and `missing` names it. REVERSE
-    adds the rewards of single calls and marks: from `tool_rewards` of a row, or from --labels. docs/evaluation.md says
-    where each formula is from. For spotagent, stderr also counts photos worth training on.
+    RUN is a run file of `geotts eval run`, or rows with an answer and a true position as for `geotts eval score`; for
+    georeasoner, rows with `shares`. If an input of a reward is missing, the reward is null and `missing` names the
+    input. For reverse there are also rewards of single calls and marks, from `tool_rewards` of a row or from --labels.
+    For spotagent, stderr also has the number of photos that are worth training on. docs/evaluation.md has the source of
+    each formula.
     """
     known_labels = None if labels is None else read_tables(labels, photos or {})
     inputs = RewardInputs(geocoded, similarities, conclusions or {}, known_labels)

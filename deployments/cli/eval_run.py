@@ -49,38 +49,44 @@ class _Show(Protocol):
 @click.command()
 @click.argument("dataset", type=click.Choice([*DATASETS]))
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Run file; runs/DATASET-n4-auto-seed0.jsonl and the like.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Run file. Default: runs/DATASET-n4-auto-seed0.jsonl, with the options used.",
+)
 @click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts per photo.")
 @click.option(
     "--depth",
     type=click.Choice([depth.value for depth in Depth]),
     default=Depth.AUTO.value,
     show_default=True,
-    help="auto: what users get; deep: every rollout, to compare with it in the report.",
+    help="auto: as users get it. deep: all rollouts, to compare in `geotts eval report`.",
 )
 @click.option(
     "--stop",
-    help="When agreeing rollouts stop the others; as configured (routing.stop) when absent, none: all of them end.",
+    help="When agreeing rollouts stop the others; none: never. Default: routing.stop of the configuration.",
 )
 @click.option("--dialect", help="Dialect: how prompts, tool calls and answers are written.")
 @click.option("--target-radius-km", type=float, default=25.0, show_default=True)
 @click.option("--deadline-s", type=float, help="Seconds a photo may take.")
 @click.option(
-    "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites, which name the place of a photo."
+    "--hide-photo-hosts",
+    is_flag=True,
+    help="Hide search results from photo sites, because their pages state where photos were taken.",
 )
 @click.option(
     "--allow-region-search",
     is_flag=True,
-    help="Parts of the photos may be sent to web services that search by picture.",
+    help="Allow parts of the photos to be sent to web services that search by picture.",
 )
-@click.option("--url", help="A running server; this process otherwise.")
+@click.option("--url", help="Address of a running service. Default: this process does the work.")
 @click.option(
     "--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at the same time."
 )
-@click.option("--limit", type=click.IntRange(min=1), help="A random sample of this many photos.")
-@click.option("--tag", "tags", multiple=True, help="Only photos with this tag, e.g. text. Repeatable.")
+@click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many photos.")
+@click.option("--tag", "tags", multiple=True, help="Use only photos with this tag, such as text. Repeatable.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
-@click.option("--retry-failed", is_flag=True, help="Locate photos again whose request failed.")
+@click.option("--retry-failed", is_flag=True, help="Repeat the requests that failed.")
 @config_option
 @profile_options
 def run(
@@ -103,10 +109,10 @@ def run(
     seed: int,
     retry_failed: bool,
 ) -> None:
-    """Locate the photos of DATASET under PATH and record every trajectory, one JSON line a photo.
+    """Locate the photos of DATASET in PATH, and write every trajectory to a run file: one JSON line for each photo.
 
-    You can stop it in any way, also with kill -9. The same command then continues; no photo is lost or repeated.
-    The exit code is 1 when requests failed, which is not counted as not knowing.
+    You can stop the command in any way, also with kill -9. The same command then continues, and no photo is lost or
+    repeated. If requests failed, the exit code is 1; failures do not count as abstentions.
     """
     options = LocateOptions(
         n_parallel=n,

@@ -26,22 +26,23 @@ _photos_option = click.option(
     "--photos",
     type=_FILE,
     callback=lambda context, parameter, path: {} if path is None else read_photo_table(path),
-    help="Table from your photos (sha256, or file) to recorded paths (image_path): `geotts tape photos` makes one.",
+    help="A table that maps your photos (sha256 or file) to recorded paths (image_path). `geotts tape photos` makes one.",
 )
 
 
 @click.group()
 def command() -> None:
-    """Recorded tool results.
+    """Work with tapes, which are recorded results of tools.
 
-    Record with tools.tape {path: run.tape, mode: record} in the configuration, replay with mode: replay.
+    To record one, set tools.tape to {path: run.tape, mode: record} in the configuration. To replay it, set mode to
+    replay.
     """
 
 
 @command.command("show")
 @click.argument("tape", type=_FILE)
 def show(tape: Path) -> None:
-    """Print what a tape holds, as JSON."""
+    """Print a summary of a tape as JSON: its rows, tools, failures, photos and pictures."""
     rows = read_tape(tape).rows
     found = {
         "rows": len(rows),
@@ -57,7 +58,7 @@ def show(tape: Path) -> None:
 @click.argument("source", type=_FILE)
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
 def convert(source: Path, target: Path) -> None:
-    """JSONL to Parquet and back, by the suffix of TARGET."""
+    """Convert a tape from JSON Lines to Parquet, or back. The suffix of TARGET selects the format."""
     tape = read_tape(source)
     write_tape(tape, target)
     click.echo(f"{len(tape.rows)} rows written to {target}", err=True)
@@ -71,7 +72,7 @@ def convert(source: Path, target: Path) -> None:
     type=click.Choice(["tables", "hashes"]),
     default="tables",
     show_default=True,
-    help="tables: REVERSE's own columns, a photo by its path; hashes: one row a search, a photo by its hash.",
+    help="tables: the columns of REVERSE, which names photos by path. hashes: one row for each search; photos by hash.",
 )
 @_photos_option
 def export(tape: Path, folder: Path, layout: str, photos: Mapping[str, str]) -> None:
@@ -88,10 +89,10 @@ def export(tape: Path, folder: Path, layout: str, photos: Mapping[str, str]) -> 
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @_photos_option
 def check(folder: Path, photos: Mapping[str, str]) -> None:
-    """Print what a REVERSE search cache holds: its tables, its SQLite files, or the layout by hashes.
+    """Print a summary of a REVERSE search cache as JSON: of its tables, its SQLite files, or the layout by hashes.
 
-    Use tables and hashes with tools.settings.tape.path. With --photos, `named` counts the photos of the tables that
-    your table names.
+    tools.settings.tape.path takes each of these layouts. With --photos, `named` is the number of photos in the
+    tables that your table names.
     """
     click.echo(orjson.dumps(_counts(folder, photos)).decode())
 
@@ -100,7 +101,9 @@ def check(folder: Path, photos: Mapping[str, str]) -> None:
 @click.argument("source", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("target", type=_FOLDER)
 def convert_cache(source: Path, target: Path) -> None:
-    """Read a REVERSE search cache and write it again: tables as tables, SQLite files as SQLite files."""
+    """Copy a REVERSE search cache from SOURCE to TARGET: its tables, its SQLite files, or both. This checks that
+    GeoTTS reads all of it.
+    """
     if not has_tables(source) and not has_files(source):
         raise DataError(
             f"{source} has neither REVERSE's tables nor its SQLite files: name the folder of its search cache"
@@ -115,11 +118,11 @@ def convert_cache(source: Path, target: Path) -> None:
 @command.command("photos")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("table", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--prefix", default="", help="What the recorded paths begin with, before the path below FOLDER.")
+@click.option("--prefix", default="", help="The beginning of the recorded paths, before the path below FOLDER.")
 def photos_table(folder: Path, table: Path, prefix: str) -> None:
-    """Write the table that maps your photos to the recorded paths: sha256, image_path.
+    """Write TABLE, a CSV file that maps your photos (sha256) to the recorded paths (image_path).
 
-    Each photo below FOLDER gets PREFIX and its path below FOLDER; edit the table where they were recorded otherwise.
+    The path of each photo is PREFIX and its path below FOLDER. If the recorded paths are different, edit the table.
     """
     files = [file for file in sorted(folder.rglob("*")) if file.suffix.lower() in _PHOTO_SUFFIXES]
     if not files:

@@ -30,7 +30,7 @@ from deployments.http.routes.continuing import add_continue
 from deployments.http.routes.endpoints import add_endpoints
 from deployments.http.routes.locate import add_locate
 from deployments.http.routes.map import add_map
-from deployments.http.routes.mcp import McpFace
+from deployments.http.routes.mcp import McpRoutes
 from deployments.http.routes.openai import add_openai
 from deployments.http.routes.operations import add_operations
 from deployments.http.routes.regions import add_regions
@@ -83,7 +83,7 @@ def create_app(
     maps = AnswerMaps(args.data_dir)
     uploads = Uploads(gateway.store, max_bytes=args.gateway.photo.max_bytes)
     pictures = AnswerPictures(maps, args.data_dir)
-    mcp = McpFace(service, uploads, pictures, toolbox)
+    mcp = McpRoutes(service, uploads, pictures, toolbox)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -1,1 +1,1 @@
-"""The routes of the HTTP face, one group a file; `deployments.http.app` puts them together."""
+"""The routes of the HTTP interface, one group in each file; `deployments.http.app` adds them to the application."""

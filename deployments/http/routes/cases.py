@@ -1,4 +1,4 @@
-"""`/cases`: what an analyst keeps together, for as long as the operator allows."""
+"""`/cases`: requests that a caller keeps together, with a title and notes. The operator limits how long."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What operators see and change of the endpoints behind a running service; `geotts endpoints` asks here.
+"""`/endpoints`: operators list, drain and undrain the model endpoints of a running service. `geotts endpoints` calls
+it.
 
-Not part of the interface for callers: it is in no OpenAPI document, and wants an operator's key where access wants
-keys.
+This is not part of the interface for callers: no OpenAPI document has it, and where access needs keys, it needs an
+operator's key.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from tts.net.url_secrets import bare_url
 
 
 class DrainedByFile(RequestError):
-    """Only the file that drains an endpoint can end that."""
+    """An endpoint that the deployed file drains can only be undrained in that file."""
 
     code = "drained-by-file"
     status = 409
 
 
 class Change(Value):
-    """`url` as the service was given it; keys and slashes in it do not matter."""
+    """`url`: an address that was given to the service. Keys in it and slashes at its end are ignored."""
 
     url: str
     draining: bool
@@ -43,13 +44,13 @@ def add_endpoints(app: FastAPI, service: Service) -> None:
 
     @router.get("")
     async def endpoints(request: Request) -> Response:
-        """Every endpoint: what it is for, its address, its state, and who drains it."""
+        """Every endpoint: its purpose, its address, its state, and who drains it."""
         service.keyring.operator(request.headers)
         return await listed()
 
     @router.post("")
     async def change(request: Request, change: Change) -> Response:
-        """Drain an endpoint, or take it into use again. `heard`: every replica that runs knows it already."""
+        """Drain an endpoint, or undrain it. `heard`: all running replicas know it already."""
         service.keyring.operator(request.headers)
         known = service.endpoints.addresses
         if not any(same_address(change.url, one) for one in known):

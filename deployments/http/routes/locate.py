@@ -56,7 +56,9 @@ def add_locate(app: FastAPI, service: Service) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LocateBody:
-    """What a body asks for: options, photos as they were sent, and what there is from an earlier request."""
+    """The content of a body: options, photos as they were sent, and the data of the earlier request if it continues
+    one.
+    """
 
     options: LocateOptions
     photos: list[bytes]
@@ -64,7 +66,7 @@ class LocateBody:
 
 
 async def answered(request: Request, service: Service, model: type[LocateOptions]) -> Response:
-    """Read a request with the options of a `model`, start it, and reply in the form that the caller accepts."""
+    """Parse a request into the options of a `model`, start it, and reply in the form that the caller accepts."""
 
     async def read(arrival: Arrival) -> LocateBody:
         return LocateBody(*await read_request(request, service.args.gateway, arrival.fetching(service.fetch), model))
@@ -75,7 +77,7 @@ async def answered(request: Request, service: Service, model: type[LocateOptions
 async def started_reply(
     request: Request, service: Service, read: Callable[[Arrival], Awaitable[LocateBody]]
 ) -> Response:
-    """Start what `read` takes from the body, and reply in the form that the caller accepts."""
+    """Start the request that `read` parses from the body, and reply in the form that the caller accepts."""
     gateway = service.gateway
     caller = await service.worker(request)
     key = idempotency_key(request)
@@ -111,7 +113,9 @@ async def started_reply(
 
 
 def preferences(request: Request) -> dict[str, str]:
-    """`Prefer` (RFC 7240 section 2) as name → value, without parameters; of a name said twice the first counts."""
+    """The header `Prefer` (RFC 7240, section 2) as name → value, without parameters. If a name occurs twice, the
+    first counts.
+    """
     values = ",".join(request.headers.getlist("prefer")).split(",")
     words = [word.partition(";")[0].strip().partition("=") for word in values]
     return {name.strip().lower(): value.strip().strip('"') for name, _, value in reversed(words) if name}

@@ -1,4 +1,4 @@
-"""The answer's map: a picture that is drawn for those who look."""
+"""`GET /locate/{request_id}/map` and `/report`: the map and the report of an answer, drawn on request."""
 
 from __future__ import annotations
 

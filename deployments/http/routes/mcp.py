@@ -1,7 +1,7 @@
 """`POST /mcp` and `POST /uploads`: GeoTTS for clients of the Model Context Protocol.
 
-Each message stands alone (no session), so any gateway serves any of them. Keys, Host and Origin are checked as for
-every other request; the size and the pace of a body too.
+There are no sessions: each message is complete, so any gateway can serve it. Keys, Host, Origin, and the size and time
+of a body are checked as for every other request.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _MCP: dict[str, Any] = {
 }
 
 
-class McpFace:
-    """The routes, and the session manager of the SDK while the application lives."""
+class McpRoutes:
+    """The routes, and the session manager of the SDK, which runs as long as the application."""
 
     def __init__(
         self, service: Service, uploads: Uploads, pictures: AnswerPictures, toolbox: ToolboxSource | None
@@ -65,7 +65,7 @@ class McpFace:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Around the life of the application."""
+        """A context manager around the lifetime of the application."""
         async with AsyncExitStack() as stack:
             if self._manager is not None:
                 await stack.enter_async_context(self._manager.run())

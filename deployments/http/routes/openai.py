@@ -1,4 +1,4 @@
-"""`/v1`: the same pipeline for everything that already speaks OpenAI's chat completions."""
+"""`/v1`: the pipeline for clients of OpenAI's chat completions."""
 
 from __future__ import annotations
 
@@ -118,7 +118,9 @@ def add_openai(app: FastAPI, service: Service) -> None:
 async def _read(
     request: Request, service: Service, caller: Caller, fetch: Fetch | None
 ) -> tuple[ChatRequest, LocateBody]:
-    """What is asked for, in both languages, with the photos; `fetch` gets those that are sent as a URL."""
+    """The request in OpenAI's form and as options of GeoTTS, with its photos; `fetch` gets those that are sent as a
+    URL.
+    """
     fields = await read_json(request, service.args.gateway)
     try:
         asked = ChatRequest.model_validate(fields)
@@ -137,7 +139,7 @@ async def _read(
 async def _continuing(
     follow_up: FollowUp, asked: ChatRequest, service: Service, caller: Caller, fetch: Fetch | None
 ) -> LocateBody:
-    """The earlier request with what the conversation adds. Options that were settled then stay as they are."""
+    """The earlier request, and what the conversation adds to it. The options of the earlier request do not change."""
     added = {name: value for name, value in follow_up.fields.items() if name in ContinueOptions.model_fields}
     addition = addition_from(added, asked.sent_as())
     images = [{"url": url} for url in _bounded(follow_up.images)]

@@ -1,4 +1,4 @@
-"""What operators and their machines ask: is it alive, is it ready, how is it doing."""
+"""`/healthz`, `/readyz` and `/metrics`, for operators and their monitoring."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Parts of photos, for the search services that were sent their URL, for as long as the search lasts.
+"""Serves parts of photos to the search services that were sent their URL, until the search has ended.
 
-The one route that asks for no key: the name is the key. It has 256 bits of chance, is known to one service, and means
-nothing any more when the call is over. Names are neither listed nor logged.
+This is the only route without a key: the name in the URL is the key. It has 256 random bits, one service knows it, and
+it is invalid after the search. Names are not listed and not logged.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ RegionName = Annotated[str, InPath(pattern=NAME_PATTERN)]
 
 
 def add_regions(app: FastAPI, service: Service) -> None:
-    """Add the route that shows lent regions to `app`; a limited number of names is looked up at once."""
+    """Add the route for these pictures to `app`. It looks up a limited number of names at once."""
     router = APIRouter(prefix=PATH, include_in_schema=False)
     asking = asyncio.Semaphore(_AT_ONCE)
 
     @router.get("/{name}", response_class=Response)
     async def region(request: Request, name: RegionName) -> Response:
-        """The picture under this name. 404 when it was never lent, or is lent no longer."""
+        """The picture with this name; 404 if there is none, or if the search has ended."""
         brokers = service.gateway.brokers
         to = request.client.host if request.client is not None else ""
         async with asking:

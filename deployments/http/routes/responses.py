@@ -1,4 +1,4 @@
-"""`/v1/responses`: the same pipeline for what speaks OpenAI's Responses API; streams, background, resumption."""
+"""`/v1/responses`: the pipeline for clients of OpenAI's Responses API, with streams, background and resumption."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
 async def _read(
     request: Request, service: Service, uploads: Uploads, caller: Caller, fetch: Fetch | None
 ) -> tuple[ResponsesRequest, LocateBody]:
-    """What is asked for, in both languages, with the photos."""
+    """The request in OpenAI's form and as options of GeoTTS, with its photos."""
     fields = await read_json(request, service.args.gateway)
     try:
         asked = ResponsesRequest.model_validate(fields)
@@ -221,7 +221,7 @@ async def _whole(
 
 
 async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: bool = False) -> AsyncIterator[bytes]:
-    """The stream from the sequence number after `after` on. It is folded from the first event: so numbers agree."""
+    """The stream after the sequence number `after`. It is computed from the first event, so that the numbers agree."""
     folding = _folding(meta)
     try:
         async with closing(gateway.follow(meta.request_id)) as entries:

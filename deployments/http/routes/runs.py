@@ -1,4 +1,4 @@
-"""A request after it was started: its state, its events, its files, its end."""
+"""A request after its start: its state, events, files and cancellation."""
 
 from __future__ import annotations
 

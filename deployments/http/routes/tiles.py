@@ -1,4 +1,4 @@
-"""The tiles of the page's map. They show the world, not a request, so they need no key."""
+"""The tiles of the page's map. They show no data of requests, so they need no key."""
 
 from __future__ import annotations
 

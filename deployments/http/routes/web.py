@@ -1,4 +1,4 @@
-"""`GET /`: a page for people, an index for programs; and the reference of the API as text."""
+"""`GET /`: a page for people and an index for programs; `GET /docs`: the reference of the API."""
 
 from __future__ import annotations
 
