@@ -52,7 +52,7 @@ class _Show(Protocol):
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Run file. Default: runs/DATASET-n4-auto-seed0.jsonl, with the options used.",
+    help="Run file. Default: named by the options, such as runs/DATASET-n4-auto-seed0.jsonl.",
 )
 @click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts per photo.")
 @click.option(

@@ -26,7 +26,7 @@ _photos_option = click.option(
     "--photos",
     type=_FILE,
     callback=lambda context, parameter, path: {} if path is None else read_photo_table(path),
-    help="A table that maps your photos (sha256 or file) to recorded paths (image_path). `geotts tape photos` makes one.",
+    help="Table from your photos (sha256 or file) to recorded paths (image_path), such as `geotts tape photos` writes.",
 )
 
 
