@@ -45,7 +45,9 @@ def command() -> None:
 
 @command.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True)
+@click.option(
+    "--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True, help="How answers are read."
+)
 @click.option("--datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the true positions.")
 @click.option("--answers-datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the answers.")
 @click.option("--names", is_flag=True, help="Compare the names of countries and cities too. Needs `geotts data build`.")
@@ -134,7 +136,9 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
 @click.option(
     "--hits", type=click.IntRange(min=1), help="Logs in which an easy photo is found; default: more than half."
 )
-@click.option("--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True)
+@click.option(
+    "--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True, help="How answers are read."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -165,9 +169,11 @@ def datasets() -> None:
 
 @command.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--count", type=click.IntRange(min=1), default=100, show_default=True)
-@click.option("--split", type=click.Choice([*SPLITS]), default="dev", show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--count", type=click.IntRange(min=1), default=100, show_default=True, help="Number of scenes.")
+@click.option("--split", type=click.Choice([*SPLITS]), default="dev", show_default=True, help="Part of the word lists.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed draws the same scenes."
+)
 @click.option("--near", is_flag=True, help="Draw only signs near the camera, none farther down the street.")
 def scenes(folder: Path, count: int, split: str, seed: int, near: bool) -> None:
     """Draw street scenes with known positions into FOLDER, with labels.jsonl, for `geotts eval run folder FOLDER`."""

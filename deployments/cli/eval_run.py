@@ -67,8 +67,10 @@ class _Show(Protocol):
     help="When agreeing rollouts stop the others; none: never. Default: routing.stop of the configuration.",
 )
 @click.option("--dialect", help="Dialect: how prompts, tool calls and answers are written.")
-@click.option("--target-radius-km", type=float, default=25.0, show_default=True)
-@click.option("--deadline-s", type=float, help="Seconds a photo may take.")
+@click.option(
+    "--target-radius-km", type=float, default=25.0, show_default=True, help="A radius in km that is exact enough."
+)
+@click.option("--deadline-s", type=float, help="Seconds for each photo.")
 @click.option(
     "--hide-photo-hosts",
     is_flag=True,
@@ -85,7 +87,9 @@ class _Show(Protocol):
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many photos.")
 @click.option("--tag", "tags", multiple=True, help="Use only photos with this tag, such as text. Repeatable.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="The same seed repeats a run."
+)
 @click.option("--retry-failed", is_flag=True, help="Repeat the requests that failed.")
 @config_option
 @profile_options
