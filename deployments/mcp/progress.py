@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tts.domain.events import Accepted, Answered, Escalated, Event, RolloutFinished, Routed, ToolCalled
+from tts.domain.value import Value
 
 _LONGEST = 200
 
@@ -26,7 +27,7 @@ def _rollout_finished(event: RolloutFinished) -> str:
     return f"agent {event.rollout_id} has finished{': ' + place[:_LONGEST] if place else ''}"
 
 
-_SENTENCES: dict[type, Callable[[Any], str]] = {
+_SENTENCES: dict[type[Value], Callable[[Any], str]] = {
     Accepted: lambda e: f"accepted as {e.request_id}",
     Routed: lambda e: f"{e.plan.n_planned} agents look at the photo",
     ToolCalled: _tool_called,

@@ -26,7 +26,7 @@ from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
 from tts.ports import Routing
 from tts.routing.budget_planner import BudgetPlanner
-from tts.routing.budget_table import LIMITS, Amount, BudgetRow, BudgetTable, RightShare, shipped_budget_table
+from tts.routing.budget_table import POLICY, Amount, BudgetRow, BudgetTable, RightShare, shipped_budget_table
 from tts.routing.depth_router import DepthRouter, DialectBudget
 
 HERE = LatLon(lat=48.8566, lon=2.3522)
@@ -250,7 +250,7 @@ def test_runs_are_compared_on_the_photos_that_all_of_them_have():
     assert one.right[Band.TOWN].value == 50.0
 
 
-@pytest.mark.parametrize("engine", ["clues", LIMITS])
+@pytest.mark.parametrize("engine", ["clues", POLICY])
 def test_a_shipped_table_says_where_it_is_from(engine):
     table = shipped_budget_table(engine)
     assert table.engine == engine
