@@ -25,6 +25,7 @@ BENCHES = {
     "overhead": "the time that loop and streaming add to the time of the engine",
     "tracing": "the throughput that traces by the conventions for generative AI cost",
     "prefix": "the share of the cacheable prompt tokens that came from the cache, on a real engine",
+    "draws": "answers drawn again: the share of their prompts that came from the cache, and the time they take",
     "gpu": "the time of rollouts, compared with one plain batch of the same tokens; needs CUDA",
     "autoscale": "a step in load: from one Rollout replica to three and back",
     "faults": "Rollout replicas killed under load",

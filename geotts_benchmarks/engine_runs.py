@@ -71,11 +71,31 @@ class RecordedModel:
                 yield delta
 
 
-class ZoomingDialect(GenericDialect):
-    """Zooms in every turn but the last, whatever the model says."""
+@dataclass(slots=True)
+class RecordedForks(RecordedModel):
+    """A `ForksPrompts` that also notes what the answers cost that are drawn in one request."""
 
-    def __init__(self, turns: int, tokens_a_turn: int) -> None:
-        super().__init__(DialectSettings(limits=Limits(max_turns=turns, max_tool_calls=turns, max_tokens=10**6)))
+    inner: VllmModel
+    drawn: list[Usage] = field(default_factory=list)
+
+    @property
+    def forks_prompts(self) -> bool:
+        """As the inner model."""
+        return self.inner.forks_prompts
+
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
+        """The draws of the inner model; their usage goes into `drawn`."""
+        texts, usage = await self.inner.draw(request, count)
+        self.drawn.append(usage)
+        return texts, usage
+
+
+class ZoomingDialect(GenericDialect):
+    """Zooms in every turn but the last of `turns`, whatever the model says. Its limits allow `spare_turns` more."""
+
+    def __init__(self, turns: int, tokens_a_turn: int, spare_turns: int = 0) -> None:
+        most = turns + spare_turns
+        super().__init__(DialectSettings(limits=Limits(max_turns=most, max_tool_calls=most, max_tokens=10**6)))
         self._turns, self._tokens = turns, tokens_a_turn
 
     def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
@@ -116,10 +136,11 @@ def cpu_options() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One group of rollouts: wall time, and its generations."""
+    """One group of rollouts: wall time, its generations, and what answers cost that were drawn together."""
 
     wall_s: float
     turns: tuple[Turn, ...]
+    drawn: tuple[Usage, ...] = ()
 
     @property
     def usage(self) -> Usage:
@@ -130,23 +151,38 @@ class Measured:
         return total
 
 
-async def roll_out(model: ModelClient, *, n: int, turns: int, tokens: int, photo: Photo, name: str) -> Measured:
-    """N rollouts of one photo as the service runs them: in a group, the first one ahead."""
-    recorded = RecordedModel(model)
-    agent = Agent(recorded, ZoomingDialect(turns, tokens), LocalToolbox([zoom_tool()]))
+async def roll_out(
+    model: ModelClient,
+    *,
+    n: int,
+    turns: int,
+    tokens: int,
+    photo: Photo,
+    name: str,
+    draws: int = 1,
+    spare_turns: int = 0,
+) -> Measured:
+    """N rollouts of one photo as the service runs them: in a group, the first one ahead.
+
+    Each answer is drawn `draws` times. With `spare_turns` it comes before the last turn that the limits allow.
+    """
+    recorded = RecordedForks(model) if isinstance(model, VllmModel) else RecordedModel(model)
+    agent = Agent(recorded, ZoomingDialect(turns, tokens, spare_turns), LocalToolbox([zoom_tool()]))
+    most = turns + spare_turns
     group = GroupRequest(
         context=RequestContext(id=name, remaining_s=3600.0),
         photos=(photo,),
         tasks=tuple(RolloutTask(rollout_id=i, seed=i + 1) for i in range(n)),
         n_total=n,
-        limits=Limits(max_turns=turns, max_tool_calls=turns, max_tokens=10**6),
+        limits=Limits(max_turns=most, max_tool_calls=most, max_tokens=10**6, answer_draws=draws),
         dialect="generic",
     )
     started = time.perf_counter()
     async with closing(run_group(agent, group, coalesce_s=0.025, prefix_wait_s=60.0)) as batches:
         async for _ in batches:
             pass
-    return Measured(time.perf_counter() - started, tuple(recorded.turns))
+    drawn = tuple(recorded.drawn) if isinstance(recorded, RecordedForks) else ()
+    return Measured(time.perf_counter() - started, tuple(recorded.turns), drawn)
 
 
 def a_photo(width: int, height: int) -> Photo:

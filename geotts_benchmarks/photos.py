@@ -12,6 +12,7 @@ import click
 from deployments.cli.console import config_option
 from deployments.cli.eval_run import chosen, running_figures
 from deployments.wiring.local import local_ports
+from geotts_benchmarks.gain_of_n import gain_of_n
 from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
 from tts.config import AppArgs
 from tts.domain.plan import Depth
@@ -46,20 +47,33 @@ def n_list(context: click.Context, parameter: click.Parameter, value: str) -> tu
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
 @click.option("--n", "ns", default="1,8", show_default=True, callback=n_list, help="Rollouts a photo, a list.")
 @click.option("--split", type=click.Choice([*_SPLITS]), default="text", show_default=True)
+@click.option("--seeds", type=click.IntRange(1, 20), default=1, show_default=True, help="Runs of each photo, pooled.")
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the run files in this folder.")
 @click.option("--quick", is_flag=True, help="Every fifth photo only.")
 @config_option
-def command(args: AppArgs, photos: Path, ns: tuple[int, ...], split: str, out: Path | None, quick: bool) -> None:
+def command(
+    args: AppArgs, photos: Path, ns: tuple[int, ...], split: str, seeds: int, out: Path | None, quick: bool
+) -> None:
     """Accuracy, names, abstention, radii and time at depth=deep; text and no-text photos apart. Percentages."""
     samples = chosen(load_dataset("folder", photos), _SPLITS[split], None)
-    report("photos", lambda: measure_photos(args, samples[:: 5 if quick else 1], ns, split, out))
+    report("photos", lambda: measure_photos(args, samples[:: 5 if quick else 1], ns, split, seeds, out))
 
 
-def measure_photos(args: AppArgs, samples: Sequence[Sample], ns: Sequence[int], split: str, out: Path | None) -> Result:
-    """Figures for each n; for `split` "all" also those of text and no-text photos apart."""
-    runs = asyncio.run(locate_all(args, samples, ns, "photos", out))
+def measure_photos(
+    args: AppArgs, samples: Sequence[Sample], ns: Sequence[int], split: str, seeds: int, out: Path | None
+) -> Result:
+    """Figures for each n, and what the largest gains over the smallest; for `split` "all" also those of text and
+    no-text photos apart. Each photo is run with seeds 1 to `seeds`, and all runs count.
+    """
+    runs: dict[int, list[Record]] = {n: [] for n in ns}
+    for seed in range(1, seeds + 1):
+        name = "photos" if seeds == 1 else f"photos-seed{seed}"
+        found = asyncio.run(locate_all(args, samples, ns, name, out, {"seed": seed}))
+        for n, records in found.items():
+            runs[n] += records
     parts = ("text", "notext") if split == "all" else ()
-    result: Result = {"split": split, "photos": len(samples), "by_n": by_n(args, runs)}
+    result: Result = {"split": split, "photos": len(samples), "seeds": seeds, "by_n": by_n(args, runs)}
+    result |= gain_of_n(runs)
     for part in parts:
         kept = {n: [record for record in records if part in record.tags] for n, records in runs.items()}
         result[part] = by_n(args, kept)

@@ -12,11 +12,24 @@ from tts.ports import ModelRequest
 class DrawsTogether(Protocol):
     """An engine that can give several answers to one prompt for the price of reading it once."""
 
-    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
-        """Texts of up to `count` answers that ended by themselves, and what all took. Fewer, or none, where it cannot.
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
+        """Texts of up to `count` answers, None for one that was cut off, and what all took. Fewer, or none, where the
+        engine cannot.
 
-        Raises what a generation raises.
+        Raises what a generation raises. Cancelling it aborts all of them.
         """
+        ...
+
+
+@runtime_checkable
+class ForksPrompts(DrawsTogether, Protocol):
+    """An engine in which answers that are drawn while another answer to the same prompt is being written share this
+    prompt with it, and are computed in the same steps.
+    """
+
+    @property
+    def forks_prompts(self) -> bool:
+        """Whether it does so as it is configured."""
         ...
 
 

@@ -55,6 +55,10 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(420)
 SEARCH = ToolSchema(
     name="look", description="Look.", parameters={"type": "object", "properties": {"q": {"type": "string"}}}
 )
+NUMBER = {
+    "type": "object", "properties": {"lat": {"type": "integer", "minimum": 1, "maximum": 99999}},
+    "required": ["lat"], "additionalProperties": False,
+}  # fmt: skip
 BLOCK = 128  # tokens the engine's cache keeps together on a CPU
 
 
@@ -177,6 +181,44 @@ async def test_turns_and_zoomed_pictures_hit_the_cache(engine, request_for, sign
     known = engine.stats.pictures_known
     await said(engine, request_for(*talk, session="loc_cache/1"))
     assert engine.stats.pictures_known >= known + 2
+
+
+async def test_answers_are_forked_from_the_prompt_of_the_one_that_is_being_written(engine, request_for):
+    request = request_for(session="loc_forks/0", tools=(), max_tokens=40, json_schema=NUMBER)
+    deltas = engine.generate(request)
+    first = await anext(deltas)
+    before = counted(engine)
+    texts, used = await engine.draw(request_for(session="loc_forks/0", tools=(), json_schema=NUMBER, seed=9), 4)
+    prompts, cached = (now - then for now, then in zip(counted(engine), before, strict=True))
+    text = first.text + "".join([delta.text async for delta in deltas])
+    assert 1 <= json.loads(text)["lat"] <= 99999
+    found = [json.loads(one)["lat"] for one in texts]
+    assert len(found) == 4
+    assert len(set(found)) > 1, "each has a seed of its own"
+    one = used.prompt_tokens // 4
+    assert (prompts, used.prompt_tokens) == (4 * one, 4 * one)
+    assert cached == used.cached_tokens == 4 * ((one - 1) // BLOCK * BLOCK), "every whole block of all four prompts"
+    alone = [
+        await engine.draw(request_for(session=f"loc_forks/{i}", tools=(), json_schema=NUMBER, seed=9), 4)
+        for i in range(2)
+    ]
+    assert alone[0][0] == alone[1][0], "the same seed draws the same"
+
+
+async def test_cancelled_draws_are_all_aborted(engine, request_for):
+    work = asyncio.ensure_future(engine.draw(request_for(max_tokens=3000), 4))
+    while engine.running < 4:  # noqa: ASYNC110  the engine says nothing when it begins
+        await asyncio.sleep(0.01)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    await asyncio.sleep(0.5)
+    assert engine.running == 0
+    assert (await said(engine, request_for(max_tokens=4)))[1]
+
+
+def counted(engine):
+    return engine.stats.prompt_tokens, engine.stats.cached_tokens
 
 
 async def test_another_photo_shares_only_the_text_before_it(engine, request_for, blank_photo):

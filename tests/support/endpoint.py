@@ -101,12 +101,12 @@ async def serving(play: Play, pages: dict[str, Any] | None = None, port: int = 0
 
 
 @contextmanager
-def serving_in_a_thread(play: Play, pages: dict[str, Any] | None = None) -> Iterator[Endpoint]:
+def serving_in_a_thread(play: Play, pages: dict[str, Any] | None = None, port: int = 0) -> Iterator[Endpoint]:
     """The endpoint for a block that is not async."""
     loop, started, stop, found = asyncio.new_event_loop(), threading.Event(), asyncio.Event(), []
 
     async def run() -> None:
-        async with serving(play, pages) as endpoint:
+        async with serving(play, pages, port) as endpoint:
             found.append(endpoint)
             started.set()
             await stop.wait()

@@ -54,26 +54,43 @@ async def draw_answers(
     Cancelling it aborts them in the engine.
     """
     most = (budget.limits.answer_draws or 1) - 1
-    each = min(budget.answer_tokens, answered.sampling.max_tokens)
-    prompt_tokens = prompt_tokens_about(answered.messages, answered.listed_tools or answered.tools)
-    count = min(most, budget.affordable(most * prompt_tokens) // max(1, each))
+    each = _tokens_of_each(answered, budget)
+    count = min(most, _affordable(most, answered, budget) // each)
     if count <= 0:
         return AnswerDraws()
     drawn = _Draws()
     with suppress(TimeoutError):
         async with asyncio.timeout(_TIME_SHARE * deadline.remaining_s()):
-            await drawn.draw_in_one_request(model, _again(answered, 0, each), count)
-            missing = range(len(drawn.texts), count)
+            await drawn.draw_in_one_request(model, _together(answered, each), count)
+            missing = range(drawn.begun, count)
             await run_all([drawn.draw_one(model, _again(answered, number, each)) for number in missing])
     stated = [found for text in drawn.texts if (found := _stated(dialect, answered.messages, text)) is not None]
     return AnswerDraws(tuple(hypothesis.point for hypothesis in stated), drawn.usage)
 
 
+def all_are_paid(answered: ModelRequest, budget: Budget) -> bool:
+    """Whether tokens and money are enough for the longest answer to `answered` and for all its draws."""
+    most = (budget.limits.answer_draws or 1) - 1
+    needed = answered.sampling.max_tokens + most * _tokens_of_each(answered, budget)
+    return _affordable(1 + most, answered, budget) >= needed
+
+
+def _tokens_of_each(answered: ModelRequest, budget: Budget) -> int:
+    return max(1, min(budget.answer_tokens, answered.sampling.max_tokens))
+
+
+def _affordable(prompts: int, answered: ModelRequest, budget: Budget) -> int:
+    """Tokens that may be written after the prompt has been read so many times."""
+    prompt_tokens = prompt_tokens_about(answered.messages, answered.listed_tools or answered.tools)
+    return budget.affordable(prompts * prompt_tokens)
+
+
 class _Draws:
-    """Texts of whole answers, and what they and those that were left out took."""
+    """Texts of whole answers, how many the engine began in one request, and what all took."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.begun = 0
         self.usage = Usage()
 
     async def draw_in_one_request(self, model: ModelClient, request: ModelRequest, count: int) -> None:
@@ -82,8 +99,9 @@ class _Draws:
             return
         with suppress(GeoTTSError), boundary(ModelError, f"engine {model.name}"):
             texts, used = await model.draw(request, count)
-            self.texts += texts
-            self.usage += used + Usage(model_calls=1) if used.bytes_sent else used
+            self.begun = len(texts)
+            self.texts += [text for text in texts if text is not None]
+            self.usage += used + Usage(model_calls=1) if texts or used.bytes_sent else used
 
     async def draw_one(self, model: ModelClient, request: ModelRequest) -> None:
         """One by itself."""
@@ -96,6 +114,11 @@ class _Draws:
                         self.usage += delta.usage + Usage(model_calls=1)
                     if delta.finish_reason == "stop":
                         self.texts.append("".join(text))
+
+
+def _together(answered: ModelRequest, max_tokens: int) -> ModelRequest:
+    """For all draws in one request, where the conversation is."""
+    return replace(_again(answered, 0, max_tokens), session_id=answered.session_id)
 
 
 def _again(answered: ModelRequest, number: int, max_tokens: int) -> ModelRequest:

@@ -37,9 +37,10 @@ from tts.gen_ai import rollout_span, traced_generation
 from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
 from tts.ports import Checkpoint, GroupRequest, ModelRequest, RolloutTask, ToolOutcome
 from tts.rollout.agent import Agent, Brief, opening_of
-from tts.rollout.answer_draws import AnswerDraws, are_wanted, draw_answers
+from tts.rollout.answer_draws import are_wanted
 from tts.rollout.answer_geocoding import placed
 from tts.rollout.budget import Budget
+from tts.rollout.drawing import AnswerDrawing
 from tts.rollout.first_turn import first_cues
 from tts.rollout.text_coalescer import RolloutOutput, TextCoalescer
 from tts.rollout.tool_runner import ToolRunner
@@ -71,8 +72,7 @@ class _Rollout:
         self._files: dict[str, bytes] = dict(group.files)
         self._corrections, self._cut = 0, False
         self._messages: list[Message] = []
-        self._request: ModelRequest | None = None
-        self._draws = AnswerDraws()
+        self._drawing = AnswerDrawing(agent.model, brief.dialect, self._deadline, self._reserve_s)
         self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
 
     async def run(self, send: Send[RolloutOutput]) -> None:
@@ -83,13 +83,15 @@ class _Rollout:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
                         stop = await self._concluding_answer(await self._turns(send), send)
-                        await self._draw_again(stop)
+                        self._budget = self._budget.spend(await self._drawing.take(stop, self._budget))
             except (TimeoutError, DeadlineExceeded):
                 stop = StopReason.DEADLINE
             except (FatalError, GivenAway):
                 raise
             except GeoTTSError as broken:
                 stop, failure = StopReason.FAILED, RolloutFailure.of(broken)
+            finally:
+                await self._drawing.aclose()
         await send(
             RolloutFinished(
                 rollout_id=self._id,
@@ -98,14 +100,9 @@ class _Rollout:
                 usage=self._budget.usage,
                 error="" if failure is None else f"{failure.code}: {failure.detail}",
                 failure=failure,
-                answer_draws=self._draws.points,
+                answer_draws=self._drawing.points,
             )
         )
-
-    async def _draw_again(self, stop: StopReason) -> None:
-        if (request := self._request) is not None and are_wanted(self._brief.limits, self._dialect, stop):
-            self._draws = await draw_answers(self._agent.model, self._dialect, request, self._budget, self._deadline)
-            self._budget = self._budget.spend(self._draws.usage)
 
     async def _open(self, send: Send[RolloutOutput]) -> None:
         if (saved := self._task.resume_from) is not None:
@@ -221,7 +218,7 @@ class _Rollout:
         if self._group.may_begin is not None:
             await self._group.may_begin()
         kept_back = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
-        request = self._request = ModelRequest(
+        request = ModelRequest(
             context=self._context(),
             session_id=f"{self._group.context.id}/{self._id}",
             messages=tuple(self._messages),
@@ -257,6 +254,7 @@ class _Rollout:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
                 async with closing(traced_generation(self._agent.model, request)) as deltas:
                     async for delta in deltas:
+                        self._drawing.see(request, self._budget, last=final)
                         for description in delta.described:
                             await send(description)
                             coalescer.pause()

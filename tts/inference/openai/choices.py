@@ -23,8 +23,9 @@ _OF_STREAMS = frozenset({"stream", "stream_options"})
 
 async def several_choices(
     http: Connection, path: str, wire: dict[str, Any], count: int, context: RequestContext, config: OpenAIEngine
-) -> tuple[tuple[str, ...], Usage]:
-    """The texts of the choices that ended by themselves, `count` at most, and what they took; none from a refusal.
+) -> tuple[tuple[str | None, ...], Usage]:
+    """The texts of the choices, `count` at most, and what they took; none from a refusal. A choice that was cut off or
+    calls a tool is None.
 
     Raises ModelError when the endpoint cannot be reached, DeadlineExceeded when the time is over.
     """
@@ -41,7 +42,7 @@ async def several_choices(
     choices = reply.get("choices")
     texts = [_text(choice) for choice in choices] if isinstance(choices, list) else []
     usage = usage_in(reply) or Usage()
-    return tuple(text for text in texts[:count] if text), usage.model_copy(update={"bytes_sent": len(request_body)})
+    return tuple(texts[:count]), usage.model_copy(update={"bytes_sent": len(request_body)})
 
 
 def _object(content: bytes) -> dict[str, Any]:
@@ -52,10 +53,10 @@ def _object(content: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _text(choice: Any) -> str:
-    """What a choice says; nothing of one that was cut off or calls a tool."""
+def _text(choice: Any) -> str | None:
+    """What a choice says."""
     if not isinstance(choice, dict) or choice.get("finish_reason") != "stop":
-        return ""
+        return None
     message = choice.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    return content if isinstance(content, str) else ""
+    return content if content and isinstance(content, str) else None

@@ -104,7 +104,7 @@ class OpenAIModel:
             async for delta in deltas:
                 yield delta
 
-    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
         """See `tts.engine_offers.DrawsTogether`. An endpoint that gave less than two answers is not asked so again."""
         if not self._draws_together or count < 2:
             return (), Usage()

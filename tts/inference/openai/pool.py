@@ -122,7 +122,7 @@ class EndpointPool:
                     tried, rounds = [], rounds + 1
             await asyncio.sleep(pause)
 
-    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str, ...], Usage]:
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
         """See `tts.engine_offers.DrawsTogether`; where the photo is."""
         return await self._choose(request, []).model.draw(request, count)
 

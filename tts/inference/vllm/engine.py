@@ -3,7 +3,8 @@
 One engine serves all rollouts of its replica. N rollouts of a photo are cheap because its caches hit: a
 conversation is a list of token ids that only grows (`conversation`), and pictures are named by their content
 (`content_pictures`).
-Closing the iterator of `generate` aborts the generation in the engine.
+Closing the iterator of `generate` aborts the generation in the engine. Several answers to one prompt (`draw`) are one
+request of vLLM that it forks: they share the blocks of their prompt.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 from tts.aio import closing
 from tts.config import VllmEngine
@@ -59,6 +61,11 @@ class VllmModel:
         """Tokens that the prefix cache keeps or drops together."""
         return self._seam.block_size
 
+    @property
+    def forks_prompts(self) -> bool:
+        """Whether a draw finds the prompt of the answer in the cache."""
+        return self._share
+
     def cold(self) -> VllmModel:
         """The same engine, every prompt computed in full: what sharing is measured against."""
         return VllmModel(self._config, self._seam, share=False, claimed_gpus=self._gpus)
@@ -106,6 +113,35 @@ class VllmModel:
                         yield delta
             finally:
                 self._time.stop()
+
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
+        """See `tts.engine_offers.DrawsTogether`. The usage counts the prompt once for each draw."""
+        with boundary(ModelError, "vllm"):
+            generation, _ = await self._generation(request)
+            mark = self._time.start()
+            try:
+                return await self._forked(replace(generation, draws=count), mark)
+            finally:
+                self._time.stop()
+
+    async def _forked(self, generation: Generation, mark: float) -> tuple[tuple[str | None, ...], Usage]:
+        texts: list[list[str]] = [[] for _ in range(generation.draws)]
+        whole: set[int] = set()
+        cached = prompt_tokens = completion_tokens = 0
+        async with closing(self._seam.generate(generation)) as pieces:
+            async for piece in pieces:
+                texts[piece.draw].append(piece.text)
+                cached, prompt_tokens = max(cached, piece.cached_tokens), max(prompt_tokens, piece.prompt_tokens)
+                completion_tokens += len(piece.token_ids)
+                if piece.finish_reason == "stop":
+                    whole.add(piece.draw)
+        usage = Usage(
+            prompt_tokens=generation.draws * prompt_tokens,
+            cached_tokens=generation.draws * cached,
+            completion_tokens=completion_tokens,
+            gpu_s=self._gpus * self._time.charged_s(mark),
+        )
+        return tuple("".join(text) if i in whole else None for i, text in enumerate(texts)), usage
 
     async def _deltas(
         self, request: ModelRequest, generation: Generation, mark: float, *, forced: bool

@@ -39,7 +39,7 @@ class Piece:
     `preemptions` how often the generation was put back so far, to make room.
 
     `likeliest` has the ids of the likeliest tokens at each place, the best first, where log-probabilities were asked
-    for.
+    for. `draw` is the number of the text that it belongs to, from 0 on, where a generation has several.
     """
 
     text: str
@@ -50,6 +50,7 @@ class Piece:
     preemptions: int = 0
     logprobs: tuple[float, ...] = ()
     likeliest: tuple[tuple[int, ...], ...] = ()
+    draw: int = 0
 
 
 @dataclass(slots=True)
@@ -69,7 +70,9 @@ class EngineStats:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One generation as the engine takes it."""
+    """One generation as the engine takes it. With `draws` above 1 vLLM forks it into as many that share the blocks of
+    their prompt and have seeds that follow each other; it must not be greedy then.
+    """
 
     id: str
     token_ids: list[int]
@@ -79,6 +82,7 @@ class Generation:
     priority: int
     lora: str | None
     cache_salt: str | None = None
+    draws: int = 1
 
 
 class VllmSeam:
@@ -142,7 +146,8 @@ class VllmSeam:
         try:
             async with aclosing(outputs) as stream:
                 async for output in stream:
-                    yield _piece(output)
+                    for completion in output.outputs:
+                        yield _piece(output, completion)
         except EngineDeadError as error:
             raise EngineDied("the engine core died") from error
         except GracefulHTTPError as error:
@@ -292,6 +297,7 @@ def _sampling(generation: Generation) -> Any:
 
     sampling, schema = generation.sampling, generation.json_schema
     return SamplingParams(
+        n=generation.draws,
         temperature=sampling.temperature,
         top_p=sampling.top_p,
         top_k=max(0, sampling.top_k),
@@ -307,8 +313,7 @@ def _sampling(generation: Generation) -> Any:
     )
 
 
-def _piece(output: Any) -> Piece:
-    completion = output.outputs[0]
+def _piece(output: Any, completion: Any) -> Piece:
     reason = completion.finish_reason
     logprobs = completion.logprobs or ()
     return Piece(
@@ -322,6 +327,7 @@ def _piece(output: Any) -> Piece:
             float(choices[token].logprob) for choices, token in zip(logprobs, completion.token_ids, strict=False)
         ),
         likeliest=tuple(tuple(sorted(choices, key=lambda one: -choices[one].logprob)) for choices in logprobs),
+        draw=completion.index,
     )
 
 

@@ -20,6 +20,7 @@ from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Box
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
+from tts.engine_offers import ForksPrompts
 from tts.errors import ConfigError, ModelError
 from tts.inference.constrained_decoding import ANSWER_SCHEMA, forced_calls, turn_schema
 from tts.inference.vllm.engine import VllmModel
@@ -120,6 +121,39 @@ async def test_what_was_put_back_is_told_in_tokens(request_for):
     seam = Seam("one ", "two ", "three", preemptions=(0, 1, 3))
     usage = (await said(model_over(seam), request_for()))[-1].usage
     assert usage.preempted_tokens == (50 + 4) + 2 * (50 + 8)
+
+
+class Forks(Seam):
+    """Writes a word for each draw in turn; the second draw never ends by itself."""
+
+    async def generate(self, generation):
+        self.given.append(generation)
+        self.unfinished += generation.draws
+        try:
+            for word, finish in (("north ", None), ("south", "stop")):
+                for draw in range(generation.draws):
+                    ended = "length" if finish and draw == 1 else finish
+                    yield Piece(f"{draw}{word}", (1, 2), ended, cached_tokens=48, prompt_tokens=50, draw=draw)
+        finally:
+            self.unfinished -= generation.draws
+
+
+async def test_several_answers_are_one_generation_that_is_forked(request_for):
+    seam = Forks()
+    model = model_over(seam)
+    offers: object = model
+    assert isinstance(offers, ForksPrompts)
+    assert offers.forks_prompts
+    assert not model.cold().forks_prompts
+    await said(model, request_for())
+    texts, usage = await model.draw(request_for(), 3)
+    assert texts == ("0north 0south", None, "2north 2south")
+    assert usage == Usage(prompt_tokens=150, cached_tokens=144, completion_tokens=12)
+    answered, forked = seam.given
+    assert (answered.draws, forked.draws) == (1, 3)
+    assert forked.token_ids == answered.token_ids
+    assert [picture.uuid for picture in forked.pictures] == [picture.uuid for picture in answered.pictures]
+    assert (model.running, model._time._running) == (0, 0)
 
 
 async def test_calls_are_read_where_tools_are_offered(request_for):

@@ -85,6 +85,101 @@ async def test_draws_that_fail_or_hang_cost_the_rollout_nothing_but_time(sign_ph
     assert asyncio.get_running_loop().time() - started <= 30.0  # half of the time of the request
 
 
+class Forking(Scattered):
+    """Writes for four seconds; gives all draws together in as long, and counts those that were aborted."""
+
+    forks_prompts = True
+
+    def __init__(self, *points, call_first=False, says="", cut=(), **more):
+        super().__init__(*points, **more)
+        self.call_first, self.says, self.cut = call_first, says, cut
+        self.drawn, self.running, self.aborted = [], 0, 0
+
+    async def generate(self, request):
+        self.requests.append(request)
+        if self.call_first and len(self.requests) == 1:
+            yield Delta(text="I look first.")
+            yield Delta(finish_reason="stop", usage=Usage(prompt_tokens=100, completion_tokens=20))
+            return
+        yield Delta(text=" ")
+        await asyncio.sleep(4.0)
+        yield Delta(text=self.says or answer(self.points[0]))
+        yield Delta(finish_reason="stop", usage=Usage(prompt_tokens=100, completion_tokens=20))
+
+    async def draw(self, request, count):
+        self.drawn.append((request, asyncio.get_running_loop().time()))
+        self.running += 1
+        try:
+            await asyncio.sleep(1000.0 if self.hangs else 4.0)
+        except asyncio.CancelledError:
+            self.aborted += 1
+            raise
+        finally:
+            self.running -= 1
+        texts = [None if i in self.cut else answer(point) for i, point in enumerate(self.points[1 : 1 + count])]
+        return tuple(texts), Usage(prompt_tokens=100 * count, cached_tokens=96 * count, completion_tokens=20 * count)
+
+
+async def timed(photo, model, **more):
+    started = asyncio.get_running_loop().time()
+    return await played(photo, model, **more), asyncio.get_running_loop().time() - started
+
+
+@virtual_time
+async def test_an_engine_that_forks_prompts_draws_beside_the_answer_of_the_last_turn(sign_photo):
+    model = Forking(OTARU, OTARU, SAPPORO, None)
+    end, took = await timed(sign_photo, model, max_turns=1)
+    assert took == pytest.approx(4.0)
+    assert end.answer_draws == (LatLon(lat=43.19, lon=140.99), LatLon(lat=43.06, lon=141.35), None)
+    ((drawn, _),) = model.drawn
+    assert (drawn.messages, drawn.session_id) == (model.requests[0].messages, model.requests[0].session_id)
+    assert drawn.sampling.seed != model.requests[0].sampling.seed
+    assert (end.usage.model_calls, end.usage.turns, end.usage.completion_tokens) == (2, 1, 4 * 20)
+
+
+@virtual_time
+async def test_before_the_last_turn_it_draws_after_the_answer(sign_photo):
+    model = Forking(OTARU, OTARU, SAPPORO, OTARU)
+    end, took = await timed(sign_photo, model)
+    assert took == pytest.approx(8.0)
+    assert len(end.answer_draws) == 3
+    model = Forking(OTARU, OTARU, SAPPORO, OTARU, call_first=True)
+    end, took = await timed(sign_photo, model, max_turns=2)
+    assert took == pytest.approx(4.0), "the second turn is the last one"
+    assert (len(end.answer_draws), len(model.drawn)) == (3, 1)
+
+
+@virtual_time
+async def test_it_draws_after_the_answer_where_tokens_do_not_pay_for_the_longest_one_and_its_draws(sign_photo):
+    model = Forking(OTARU, OTARU, SAPPORO, OTARU)
+    end, took = await timed(sign_photo, model, max_turns=1, max_tokens=1200)
+    assert (len(end.answer_draws), took) == (3, pytest.approx(8.0))
+
+
+@virtual_time
+async def test_a_draw_that_was_cut_off_is_not_made_again(sign_photo):
+    model = Forking(OTARU, OTARU, SAPPORO, OTARU, cut=(1,))
+    end, _ = await timed(sign_photo, model, max_turns=1)
+    assert (len(end.answer_draws), len(model.requests)) == (2, 1)
+
+
+@virtual_time
+async def test_draws_beside_a_last_turn_that_does_not_answer_are_aborted(sign_photo):
+    model = Forking(OTARU, OTARU, OTARU, OTARU, says="I do not see it.", hangs=True)
+    end, took = await timed(sign_photo, model, max_turns=1)
+    assert (end.answer_draws, end.stop_reason) == ((), StopReason.BUDGET)
+    assert (model.running, model.aborted, took) == (0, 1, pytest.approx(4.0))
+
+
+@virtual_time
+async def test_a_cancelled_rollout_aborts_what_is_drawn_beside_its_answer(sign_photo):
+    model = Forking(OTARU, OTARU, OTARU, OTARU)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(2.0):
+            await played(sign_photo, model, max_turns=1)
+    assert (len(model.drawn), model.running, model.aborted) == (1, 0, 1)
+
+
 @virtual_time
 async def test_there_are_no_more_draws_than_tokens_pay_for(sign_photo):
     model = Scattered(*[OTARU] * 9)

@@ -1,0 +1,67 @@
+"""When the draws of a rollout are made: after its answer, or beside it where the engine forks prompts.
+
+Beside it they begin with the first token of the answer, because the prompt is in the engine's cache then, and every
+step of the engine writes a token of the answer and of each draw. It must be known that the turn is the last one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from tts.aio import Deadline, cancel_and_wait, spawn
+from tts.dialects.base import Dialect
+from tts.domain.answer import StopReason
+from tts.domain.geo import LatLon
+from tts.domain.usage import Usage
+from tts.engine_offers import ForksPrompts
+from tts.ports import ModelClient, ModelRequest
+from tts.rollout.answer_draws import AnswerDraws, all_are_paid, are_wanted, draw_answers
+from tts.rollout.budget import Budget
+
+
+class AnswerDrawing:
+    """The draws of one rollout. In the last `reserve_s` seconds nothing is drawn beside the answer."""
+
+    def __init__(self, model: ModelClient, dialect: Dialect, deadline: Deadline, reserve_s: float) -> None:
+        self._model, self._dialect = model, dialect
+        self._deadline, self._reserve_s = deadline, reserve_s
+        self._answered: ModelRequest | None = None
+        self._beside: asyncio.Task[AnswerDraws] | None = None
+        self._drawn = AnswerDraws()
+
+    @property
+    def points(self) -> tuple[LatLon | None, ...]:
+        """Of the draws that were taken."""
+        return self._drawn.points
+
+    def see(self, request: ModelRequest, budget: Budget, *, last: bool) -> None:
+        """Take note that the engine writes the reply to `request`; fork it if no turn comes after this one."""
+        if request is self._answered:
+            return
+        self._answered = request
+        if last and self._beside is None and self._may_fork(request, budget):
+            work = draw_answers(self._model, self._dialect, request, budget, self._deadline)
+            self._beside = spawn(work, name=f"draws of {request.session_id}")
+
+    async def take(self, stop: StopReason, budget: Budget) -> Usage:
+        """Have the draws of a rollout that ends so. Returns what they used; those of one that did not answer are
+        aborted.
+        """
+        if self._answered is None or not are_wanted(budget.limits, self._dialect, stop):
+            return Usage()
+        if self._beside is not None:
+            self._drawn = await self._beside
+        else:
+            self._drawn = await draw_answers(self._model, self._dialect, self._answered, budget, self._deadline)
+        return self._drawn.usage
+
+    async def aclose(self) -> None:
+        """Abort what still runs."""
+        if self._beside is not None:
+            await cancel_and_wait(self._beside)
+
+    def _may_fork(self, request: ModelRequest, budget: Budget) -> bool:
+        if not are_wanted(budget.limits, self._dialect, StopReason.ANSWERED):
+            return False
+        forks = isinstance(self._model, ForksPrompts) and self._model.forks_prompts
+        return forks and self._deadline.remaining_s() >= self._reserve_s and all_are_paid(request, budget)
