@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from deployments.finding import Finding
-from tools.configured_providers import KEY_VARIABLES, missing_keys
+from tools.provider_assembly import KEY_VARIABLES, missing_keys
 from tts.config import AppArgs, ProviderName
 from tts.config.region_search import REGION_PROVIDERS
 from tts.dialects.base import Dialect

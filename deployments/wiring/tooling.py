@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deployments.wiring.released import released_system_of, released_texts
-from tools.configured_providers import Catalog, Offline, build_catalog
 from tools.external.catalog import external_tools
+from tools.provider_assembly import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
 from tools.providers.tape import TapeSearch

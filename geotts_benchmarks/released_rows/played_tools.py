@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from tools.configured_providers import Offline, build_catalog
+from tools.provider_assembly import Offline, build_catalog
 from tools.released.catalog import released_local_tools
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.domain.geo import LatLon

@@ -11,7 +11,7 @@ from typing import Any
 from PIL import Image
 
 from support.rude_server import Reply, RudeServer, Seen, as_json, rude_server
-from tools.configured_providers import Catalog, Offline, build_catalog
+from tools.provider_assembly import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tts.config import RegionSearchConfig, ToolsConfig
 from tts.net.secret import Scrubber

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from tools.configured_providers import KEY_VARIABLES, PROVIDERS
+from tools.provider_assembly import KEY_VARIABLES, PROVIDERS
 from tools.registry import TOOL_FILES, ToolParts, tool_names
 
 

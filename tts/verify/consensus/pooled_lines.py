@@ -57,7 +57,7 @@ def pooled(
     ruled_out: RuledOut | None = None,
 ) -> Pooled:
     """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them.
-    `said` is the hint in the caller's words."""
+    `statement` is the hint in the caller's words."""
     stating = [t for t in trajectories if t.best is not None and t.best.read]
     if world.clues is None or not stating:
         return Pooled()

@@ -1,4 +1,4 @@
-"""The set of broker tools that a configuration asks for, and the clients that their providers use.
+"""Makes the broker tools that a configuration asks for, and the clients that their providers use.
 
 Each ability (places, maps, web) is served by the first configured provider that has it. `amap` serves mainland China,
 and the next provider serves all other places. If a key is missing, the start fails and names its variable.
