@@ -106,12 +106,19 @@ class Timing(Value):
 
 
 class RunCount(Value):
-    """How many rollouts were asked for, planned, started, and gave an answer."""
+    """How many rollouts were asked for, planned, started, and gave an answer; how many of these name no place."""
 
     asked: int
     planned: int
     run: int
     answered: int
+    abstained: int = Field(default=0, description="of `answered`: those that ended with “I do not know”")
+
+    @property
+    def text(self) -> str:
+        """“4 of 4 rollouts answered”, or “3 of 4 rollouts answered, 1 does not know”."""
+        told = f"{self.answered - self.abstained} of {self.run} rollouts answered"
+        return f"{told}, {self.abstained} do{'es' if self.abstained == 1 else ''} not know" if self.abstained else told
 
 
 class Provenance(Value):

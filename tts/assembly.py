@@ -46,6 +46,7 @@ def answer_from(
             planned=route.plan.n_planned if route else 0,
             run=len(run.trajectories),
             answered=answered,
+            abstained=sum(one.answer is not None and one.answer.point is None for one in run.trajectories),
         ),
         route=route,
         stop_reason=stop_reason,

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from deployments.cli.console import STDERR, config_option
-from deployments.wiring.claim_outlines import claim_outlines
+from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.sync_client import SyncClient
 from tts.config import AppArgs
 from tts.domain.trajectory import fold
@@ -68,8 +68,8 @@ def _items(source: str, url: str, api_key: str | None) -> list[Located]:
 
 
 def _with_outlines(item: Located, data_dir: str | None) -> Located:
-    """With the outlines of claimed countries and regions, where the map data is built here."""
-    return item.model_copy(update={"outlines": claim_outlines(item.answer, data_dir)})
+    """With the outlines of countries and regions, where the map data is built here."""
+    return item.model_copy(update={"outlines": answer_outlines(item.answer, data_dir)})
 
 
 def _write_each(items: Sequence[Located], chosen: Format, folder: Path) -> int:

@@ -26,7 +26,7 @@ from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_pa
 from deployments.cli.warning_lines import warn_of
 from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.walks import check_walk
-from deployments.wiring.claim_outlines import claim_outlines
+from deployments.wiring.answer_outlines import answer_outlines
 from deployments.wiring.local import local_ports
 from deployments.wiring.tool_findings import unused_keys
 from tts.aio import closing
@@ -351,7 +351,7 @@ def _print_answer(
         reply = response_of(run.accepted.request_id, run.answer, run, options.include)
         click.echo(orjson.dumps({"photo": label, **reply.jsonable()}))
     elif form == "geojson":
-        click.echo(orjson.dumps({"photo": label, **answer_geojson(run.answer, claim_outlines(run.answer, data_dir))}))
+        click.echo(orjson.dumps({"photo": label, **answer_geojson(run.answer, answer_outlines(run.answer, data_dir))}))
     else:
         if run.answer.check is not None:
             _STDOUT.print(check_panel(run.answer.check))

@@ -334,7 +334,7 @@ def km(distance: float) -> str:
 def _cost(answer: Answer) -> str:
     usage, n = answer.usage, answer.n
     return (
-        f"\n{n.answered} of {n.run} rollouts answered · {usage.turns} turns · {usage.tool_calls} tool calls"
+        f"\n{n.text} · {usage.turns} turns · {usage.tool_calls} tool calls"
         f" · {usage.completion_tokens} tokens · {answer.timing.total_s:.1f} s{_remote_text(usage)}"
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
     )

@@ -34,6 +34,7 @@ from tts.errors import NotFound, RequestError
 
 MOST_CASES: Final = 1000
 _TRIES = 8
+_SHOWN = 3  # requests of a case in the list
 
 
 class CaseChanged(RequestError):
@@ -74,7 +75,7 @@ class Cases:
         return await self._change(case_id, caller, lambda now: _with_outcomes(now, runs))
 
     async def list(self, caller: Caller, *, words: str = "", tag: str = "") -> tuple[CaseSummary, ...]:
-        """Cases whose title, notes, statements, tags or places have all the words, the last change first."""
+        """Cases whose title, notes, statements, tags, titles of requests or places have all the words, newest first."""
         found = [value_of(Case, record.body) for record in await self._store.cases(caller.name)]
         wanted = words.casefold().split()
         kept = [case for case in found if _has(case, wanted) and (not tag or tag in case.tags)]
@@ -195,7 +196,8 @@ def _places(case: Case) -> tuple[str, ...]:
 
 
 def _has(case: Case, words: list[str]) -> bool:
-    texts = (case.title, case.notes, *case.tags, *(claim.text for claim in case.claims), *_places(case))
+    written = (case.title, case.notes, *case.tags, *(claim.text for claim in case.claims))
+    texts = (*written, *(run.title for run in case.runs), *_places(case))
     text = " ".join(texts).casefold()
     return all(word in text for word in words)
 
@@ -210,4 +212,5 @@ def _summary(case: Case) -> CaseSummary:
         running=sum(run.outcome is None for run in case.runs),
         places=_places(case)[:5],
         entries=tuple(run.title for run in case.runs if run.title)[:5],
+        first=case.runs[:_SHOWN],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Literal, cast
 
@@ -18,7 +18,7 @@ from tts.api.schema import problem_of_failure, response_of
 from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
 from tts.domain.events import Failed
 from tts.domain.geojson import answer_geojson
-from tts.domain.outline import Outline
+from tts.domain.outline import NO_OUTLINES, AnswerOutlines
 from tts.domain.trajectory import Run
 from tts.export.formats import FORMATS
 
@@ -80,7 +80,7 @@ def reply(
     include: str,
     media_type: str,
     headers: Mapping[str, str],
-    outlines: Sequence[Outline | None] = (),
+    outlines: AnswerOutlines = NO_OUTLINES,
 ) -> Response:
     """The answer as one of `ANSWERS`, or the problem that came instead of one. `outlines` are drawn in GeoJSON."""
     all_headers = {**NO_STORE, **headers}

@@ -40,7 +40,7 @@ async def test_the_answer_is_on_a_map_that_is_used_with_pointer_and_keyboard(pag
     assert len([link for link in linked if found in link]) > 1  # the lane, its marker, its evidence
     await page.js(f"document.querySelector('#map [data-link~={found}]').focus()")
     assert await page.js("document.activeElement.getAttribute('aria-label')") == (
-        f"Rollout {found.removeprefix('rollout-')}: Bellinzona, Ticino, Switzerland"
+        f"Attempt {found.removeprefix('rollout-')}: Bellinzona, Ticino, Switzerland"
     )
     await page.press("Enter", 13, "\r")
     assert await page.js("!document.getElementById('map').contains(document.activeElement)")
@@ -100,18 +100,18 @@ async def test_a_wrong_budget_is_told_beside_its_field(page):
     await within_budget(page)
     await page.js("document.getElementById('go').click()")
     wrong = "document.querySelector('#budget-fields .field-wrong')?.innerText"
-    assert await page.js(wrong) == "Budget: write at least one of tokens, seconds and US dollars."
+    assert await page.js(wrong) == "Budget: write at least one of amount of text, seconds and US dollars."
     assert await page.js("document.activeElement.id") == "budget-tokens"
     await write(page, "budget-tokens", "3")
     assert await page.js(wrong) is None
     await page.js("document.getElementById('go').click()")
-    assert "Tokens: " in await page.js(wrong)
+    assert "Text, tokens: " in await page.js(wrong)
     await page.js("document.getElementById('budget-tokens').min = ''")  # what the service itself refuses
     await page.js("document.getElementById('go').click()")
     await page.until("!document.getElementById('problem').hidden")
     assert "16" in await page.js(wrong)
     assert await page.js("document.getElementById('budget-tokens').getAttribute('aria-invalid')") == "true"
-    assert "Budget, tokens" in await text_of(page, "#problem")
+    assert "Budget, amount of text" in await text_of(page, "#problem")
     assert "choose another depth" in await text_of(page, "#problem")
     page.complaints.clear()  # a refused request is an error in the console
 
@@ -333,6 +333,6 @@ async def test_what_was_stopped_early_is_told_with_how_the_answer_was_made(servi
       const inside = made.textContent.includes('stopped early');
       made.remove();
       const rest = document.getElementById('answer').textContent;
-      return [inside, rest.includes('stopped early'), rest.includes('Rollout 1 failed after 2 turns.')];
+      return [inside, rest.includes('stopped early'), rest.includes('Attempt 1 failed after 2 turns.')];
     })()""")
     assert undone == [True, False, True]

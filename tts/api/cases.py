@@ -73,7 +73,8 @@ class Case(CaseDraft):
 
 
 class CaseSummary(Value):
-    """A case in a list: the first five `places` that were found, and `entries`, the titles of its first requests."""
+    """A case in a list: the first five `places` that were found, `entries`, the titles of its first requests, and
+    `first`, its first three requests with what came of them."""
 
     case_id: str
     title: str
@@ -83,6 +84,7 @@ class CaseSummary(Value):
     running: int
     places: tuple[str, ...]
     entries: tuple[str, ...] = ()
+    first: tuple[CaseRun, ...] = ()
 
 
 class CaseList(Value):

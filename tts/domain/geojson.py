@@ -15,7 +15,7 @@ from shapely.ops import unary_union
 from tts.domain.answer import Answer
 from tts.domain.claim import CheckedPlace, ClaimCheck
 from tts.domain.geo import BBox, Circle, LatLon, circle_ring, distance_km
-from tts.domain.outline import Outline
+from tts.domain.outline import NO_OUTLINES, AnswerOutlines, Outline
 from tts.domain.region import Region
 
 _WHOLE_WORLD_KM = 9500.0
@@ -28,10 +28,10 @@ _NO_PROPERTIES = (
 _NORTH, _SOUTH = LatLon(lat=90, lon=0), LatLon(lat=-90, lon=0)
 
 
-def answer_geojson(answer: Answer, outlines: Sequence[Outline | None] = ()) -> dict[str, Any]:
+def answer_geojson(answer: Answer, outlines: AnswerOutlines = NO_OUTLINES) -> dict[str, Any]:
     """FeatureCollection: the point, the 50 % and 90 % circles as polygons, both regions where there are several peaks,
-    the other candidates, what was claimed, and each photo where they are not of one place. `outlines` are those of the
-    claimed places, in their order; without one, a country or region has no geometry."""
+    the country or region where no more is known, the other candidates, what was claimed, and each photo where they are
+    not of one place. Without its outline, a claimed country or region has no geometry, and a known one no feature."""
     summary = answer.jsonable()
     for heavy in _NO_PROPERTIES:
         summary.pop(heavy)
@@ -41,10 +41,13 @@ def answer_geojson(answer: Answer, outlines: Sequence[Outline | None] = ()) -> d
             features.append(_feature(name, circle_geometry(answer.point, radius), {"radius_km": radius}))
     for name, region in (("region_90", answer.region_90), ("region_50", answer.region_50)):
         features += [] if region is None else [_feature(name, region.jsonable(), {})]
+    if outlines.known is not None:
+        properties = {"place": answer.region or answer.country, "level": answer.level, **_about(outlines.known)}
+        features.append(_feature("known", outlines.known.geometry, properties))
     for rank, candidate in enumerate(answer.candidates):
         point = LatLon(lat=candidate.lat, lon=candidate.lon)
         features.append(_feature("candidate", point_geometry(point), {"rank": rank, **candidate.jsonable()}))
-    features += _claimed(answer.check, outlines) if answer.check is not None else []
+    features += _claimed(answer.check, outlines.claimed) if answer.check is not None else []
     for photo in answer.per_photo:
         place = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
         photo_fields = photo.jsonable()
@@ -60,11 +63,15 @@ def _claimed(check: ClaimCheck, outlines: Sequence[Outline | None]) -> list[dict
         properties = {**place.jsonable(), "check": check.verdict, "kind_of_check": check.kind, "text": check.text}
         outline = outline_of(number, outlines)
         if outline is not None:
-            middle = [round(outline.middle.lon, 4), round(outline.middle.lat, 4)]
-            properties |= {"claim_number": number, "outline": outline.source, "middle": middle}
+            properties |= {"claim_number": number, **_about(outline)}
         geometries: list[dict[str, Any] | None] = [*claimed_geometries(place, outline)]
         found += [_feature("claimed", geometry, properties) for geometry in geometries or [None]]
     return found
+
+
+def _about(outline: Outline) -> dict[str, Any]:
+    """Where an outline is from, and a point in its largest part."""
+    return {"outline": outline.source, "middle": [round(outline.middle.lon, 4), round(outline.middle.lat, 4)]}
 
 
 def outline_of(number: int, outlines: Sequence[Outline | None]) -> Outline | None:

@@ -1,8 +1,8 @@
-"""The outline of a claimed country or region, as exports and the page draw it."""
+"""The outlines of countries and regions, as exports and the page draw them."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tts.domain.geo import LatLon
 
@@ -16,3 +16,14 @@ class Outline(NamedTuple):
     geometry: dict[str, Any]
     middle: LatLon
     source: str
+
+
+class AnswerOutlines(NamedTuple):
+    """`claimed`: of the places of a check, in their order, None for a circle or a rectangle. `known`: of the country or
+    region, where an answer knows no more than that."""
+
+    claimed: tuple[Outline | None, ...] = ()
+    known: Outline | None = None
+
+
+NO_OUTLINES: Final = AnswerOutlines()

@@ -21,6 +21,7 @@ _STYLES = {
     "area_90": ("ff2277dd", "262277dd"),
     "area_50": ("ff2277dd", "4d2277dd"),
     "claimed": ("ff9a3d5a", "1a9a3d5a"),
+    "known": ("ff2c1cc3", "0d2c1cc3"),
 }  # fmt: skip  aabbggrr: line, fill
 _SHARES: tuple[Literal[90], Literal[50]] = (90, 50)  # the wider area lies below
 _SHOWN = ("outcome", "level", "confidence", "radius_p50_km", "radius_p90_km", "country", "region", "city", "request_id")
@@ -54,6 +55,11 @@ def _folder(document: ET.Element, item: Located) -> None:
         return
     if answer.point is not None:
         _answer(folder, item.name, answer, answer.point)
+    if item.outlines.known is not None:
+        known = answer.region or answer.country
+        placemark = _placemark(folder, f"{xml_text(known)}: the whole {answer.level}", "")
+        add_text(placemark, "styleUrl", "#known")
+        _area(placemark, item.outlines.known.geometry)
     for rank, candidate in enumerate(answer.candidates):
         _candidate(folder, rank, candidate)
     _claimed(folder, item, answer)
@@ -64,7 +70,7 @@ def _claimed(folder: ET.Element, item: Located, answer: Answer) -> None:
     if answer.check is None:
         return
     for number, place in enumerate(answer.check.places):
-        for geometry in claimed_geometries(place, outline_of(number, item.outlines)):
+        for geometry in claimed_geometries(place, outline_of(number, item.outlines.claimed)):
             placemark = _placemark(folder, f"claimed: {xml_text(place.place)}", place.verdict.replace("_", " "))
             add_text(placemark, "styleUrl", "#claimed")
             _area(placemark, geometry)

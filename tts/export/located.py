@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tts.domain.answer import Answer
-from tts.domain.outline import Outline
+from tts.domain.outline import NO_OUTLINES, AnswerOutlines
 from tts.domain.trajectory import Run
 from tts.domain.value import Value
 
@@ -15,8 +15,8 @@ Outcome = Literal["answered", "abstained", "failed"]
 class Located(Value):
     """`name` is how people call the photo, `answer` is None where the request failed, and then `failure` says why.
 
-    `run` has no trajectories where the source holds the answer alone. `outlines` are those of the claimed countries and
-    regions of a check, in the order of its places.
+    `run` has no trajectories where the source holds the answer alone. `outlines` are those of the countries and
+    regions that the answer is about.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Located(Value):
     answer: Answer | None = None
     run: Run = Run()
     failure: str = ""
-    outlines: tuple[Outline | None, ...] = ()
+    outlines: AnswerOutlines = NO_OUTLINES
 
     @property
     def outcome(self) -> Outcome:

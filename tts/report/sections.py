@@ -141,7 +141,8 @@ def provenance(answer: Answer) -> Html:
         (
             "rollouts",
             f"{answer.n.asked} requested, {answer.n.planned} planned, "
-            f"{answer.n.run} started, {answer.n.answered} answered",
+            f"{answer.n.run} started, {answer.n.answered - answer.n.abstained} answered, "
+            f"{answer.n.abstained} do not know",
         ),
         ("cost", _cost(answer)),
         ("depth", f"{answer.route.plan.depth.value}: {answer.route.plan.reason}" if answer.route else ""),

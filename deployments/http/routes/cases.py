@@ -44,7 +44,7 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
         tag: Annotated[str, Query(max_length=40)] = "",
     ) -> Response:
         """The cases of the caller, the latest change first. `q`: only cases that contain all of these words in
-        title, notes, statements, tags or places. `tag`: only cases with exactly this tag."""
+        title, notes, statements, tags, titles of requests or places. `tag`: only cases with exactly this tag."""
         return _json(CaseList(cases=await cases.list(service.caller(request), words=q, tag=tag)))
 
     @router.get("/{case_id}", response_model=Case, operation_id="case")

@@ -22,8 +22,9 @@ from deployments.http.replies import ANSWERS, GEOJSON, JSON, STREAMS, event_stre
 from deployments.http.request_body import read_request
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
-from deployments.wiring.claim_outlines import claim_outlines
+from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.schema import Accepted202, LocateResponse
+from tts.domain.outline import NO_OUTLINES
 from tts.domain.request import LocateOptions
 
 
@@ -108,7 +109,9 @@ async def started_reply(
         return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
     with attended:
         run = await while_connected(request, gateway.result(id_))
-    drawn = await asyncio.to_thread(claim_outlines, run.answer, service.args.data_dir) if media_type == GEOJSON else ()
+    drawn = NO_OUTLINES
+    if media_type == GEOJSON:
+        drawn = await asyncio.to_thread(answer_outlines, run.answer, service.args.data_dir)
     return reply(id_, run, options.include, media_type, headers, drawn)
 
 

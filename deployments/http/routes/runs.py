@@ -18,7 +18,7 @@ from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, 
 from deployments.http.request_body import Malformed
 from deployments.http.routes.locate import preferences
 from deployments.http.service import Service
-from deployments.wiring.claim_outlines import claim_outlines
+from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.schema import Cancelled, RunStatus, status_of
 from tts.domain.geojson import answer_geojson
 from tts.errors import NotFound
@@ -49,11 +49,11 @@ def add_runs(app: FastAPI, service: Service) -> None:
         if status_body.status == "running":
             headers["Retry-After"] = "1"
         if status_body.answer is not None and media_type == GEOJSON:
-            drawn = await asyncio.to_thread(claim_outlines, status_body.answer, service.args.data_dir)
+            drawn = await asyncio.to_thread(answer_outlines, status_body.answer, service.args.data_dir)
             body = orjson.dumps(answer_geojson(status_body.answer, drawn))
             return Response(body, media_type=GEOJSON, headers=headers)
         if status_body.answer is not None and media_type in EXPORTS:
-            drawn = await asyncio.to_thread(claim_outlines, status_body.answer, service.args.data_dir)
+            drawn = await asyncio.to_thread(answer_outlines, status_body.answer, service.args.data_dir)
             located = located_from(request_id, run).model_copy(update={"outlines": drawn})
             exported = await asyncio.to_thread(EXPORTS[media_type].write, [located])
             return Response(exported, headers={**headers, "Content-Type": media_type})

@@ -3,10 +3,12 @@
 import { checkedEvidence, checkedHeadline } from "./check_result.js";
 import { bar, byId, coordinates, copy, count, cut, distance, download, el, fact, fill, link, percent, placeName, sentence } from "./dom.js";
 import { whatLeft } from "./egress.js";
-import { evidence } from "./evidence.js";
+import { blindWords } from "./engine.js";
+import { evidenceList } from "./evidence.js";
 import { goOn, notThere, stepLinks, stepTold, whatChanged } from "./next_steps.js";
 import { linkOf } from "./links.js";
 import { geoAddress, sexagesimal, utm } from "./notations.js";
+import { answeredWords, plain } from "./words.js";
 import { hue } from "./worldmap.js";
 
 const LEVELS = { none: "", country: "the country", region: "the region", city: "the town", point: "the spot" };
@@ -28,11 +30,11 @@ export function showAnswer(answer, live, client, photos) {
     eachPhoto(answer),
     warnings(answer),
     photoStrip(photos, live),
-    isOnMap(answer) ? [byId("map"), answer.abstained ? "" : el("p", { class: "soft small circles" }, circles(answer))] : "",
+    isOnMap(answer) ? byId("map") : "",
     answer.check ? [checkedEvidence(answer.check, live), headline(answer)] : "",
     answer.abstained ? "" : notations(answer),
     whatLeft(live.left),
-    answer.explanation ? [el("h3", {}, "Why"), el("p", { dir: "auto" }, answer.explanation)] : [],
+    answer.explanation ? [el("h3", {}, "Why"), el("p", { dir: "auto" }, plain(answer.explanation))] : [],
     candidates(answer, live),
     answerEvidence(answer, live),
     provenance(answer),
@@ -44,7 +46,7 @@ export function showAnswer(answer, live, client, photos) {
   section.scrollIntoView({ block: "start" });
 }
 
-const TRANSFERRED = "the radius is an estimate (calibration: transferred); geotts accept fits it to this engine";
+const TRANSFERRED = "the radius is an estimate: it was fitted to answers of other engines; the operator of the service can fit it to this one (geotts accept)";
 
 const CONTINENT_KM = 2500; // a 90 % radius that is wider tells nobody where to look: words stand for it
 const OPEN = "it may also be on another continent";
@@ -55,16 +57,28 @@ export const isOpen = (radius) => radius.p90 > CONTINENT_KM;
 /** Whether there is anything to show on a map. */
 export const isOnMap = (answer) => !answer.abstained || answer.candidates.length > 0 || Boolean(answer.check);
 
-/** What the circles or areas on the map are; where the 90 % circle is wider than a continent, the 50 % ones are drawn. */
-function circles(answer) {
+/** What the star, the circles or areas and the outline on the map are, in words. */
+export function mapWords(answer) {
+  if (answer.abstained) return {};
+  const area = isArea(answer);
+  const stands = area ? `star: a point that stands for ${LEVELS[answer.level]}` : answer.town_centre ? "star: the centre of the town" : "star: the answer";
+  return { point: stands, areas: `${areas(answer)}. ${BY_DISTANCE}`, ...(area ? { outline: `thick outline: ${answer.region || answer.country}, all that is known` } : {}) };
+}
+
+/** Where the 90 % circle is wider than a continent, the 50 % ones are drawn. */
+function areas(answer) {
   const estimated = isTransferred(answer);
-  if (isOpen(answer.radius_km) && answer.region_50) return `star: the answer · areas: ${estimated ? "the estimate, one of them" : `${PROBABLY} one of them`}; ${OPEN}`;
-  if (isOpen(answer.radius_km)) return `star: the answer · circle: ${estimated ? "the estimated radius" : PROBABLY}; ${OPEN}`;
-  if (answer.region_90) return `star: the answer · areas with ${estimated ? "an edge: the estimate, one of them" : `a firm edge: ${PROBABLY} one of them · with a dashed edge: very probably`}`;
-  return `star: the answer · ${estimated ? "circles: the estimated radius" : `firm circle: ${PROBABLY} · dashed circle: very probably`}`;
+  if (isOpen(answer.radius_km) && answer.region_50) return `areas: ${estimated ? "the estimate, one of them" : `${PROBABLY} one of them`}; ${OPEN}`;
+  if (isOpen(answer.radius_km)) return `circle: ${estimated ? "the estimated radius" : PROBABLY}; ${OPEN}`;
+  if (answer.region_90) return `areas with ${estimated ? "an edge: the estimate, one of them" : `a firm edge: ${PROBABLY} one of them · with a dashed edge: very probably`}`;
+  return estimated ? "circles: the estimated radius" : `firm circle: ${PROBABLY} · dashed circle: very probably`;
 }
 
 const PROBABLY = "it is probably inside";
+const BY_DISTANCE = "Circles and areas are distances from points: they cross borders and coasts";
+
+/** Whether an answer knows a country or a region and no more, so that its point only stands for it. */
+const isArea = (answer) => !answer.abstained && ["country", "region"].includes(answer.level);
 
 /** How the wider radius is worded: as probable only where it was fitted. */
 const within = (answer, radius) =>
@@ -88,22 +102,35 @@ function headline(answer) {
   if (answer.abstained) {
     return el("header", {}, title("It is not known where this is"),
       el("p", { class: "lead" }, name ? `The evidence only supports ${name}.` : "Nothing in the photo supports a place, so there is no answer."),
-      el("p", { class: "soft" }, "A photo with text in it, a second photo of the same place or a hint may help."));
+      seen(answer), el("p", { class: "soft" }, "A photo with text in it, a second photo of the same place or a hint may help."));
   }
-  const point = coordinates(answer);
+  const area = isArea(answer);
   const radius = answer.radius_km;
   const transferred = isTransferred(answer);
   const exactness = transferred
     ? [fact("Radius", isOpen(radius) ? `${distance(radius.p50)} or more` : `${distance(radius.p50)} to ${distance(radius.p90)}`,
       isOpen(radius) ? `${OPEN}; ${TRANSFERRED}` : TRANSFERRED)]
-    : [fact("Radius", distance(radius.p50), `the true place is probably inside; ${
+    : [fact("Radius", distance(radius.p50), `${area ? "around a point that stands for it; " : answer.town_centre ? "around the centre of the town; " : ""}the true place is probably inside; ${
       isOpen(radius) ? OPEN : `very probably within ${distance(radius.p90)}`}`),
       answer.check ? "" : fact("Confidence", percent(answer.confidence), `that the true place is within ${distance(answer.target_radius_km)}`,
         bar(answer.confidence, "Confidence"))];
   return el("header", {}, title(name ? `${isOpen(radius) ? "Perhaps " : ""}${name}` : "An unnamed place"),
-    el("p", { class: "lead" }, el("code", { class: "point" }, point), " ", copying(point, "Copy"), " ", copying(geoAddress(answer, answer.radius_km.p90), "Copy as geo:")),
-    el("dl", { class: "facts" }, exactness,
-      LEVELS[answer.level] ? fact("Precision", knownTo(answer), `${answer.n.answered} of ${count(answer.n.run, "rollout")} answered`) : ""));
+    area ? el("p", { class: "lead" }, `Only ${LEVELS[answer.level]} is known${isOpen(radius) ? ", and that is not certain" : ""}. The photo may be from anywhere in it.`)
+      : el("p", { class: "lead" }, pointOf(answer)),
+    el("dl", { class: "facts" }, [exactness, LEVELS[answer.level] ? fact("Precision", knownTo(answer), answeredWords(answer.n)) : ""]),
+    area ? el("p", { class: "soft small stands-for" }, "For programs that need a point: ", pointOf(answer), ` It only stands for ${LEVELS[answer.level]}.`)
+      : answer.town_centre ? el("p", { class: "soft small stands-for" }, "The point is the centre of the town. The photo may be from anywhere in it; a large town reaches beyond this radius.") : "");
+}
+
+function pointOf(answer) {
+  const point = coordinates(answer);
+  return [el("code", { class: "point" }, point), " ", copying(point, "Copy"), " ", copying(geoAddress(answer, answer.radius_km.p90), "Copy as geo:")];
+}
+
+/** What the engine that answered cannot see, beside an answer that names nothing. */
+function seen(answer) {
+  const told = blindWords(answer.provenance.engine);
+  return told ? el("p", { class: "note sees" }, told) : "";
 }
 
 /** A button that copies, and says whether it could. */
@@ -123,7 +150,7 @@ function notations(answer) {
     el("dl", { class: "notations" }, rows.map(([name, text]) => [el("dt", {}, name), el("dd", {}, el("code", {}, text)), el("dd", {}, copying(text, "Copy"))])));
 }
 
-/** The level in words; a town's centre stands for the town, however small its radius is. */
+/** The level in words; a town's centre stands for the town. */
 const knownTo = (answer) => LEVELS[answer.level === "point" && answer.town_centre ? "city" : answer.level];
 
 /** What was found against the area, the hint or the photos; above everything else. */
@@ -137,8 +164,8 @@ function eachPhoto(answer) {
   if (!photos.length) return [];
   const rows = photos.map((one) => el("li", { class: "candidate" },
     el("b", { dir: "auto" }, `Photo ${one.photo + 1}: ${one.abstained ? "not known" : placeName(one) || "unnamed"}`),
-    one.abstained ? "" : el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)),
-      ` · ${within(answer, one.radius_km)}`, isTransferred(answer) ? "" : ` · ${percent(one.confidence)} sure`)));
+    one.abstained ? "" : el("p", { class: "soft small" }, isArea(one) ? `only ${LEVELS[one.level]} is known` : [el("code", {}, coordinates(one, 4)),
+      ` · ${within(answer, one.radius_km)}`, isTransferred(answer) ? "" : ` · ${percent(one.confidence)} sure`])));
   const remark = isTransferred(answer) ? el("p", { class: "soft small" }, TRANSFERRED) : "";
   return [el("h3", {}, "Each photo alone"), remark, el("ol", { class: "candidates each-photo" }, rows)];
 }
@@ -151,7 +178,7 @@ function warnings(answer) {
   for (const claim of answer.file_claims ?? []) {
     if (claim.point) told.push(`The metadata of the file says ${coordinates(claim.point)}. This was not used.`);
   }
-  const shown = (words, kind) => el("p", { class: `note ${kind}`, dir: "auto" }, cut(words, 1000));
+  const shown = (words, kind) => el("p", { class: `note ${kind}`, dir: "auto" }, plain(cut(words, 1000)));
   return [told.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.filter(isFailure).map((what) => shown(sentence(what), "small"))];
 }
 
@@ -163,10 +190,10 @@ function photoStrip(photos, live) {
   el("img", { src: photo.preview, alt: "", class: "photo" }))));
 }
 
-/** How many rollouts stand behind a candidate, in words. */
+/** How many attempts stand behind a candidate, in words. */
 function backing(one, answer) {
   const of = answer.n.answered > one.rollouts.length ? ` of ${answer.n.answered}` : "";
-  return `${one.rollouts.length}${of} ${one.rollouts.length === 1 && !of ? "rollout" : "rollouts"}`;
+  return `${one.rollouts.length}${of} ${one.rollouts.length === 1 && !of ? "attempt" : "attempts"}`;
 }
 
 function candidates(answer, live) {
@@ -175,7 +202,7 @@ function candidates(answer, live) {
     const place = rank || answer.abstained ? linkOf.candidate(rank) : linkOf.answer();
     return el("li", { class: "candidate", "data-link": `${place} ${one.rollouts.map(linkOf.rollout).join(" ")}` },
       el("div", {}, el("b", { dir: "auto" }, placeName(one) || "unnamed"), one.outside ? el("span", { class: "soft small" }, " outside the area you gave") : "",
-        ` · ${backing(one, answer)} `, one.rollouts.map((id) => el("span", { class: `swatch ${hue(id)}`, title: `rollout ${id}` }, id))),
+        ` · ${backing(one, answer)} `, one.rollouts.map((id) => el("span", { class: `swatch ${hue(id)}`, title: `attempt ${id}` }, id))),
       el("div", { class: "weight" }, bar(one.support, "Share of the weighted votes"), el("span", { class: "soft small" }, "share of the weighted votes")),
       el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · ${within(answer, one.radius_km)} · `,
         el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map"), " ", notThere(one, rank, answer, live)),
@@ -187,7 +214,7 @@ function candidates(answer, live) {
 }
 
 function answerEvidence(answer, live) {
-  const list = answer.evidence.length ? el("ul", { class: "evidence" }, answer.evidence.map((item) => evidence(item, live)))
+  const list = answer.evidence.length ? evidenceList(answer.evidence, live)
     : el("p", { class: "soft" }, "None: nothing that could be checked was found.");
   if (answer.check) return el("details", {}, el("summary", {}, "Evidence of the answer, without the claim"), list);
   return [el("h3", {}, "Evidence"), list];
@@ -195,24 +222,24 @@ function answerEvidence(answer, live) {
 
 /** What the request used of its budget. */
 function budgetWords({ budget, tokens, seconds, money_usd: money }) {
-  const used = [[tokens, budget.tokens, "tokens"], [seconds?.toFixed(1), budget.seconds, "s"], [money?.toFixed(4), budget.money_usd, "US dollars"]];
+  const used = [[tokens, budget.tokens, "tokens of text"], [seconds?.toFixed(1), budget.seconds, "s"], [money?.toFixed(4), budget.money_usd, "US dollars"]];
   return used.filter(([, of]) => of !== null && of !== undefined).map(([what, of, unit]) => `${what ?? "?"} of ${of} ${unit}`).join(", ");
 }
 
 function provenance(answer) {
   const known = answer.provenance;
   const rows = [
-    ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "turn")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens${answer.usage.cost_usd ? `, $${answer.usage.cost_usd.toFixed(4)}` : ""}`],
-    ["rollouts", `${answer.n.asked} requested, ${answer.n.planned} planned, ${answer.n.run} started, ${answer.n.answered} answered`],
-    ["not done", answer.undone.map(sentence).join(" ")],
-    ["radii", answer.radius_km ? `p50 ${distance(answer.radius_km.p50)}, p90 ${distance(answer.radius_km.p90)}` : ""],
+    ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "step")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens of text${answer.usage.cost_usd ? `, $${answer.usage.cost_usd.toFixed(4)}` : ""}`],
+    ["attempts", `${answer.n.asked} requested, ${answer.n.planned} planned, ${answer.n.run} started; ${answeredWords(answer.n)}`],
+    ["not done", plain(answer.undone.map(sentence).join(" "))],
+    ["radii", answer.radius_km ? `half of such answers lie within ${distance(answer.radius_km.p50)}, nine of ten within ${distance(answer.radius_km.p90)}` : ""],
     ["depth", answer.route ? `${answer.route.plan.depth}: ${answer.route.plan.reason}` : ""],
     ["budget", answer.budget ? budgetWords(answer.budget) : ""],
     ["engine", known.model && known.model !== known.engine ? `${known.engine} ${known.model}` : known.engine],
-    ["dialect", known.dialect],
-    ["verifier", known.verifier],
+    ["form of requests", known.dialect],
+    ["compared by", known.verifier],
     ["providers", known.providers.join(", ")],
-    ["seed", String(known.seed)],
+    ["start number", String(known.seed)],
     ["answered", known.answered_at],
     ["photo", known.photo_sha256.join(" ")],
     ["version", `GeoTTS ${known.version}`],

@@ -7,7 +7,7 @@ import { CaseView, listCases } from "./caseview.js";
 import { Claims } from "./claims.js";
 import { CASE_GRACE_S, Client, GRACE_S } from "./client.js";
 import { byId, el } from "./dom.js";
-import { engineWords, keptWords } from "./engine.js";
+import { engineWords, keptWords, tellWhatIsSeen } from "./engine.js";
 import { Feed } from "./feed.js";
 import { startLinking } from "./links.js";
 import { Live } from "./live.js";
@@ -338,6 +338,7 @@ async function introduce() {
   offerRegionSearch(index.region_search);
   map.offer(index.map_tiles);
   byId("engine").textContent = engineWords(index.engine);
+  tellWhatIsSeen(index.engine);
   keepsCases = Boolean(index.cases);
   caseView.survives = index.cases?.survive_restart ?? false;
   byId("cases-link").hidden = !keepsCases;

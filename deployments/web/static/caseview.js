@@ -187,14 +187,39 @@ export class CaseView {
 
 const tagsWritten = () => [...new Set(byId("case-tags").value.split(",").map((tag) => tag.trim().slice(0, 40)).filter(Boolean))].slice(0, 20);
 
+const listed = []; // the URLs of the pictures in the list
+let watcher = null;
+
+/** The first photo of a case, made when it comes into view; an empty square where the photo is not kept. */
+function pictureOf({ first }, client) {
+  const square = el("span", { class: "no-thumb", "aria-hidden": "true" });
+  const run = first.find(({ photos, outcome }) => photos.length && outcome?.status !== "erased");
+  square.show = async () => {
+    try {
+      const url = await thumbnail(await client.file(run.request_id, run.photos[0]), HIGH);
+      if (!square.isConnected) return release(url);
+      listed.push(url);
+      square.replaceWith(el("img", { src: url, alt: "", width: HIGH, height: HIGH }));
+    } catch {
+      // it is not kept any more, and the square stays
+    }
+  };
+  if (run) watcher.observe(square);
+  return square;
+}
+
 /** The list of cases, filtered. */
 export async function listCases(client) {
   const words = byId("cases-words").value.trim();
   const { cases } = await client.json(`cases?${new URLSearchParams({ q: words })}`);
-  fill(byId("cases-list"), cases.map((one) => el("li", {}, el("a", { href: `#${one.case_id}` }, nameOf(one)),
-    el("span", { class: "soft small" }, ` ${one.changed_at.slice(0, 16).replace("T", " ")} UTC · ${count(one.runs, "answer")}${one.running ? `, ${one.running} at work` : ""}`),
+  for (const url of listed.splice(0)) release(url);
+  watcher?.disconnect();
+  watcher = new IntersectionObserver((seen) => seen.filter((one) => one.isIntersecting).forEach(({ target }) => { watcher.unobserve(target); target.show(); }));
+  fill(byId("cases-list"), cases.map((one) => el("li", { class: "case-row" }, pictureOf(one, client), el("div", {}, el("a", { href: `#${one.case_id}` }, nameOf(one)),
+    el("span", { class: "soft small" }, ` changed ${one.changed_at.slice(0, 16).replace("T", " ")} UTC · ${count(one.runs, "answer")}${one.running ? `, ${one.running} at work` : ""}`),
     one.tags.map((tag) => [" ", el("button", { type: "button", class: "tag", onclick: () => { byId("cases-words").value = tag; listCases(client); } }, tag)]),
-    one.places.length ? el("p", { class: "small", dir: "auto" }, one.places.join(" · ")) : "")));
+    el("ul", { class: "small" }, one.first.map((run, number) => el("li", {}, el("b", { dir: "auto" }, run.title || `Photo ${number + 1}`), ": ", el("span", { dir: "auto" }, outcomeWords(run.outcome)))),
+      one.runs > one.first.length ? el("li", { class: "soft" }, `and ${one.runs - one.first.length} more`) : "")))));
   byId("cases-none").hidden = cases.length > 0;
   byId("cases-none").textContent = words ? "No case has these words." : "There are no cases yet: locate a photo, and one begins.";
 }

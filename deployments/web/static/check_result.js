@@ -1,7 +1,7 @@
 // What became of a claim: the verdict in plain words, how probable it is, the best place elsewhere, and the evidence.
 
 import { bar, coordinates, cut, distance, el, fact, percent, placeName } from "./dom.js";
-import { evidence } from "./evidence.js";
+import { cluesBehind, evidenceList } from "./evidence.js";
 import { linkOf } from "./links.js";
 import { apart } from "./notations.js";
 
@@ -23,6 +23,7 @@ export function checkedHeadline({ check, n }, live) {
     check.verdict === "not_decidable" ? el("p", { class: "lead" }, WHY[check.kind] ?? WHY.inconclusive) : "",
     check.calibrated ? "" : el("p", { class: "note" }, "There are no odds: nothing was calibrated for this engine. Only the evidence is shown. The operator of the service can calibrate it with “geotts accept”."),
     el("dl", { class: "facts" }, several ? "" : probability(check), alternative(check, live), agreement(check, n)),
+    oneClue(check, live),
     several ? compared(check, live) : understood(check.places[0], live));
 }
 
@@ -40,6 +41,12 @@ const named = ({ place }) => (place.startsWith("within ") ? `a place ${place}` :
 function probability({ mass, odds }) {
   if (mass === null || odds === null) return "";
   return fact("Probability", share(mass), `that it was taken there: ${oddsWords(odds)}`, bar(mass, "Probability that it was taken there"));
+}
+
+/** That the odds rest on one text, where they do: a second one could change them much. */
+function oneClue({ calibrated, evidence_for: pro, evidence_against: con }, live) {
+  const clues = calibrated ? cluesBehind([...pro, ...con], live) : [];
+  return clues.length === 1 ? el("p", { class: "note one-clue" }, "This rests on one clue, the text ", el("q", { dir: "auto" }, cut(clues[0], 300)), ". If it is misread, or stands for something else, nothing else supports the odds.") : "";
 }
 
 const share = (mass) => (mass < 0.01 ? "below 1 %" : mass > 0.99 ? "above 99 %" : percent(mass));
@@ -62,7 +69,7 @@ function alternative({ alternative: other, places }, live) {
 function agreement({ blind, testing, places }, { answered }) {
   const which = places.length > 1 ? "a claimed place" : "the claimed place";
   const told = testing.answered ? `, and ${testing.inside} of ${testing.answered} that tested it` : "";
-  return answered ? fact("Rollouts", `${blind.inside} of ${blind.answered}`, `that knew nothing of the claim came to ${which}${told}`) : "";
+  return answered ? fact("Attempts", `${blind.inside} of ${blind.answered}`, `that knew nothing of the claim came to ${which}${told}`) : "";
 }
 
 /** The claim in its own words, and what was taken from them. */
@@ -98,7 +105,7 @@ function compared(check, live) {
 /** What speaks for the claim and what against it, each with the way to where it was found. */
 export function checkedEvidence(check, live) {
   const list = (heading, items, none) => [el("h3", {}, heading),
-    items.length ? el("ul", { class: "evidence" }, items.map((item) => evidence(item, live))) : el("p", { class: "soft" }, none)];
+    items.length ? evidenceList(items, live) : el("p", { class: "soft" }, none)];
   const what = check.places.length > 1 && check.likeliest !== null ? named(check.places[check.likeliest]) : "the claim";
   return [list(`For ${what}`, check.evidence_for, "Nothing was found that speaks for it."),
     list(`Against ${what}`, check.evidence_against, "Nothing was found that speaks against it.")];

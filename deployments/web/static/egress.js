@@ -9,7 +9,7 @@ export function whatLeft(left) {
   const others = new Map();
   for (const sent of left.sent) if (!engines.has(sent.host)) others.set(sent.host, (others.get(sent.host) ?? 0) + 1);
   const parts = [
-    engines.size ? `the photo and what the rollouts wrote, to ${[...engines].join(", ")}` : "",
+    engines.size ? `the photo and what the attempts wrote, to ${[...engines].join(", ")}` : "",
     others.size ? `${[...others].map(([host, number]) => `${count(number, "request")} to ${host}`).join(", ")}` : "",
   ].filter(Boolean).join("; ");
   const line = el("p", { class: "egress" }, el("b", {}, "What left this machine: "), parts || "nothing", ".", left.complete ? "" : " This is not complete: a part of the service did not say.");

@@ -42,7 +42,7 @@ export class Lane {
    * goes to a place. */
   constructor(id, picture, showOnMap, asker = "rollout") {
     this.id = id;
-    const name = asker === "verifier" ? "Verifier" : `Rollout ${id}`;
+    const name = asker === "verifier" ? "Comparison" : `Attempt ${id}`;
     this.picture = picture;
     this.calls = new Map();
     this.said = null;
@@ -50,7 +50,7 @@ export class Lane {
     this.end = 0; // how far the log was scrolled to show its end, pixels
     const title = `lane-${id}`;
     this.badge = el("span", { class: "badge busy" }, "starting");
-    this.belief = el("p", { class: "belief" }, el("span", { class: "soft" }, "no hypothesis yet"));
+    this.belief = el("p", { class: "belief" }, el("span", { class: "soft" }, "no place in mind yet"));
     this.log = el("div", { class: "log", tabindex: "0", role: "group", "aria-label": `What ${name.toLowerCase()} says and does` });
     const swatch = el("button", { type: "button", class: `swatch ${hue(id)}`, "aria-label": `Show ${name.toLowerCase()} on the map`, onclick: () => showOnMap(linkOf.rollout(id)) }, asker === "verifier" ? "?" : id);
     this.root = el("article", { class: "lane", "aria-labelledby": title, "data-link": linkOf.rollout(id) },
@@ -104,7 +104,7 @@ export class Lane {
 
   /** `source` is the model, where several share the rollouts. */
   #started(source) {
-    if (source) this.root.querySelector("h3").textContent = clean(`Rollout ${this.id} · ${cut(source, 40)}`);
+    if (source) this.root.querySelector("h3").textContent = clean(`Attempt ${this.id} · ${cut(source, 40)}`);
     this.#state("thinking", "busy");
   }
 
@@ -195,15 +195,15 @@ export class Lane {
       if (Number(node.dataset.turn) > fromTurn) node.classList.add("void");
     }
     this.said = null;
-    this.#add(fromTurn, el("p", { class: "note small" }, moved ? `${cut(moved, 300)}; another model goes on.` : `Its replica was lost; another one continues ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
+    this.#add(fromTurn, el("p", { class: "note small" }, moved ? `${cut(moved, 300)}; another model goes on.` : `The process that did this was lost; another one continues ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
   }
 
   #finished({ stop_reason: reason, answer, error, usage }) {
-    const [words, kind] = ENDS[reason] ?? [reason, "mild"];
+    const [words, kind] = reason === "answered" && !answer?.point ? ["does not know", "mild"] : ENDS[reason] ?? [reason, "mild"];
     this.#state(words, kind);
     if (answer) this.#believes(answer);
     else fill(this.belief, el("span", { class: "soft" }, belief(null)));
-    const took = [count(usage.turns, "turn"), count(usage.tool_calls, "tool call"), `${usage.completion_tokens} tokens`].join(" · ");
+    const took = [count(usage.turns, "step"), count(usage.tool_calls, "tool call")].join(" · ");
     if (error) this.#add(this.turns, el("p", { class: "note bad-note" }, cut(error, 600)));
     this.#unanswered();
     this.root.append(el("footer", { class: "soft small" }, took));

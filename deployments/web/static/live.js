@@ -4,6 +4,10 @@ import { bar, byId, clean, count, cut, distance, el, fill } from "./dom.js";
 import { belief, Lane } from "./lane.js";
 import { Pictures } from "./pictures.js";
 import { linesRead } from "./viewer.js";
+import { plain } from "./words.js";
+
+/** The letters and digits of a text, so that it is found again in a search for it. */
+const letters = (text) => String(text ?? "").normalize("NFKD").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
 const DEPTHS = { direct: "direct", standard: "standard", deep: "deep", hopeless: "coarse" };
 
@@ -15,6 +19,7 @@ export class Live {
     [this.map, this.viewer] = [map, viewer];
     this.left = null;
     this.facts = new Map(); // what each tool call returned
+    this.asked = new Map(); // the words that each tool call asked about
     this.lines = [];
     map.clear();
     byId("run").before(byId("map"));
@@ -45,6 +50,7 @@ export class Live {
     if (event.rollout_id !== undefined) this.#lane(event.rollout_id, event.asker).take(event);
     switch (event.type) {
       case "accepted": return this.#accepted(event);
+      case "tool_called": return this.#called(event.rollout_id, event.call);
       case "hypothesis": return this.#believes(event.rollout_id, event.hypothesis);
       case "tool_result": return this.#returned(event.rollout_id, event.result);
       case "left_machine": this.left = event; return;
@@ -87,10 +93,10 @@ export class Live {
 
   #routed({ locatability, plan }) {
     this.planned = plan.n_planned;
-    const sentence = plan.summary || `${count(plan.n_planned, "rollout")}, ${DEPTHS[plan.depth] ?? plan.depth}: ${plan.reason}`;
+    const sentence = plan.summary || `${count(plan.n_planned, "attempt")}, ${DEPTHS[plan.depth] ?? plan.depth}: ${plan.reason}`;
     const seen = locatability.why && !sentence.includes(locatability.why) ? ` In the photo: ${cut(locatability.why, 300)}.` : "";
-    this.note([el("b", {}, "Plan: "), cut(sentence, 400), `.${seen}`]);
-    this.say("The rollouts are working …");
+    this.note([el("b", {}, "Plan: "), plain(cut(sentence, 400)), `.${seen}`]);
+    this.say("The attempts are under way …");
     this.#progress();
   }
 
@@ -99,6 +105,10 @@ export class Live {
     if (!hypothesis) return;
     const place = hypothesis.point && hypothesis.datum !== "GCJ-02" ? hypothesis.point : null;
     this.map.hypothesis(rollout, place, belief(hypothesis)).catch(() => this.withoutMap());
+  }
+
+  #called(rollout, call) {
+    this.asked.set(`${rollout} ${call.id}`, Object.values(call.arguments ?? {}).filter((value) => typeof value === "string").map(letters));
   }
 
   #returned(rollout, result) {
@@ -119,6 +129,13 @@ export class Live {
     const places = this.facts.get(`${this.laneOf(item)} ${item.call_id}`) ?? [];
     const named = places.filter(({ label }) => `${item.quote} ${item.claim}`.includes(label));
     return (named.length ? named : places).slice(0, 1);
+  }
+
+  /** The line of text in a photo that a piece of evidence quotes or looked up; null where there is none. */
+  lineBehind(item) {
+    const asked = this.asked.get(`${this.laneOf(item)} ${item.call_id}`) ?? [];
+    const named = new Set([letters(item.quote), ...asked].filter(Boolean));
+    return this.lines.find(({ text }) => named.has(letters(text)))?.text ?? null;
   }
 
   /** What was read in a photo, by its number. */
@@ -145,34 +162,34 @@ export class Live {
     this.#believes(rollout, answer);
     this.finished += 1;
     const all = this.finished >= this.planned;
-    this.say(all ? "All rollouts have ended. The verifier compares their evidence …" : `${this.finished} of ${this.planned} rollouts have ended`);
+    this.say(all ? "All attempts have ended. Their evidence is compared …" : `${this.finished} of ${this.planned} attempts have ended`);
     this.#progress();
   }
 
   #escalated({ reason, added, plan }) {
     this.planned += added;
     this.verdict = null; // what the verifier says from now on is about more rollouts
-    this.note([el("b", {}, `${count(added, "more rollout")}: `), cut(reason, 300), ` (now ${DEPTHS[plan.depth] ?? plan.depth})`]);
+    this.note([el("b", {}, `${count(added, "more attempt")}: `), plain(cut(reason, 300)), ` (now ${DEPTHS[plan.depth] ?? plan.depth})`]);
     this.#progress();
   }
 
   #agreement({ radius_km: radius, clusters, decided }) {
     const box = byId("agreement");
     box.hidden = clusters.length === 0;
-    fill(box, el("p", { class: "soft small" }, `Rollouts that agree within ${distance(radius)}${decided ? ": enough to stop the others" : ""}`),
+    fill(box, el("p", { class: "soft small" }, `Attempts that agree within ${distance(radius)}${decided ? ": enough to stop the others" : ""}`),
       clusters.slice(0, 5).map((cluster) => el("div", { class: "bar-row" },
-        el("span", {}, `${count(cluster.rollouts.length, "rollout")} at ${cluster.centre.lat.toFixed(2)}, ${cluster.centre.lon.toFixed(2)}`),
+        el("span", {}, `${count(cluster.rollouts.length, "attempt")} at ${cluster.centre.lat.toFixed(2)}, ${cluster.centre.lon.toFixed(2)}`),
         bar(cluster.support, "Share of the weighted votes"))));
   }
 
   #verifier(text) {
     if (!this.verdict) {
-      this.verdict = el("p", { class: "note", dir: "auto" }, el("b", {}, "Verifier: "));
+      this.verdict = el("p", { class: "note", dir: "auto" }, el("b", {}, "Comparison: "));
       this.verdict.append(document.createTextNode(""));
       byId("notes").append(this.verdict);
     }
-    this.verdict.lastChild.appendData(clean(text));
-    this.say("The verifier compares the evidence …");
+    this.verdict.lastChild.appendData(plain(clean(text)));
+    this.say("The evidence is compared …");
   }
 
   #lane(id, asker) {

@@ -21,7 +21,7 @@ const ADVICE = {
   "photos-gone": "The service does not keep this photo any more. Choose it again in the form, and write what you know into the hint.",
   "case-changed": "Somebody else changed this case meanwhile. Reload the page.",
   "case-full": "Begin another case, or erase what is not needed any more.",
-  "deadline-exceeded": "Try again, with fewer rollouts or less depth.",
+  "deadline-exceeded": "Try again, with fewer attempts or less depth.",
   "internal": "Nothing is wrong with the photo. Try again; if it fails again, the operator can find the reason in the log of the service.",
   "unreachable": "Check that the service is still running (“make serve”), then try again.",
 };
@@ -30,8 +30,8 @@ const FIELDS = {
   "fact": "Shorten it to 1000 characters.",
   "not_there": "Name the place differently, or add “not in …” to what you know.",
   "within": "Use countries by name or code (Italy, FR), or a circle as latitude, longitude and km (41.9, 12.5, 200).",
-  "budget": "Write tokens (16 or more), seconds (up to 3600) or US dollars (up to 1000), at least one of them; or choose another depth.",
-  "n_parallel": "Use a whole number of rollouts, 1 to 32.",
+  "budget": "Write an amount of text (16 tokens or more), seconds (up to 3600) or US dollars (up to 1000), at least one of them; or choose another depth.",
+  "n_parallel": "Use a whole number of attempts, 1 to 32.",
   "target_radius_km": "Use a distance in km, such as 25.",
   "deadline_s": "Use seconds, such as 60.",
   "seed": "Use a whole number from 0, or leave it empty.",
@@ -54,7 +54,7 @@ const TITLES = {
 
 /** What a person calls a field that is named in an error; the field itself where it has no other name. */
 export function fieldName(field) {
-  const budget = { "budget.tokens": "Budget, tokens", "budget.seconds": "Budget, seconds", "budget.money_usd": "Budget, US dollars", budget: "Budget" }[field];
+  const budget = { "budget.tokens": "Budget, amount of text", "budget.seconds": "Budget, seconds", "budget.money_usd": "Budget, US dollars", budget: "Budget" }[field];
   if (budget) return budget;
   const [claim, number] = /^claim(?:\.(\d+))?$/.exec(field) ?? [];
   if (!claim) return field;

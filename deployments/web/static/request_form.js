@@ -7,9 +7,9 @@ import { Feed } from "./feed.js";
 const DEPTHS = {
   auto: "as much work as the photo needs",
   direct: "one look, no tools: fast",
-  standard: "a few rollouts, a few turns",
-  deep: "every rollout, all tools: slow and thorough",
-  budget: "what the request may take decides how many rollouts run",
+  standard: "a few attempts, a few steps each",
+  deep: "every attempt, all tools: slow and thorough",
+  budget: "what the request may take decides how many attempts are made",
 };
 const BUDGET = ["tokens", "seconds", "money_usd"];
 
@@ -36,7 +36,7 @@ export function firstWrong() {
   rightAgain();
   const field = [...byId("form").elements].find((one) => one.willValidate && !one.validity.valid);
   if (field) return { field, why: `${field.labels[0].textContent}: ${field.validationMessage}` };
-  if (hasBudget() && !budgetFields().some((one) => one.value.trim())) return { field: budgetFields()[0], why: "Budget: write at least one of tokens, seconds and US dollars." };
+  if (hasBudget() && !budgetFields().some((one) => one.value.trim())) return { field: budgetFields()[0], why: "Budget: write at least one of amount of text, seconds and US dollars." };
   return null;
 }
 

@@ -4,16 +4,18 @@ import { centreOf } from "./check_result.js";
 import { byId, clean, coordinates, cut, distance, el, fill, placeName } from "./dom.js";
 import { counterpart, linkOf } from "./links.js";
 import { apart } from "./notations.js";
+import { legend } from "./legend.js";
 import { beforePaint } from "./painting.js";
 import { drawnTiles, tilesWithoutData } from "./tiles.js";
 import "./trusted.js";
 
 const OWN = { name: "Built-in map", url: "tiles/{z}/{x}/{y}.png", attribution: "Natural Earth · GSHHG · GeoNames", max_zoom: 10 };
 const ENLARGED = 13; // the built-in tiles are enlarged beyond their own zoom
-const LAYERS = { answer: "Answer", claimed: "Claimed places", candidates: "Candidates", rollouts: "Rollouts", evidence: "Evidence", tools: "Tool results", distances: "Distances" };
+const LAYERS = { answer: "Answer", claimed: "Claimed places", candidates: "Candidates", rollouts: "Attempts", evidence: "Evidence", tools: "Tool results", distances: "Distances" };
 const HIDDEN_FIRST = new Set(["tools"]);
 const MOST_RESULTS = 200;
 const SAME_KM = 1;
+const [CLOSEST, WIDE] = [10, 5]; // zooms to begin with: of a town, and of a country
 
 export const hue = (rollout) => `hue-${rollout % 10}`;
 
@@ -21,6 +23,7 @@ export class WorldMap {
   constructor() {
     this.sources = [OWN];
     this.hidden = new Set(HIDDEN_FIRST);
+    this.words = {};
     this.results = 0;
     this.loading = null;
   }
@@ -34,6 +37,7 @@ export class WorldMap {
   clear() {
     byId("map").hidden = true;
     this.results = 0;
+    this.words = {};
     this.touched = this.due = false;
     this.evidence = new Map();
     this.rollouts = new Map();
@@ -48,7 +52,7 @@ export class WorldMap {
     if (this.rollouts.has(rollout)) this.groups.rollouts.removeLayer(this.rollouts.get(rollout));
     this.rollouts.delete(rollout);
     if (!point) return this.#countLater();
-    const words = `Rollout ${rollout}: ${name}`;
+    const words = `Attempt ${rollout}: ${name}`;
     this.rollouts.set(rollout, this.#mark("rollouts", point, el("span", { class: `mark ${hue(rollout)}` }, rollout), words, linkOf.rollout(rollout)));
     this.#later();
   }
@@ -60,15 +64,18 @@ export class WorldMap {
     for (const { point, label } of points.slice(0, 12)) {
       this.results += 1;
       const link = `${linkOf.call(rollout, callId)} ${linkOf.rollout(rollout)}`;
-      this.#mark("tools", point, el("span", { class: `mark small ${hue(rollout)}` }), `${label} (${name}, rollout ${rollout})`, link);
+      this.#mark("tools", point, el("span", { class: `mark small ${hue(rollout)}` }), `${label} (${name}, attempt ${rollout})`, link);
     }
     this.#countLater();
   }
 
-  /** The answer with its regions, the candidates and what separates them, and where evidence lies. */
-  async answer(answer, { regions, evidence, outlines }) {
+  /** The answer with its regions, the `known` country or region, the candidates and what separates them, and where
+   * evidence lies. `words` are those of the legend about the answer. */
+  async answer(answer, { regions, evidence, outlines, known = [], words = {} }) {
     await this.#ready();
+    this.words = words;
     for (const name of ["answer", "claimed", "candidates", "evidence", "distances"]) this.groups[name].clearLayers();
+    for (const feature of known) this.groups.answer.addLayer(this.L.geoJSON(feature, { style: () => ({ className: "known" }), interactive: false }));
     this.#regions(regions);
     this.#candidates(answer);
     if (answer.check) this.#claimed(answer.check, answer);
@@ -198,7 +205,7 @@ export class WorldMap {
     const answered = this.groups.answer.getLayers().length + this.groups.claimed.getLayers().length > 0;
     const shown = (answered ? ["answer", "claimed", "candidates"] : ["rollouts"]).flatMap((name) => this.groups[name].getLayers());
     const bounds = this.L.featureGroup(shown).getBounds();
-    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: 10, animate: false });
+    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: this.words.outline === undefined ? CLOSEST : WIDE, animate: false });
     this.touched = false;
   }
 
@@ -265,6 +272,7 @@ export class WorldMap {
     else this.groups[name].remove();
     const box = byId(`layer-${name}`);
     if (box) box.checked = on;
+    this.#legend();
   }
 
   #count() {
@@ -272,6 +280,16 @@ export class WorldMap {
       const shown = byId(`count-${name}`);
       if (shown) shown.textContent = String(group.getLayers().filter((one) => name !== "answer" || one.geottsLink).length);
     }
+    this.#legend();
+  }
+
+  /** Say what is on the map; made again only where that is something else. */
+  #legend() {
+    const shown = new Set(Object.entries(this.groups ?? {}).filter(([, group]) => group.getLayers().length && this.map.hasLayer(group)).map(([name]) => name));
+    const made = JSON.stringify([[...shown], this.words]);
+    if (made === this.explained) return;
+    this.explained = made;
+    fill(byId("map-legend"), legend(shown, this.words ?? {}));
   }
 }
 

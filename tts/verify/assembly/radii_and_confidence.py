@@ -48,8 +48,9 @@ def exactness_of(
 ) -> Exactness:
     """From a calibrated outlook, and from what its calibration cannot know of one answer.
 
-    `stated` is the level that the rollouts claim, where nothing ties their point to a place: one that only claims a
-    country stands for all of it, and is given no smaller radius than that of a country. `town_found`: a tool's result
+    `stated` is the level that the rollouts claim, where nothing ties their point to a spot: one that only claims a
+    country stands for all of it, and is given no smaller radius than that of a country. The same holds for the centre
+    of a town whose name was read. `town_found`: a tool's result
     names the town of the point, and the calibration has seen no tools: half of such answers lie in the town.
     """
     p50 = own = max(_STEP_KM, outlook.radius.p50)

@@ -8,11 +8,13 @@ from tts.clues.belief import Belief
 from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
+from tts.geodata.names import normalise
 from tts.verify.assembly.evidence import evidence_of
 from tts.verify.assembly.naming import names_at
 from tts.verify.assembly.radii_and_confidence import exactness_of, level_of
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.guesswork import CENTRE_KM
 from tts.verify.consensus.peaks import peaks_of
 from tts.verify.consensus.regions import regions_of
 from tts.verify.consensus.spread_features import Spread
@@ -46,10 +48,11 @@ def verdict_for(
         return abstention(ledgers, target_radius_km, world)
     stated = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
     grounding = max(vote.ledger.grounding for vote in winner.members)
+    unplaced = grounding < _TIED or (stated.rank <= Level.CITY.rank and _is_town_centre(winner, world))
     exact = exactness_of(
         outlook,
         target_km=target_radius_km,
-        stated=None if grounding >= _TIED else stated,
+        stated=stated if unplaced else None,
         town_found=grounding >= _FIRM and stated.rank >= Level.CITY.rank and not calibration.knows_tools,
     )
     regions = regions_of(peaks_of(clusters, lines, exact.radius.p90), exact.radius.p90, calibration.regions)
@@ -94,6 +97,14 @@ def abstention(ledgers: Sequence[RolloutLedger], target_radius_km: float, world:
         explanation="Nothing that was found supports a place." if ledgers else "No rollout reached an answer.",
         warnings=tuple(_warnings(ledgers)),
     )
+
+
+def _is_town_centre(cluster: Cluster, world: World) -> bool:
+    """Whether the point is the centre of the town that its best vote names, and no place in it is named. The point then
+    stands for the whole town; a calibration that was fitted to centres of towns cannot know that."""
+    named = cluster.anchor.ledger.hypothesis
+    at_centre = bool(named.city) and world.named(named.city, cluster.centre, within_km=CENTRE_KM) is not None
+    return at_centre and normalise(named.place) in ("", normalise(named.city))
 
 
 def photo_answer(photo: int, found: Verdict) -> PhotoAnswer:

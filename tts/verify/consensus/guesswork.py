@@ -22,7 +22,7 @@ AROUND_KM = 60.0
 _TOWNS_COUNTED = 60
 _APART_FROM_KM = 1.0
 _UNNAMED_APART_KM = 60.0
-_CENTRE_KM = 0.37
+CENTRE_KM = 0.37
 _W = weights("votes")
 _CROWD = _W["crowd"]
 _USUAL_CROWD_LOG = _W["usual_crowd"]
@@ -43,6 +43,6 @@ def guess_log_odds(point: LatLon, town_offset_km: float | None, world: World) ->
     """
     crowd = min(people_log(point, world), _LARGEST_CROWD_LOG) - _USUAL_CROWD_LOG
     apart_km = _UNNAMED_APART_KM if town_offset_km is None else town_offset_km
-    on_centre = town_offset_km is not None and town_offset_km < _CENTRE_KM
+    on_centre = town_offset_km is not None and town_offset_km < CENTRE_KM
     apart = math.log(max(apart_km, _APART_FROM_KM) / _APART_FROM_KM)
     return -_CROWD * crowd - _APART * apart - (_CENTRE if on_centre else 0.0)

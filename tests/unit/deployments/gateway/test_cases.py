@@ -112,6 +112,11 @@ async def test_the_list_says_what_is_in_a_case_without_a_title(http):
     (case,) = (await http.get("/cases")).json()["cases"]
     assert case["entries"] == ["Photo 1"]
     assert any("France" in place for place in case["places"])
+    (run,) = case["first"]
+    assert (run["title"], run["outcome"]["status"], len(run["photos"])) == ("Photo 1", "done", 1)
+    assert "France" in run["outcome"]["place"]
+    found = (await http.get("/cases", params={"q": "photo france"})).json()["cases"]
+    assert [one["case_id"] for one in found] == [case["case_id"]]
 
 
 async def test_erasing_a_case_erases_its_photos_everywhere(http):

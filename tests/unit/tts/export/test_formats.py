@@ -25,7 +25,7 @@ from tts.domain.answer import Radius, StopReason
 from tts.domain.claim import CheckedPlace, ClaimCheck, RolloutAgreement
 from tts.domain.geo import Countries, LatLon, distance_km
 from tts.domain.hypothesis import Level
-from tts.domain.outline import Outline
+from tts.domain.outline import AnswerOutlines, Outline
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
@@ -129,7 +129,8 @@ def test_a_claimed_country_is_in_kml_with_its_holes(kml_schema):
         text="no",
     )
     item = located()
-    item = item.model_copy(update={"answer": item.answer.model_copy(update={"check": check}), "outlines": (outline,)})
+    answer = item.answer.model_copy(update={"check": check})
+    item = item.model_copy(update={"answer": answer, "outlines": AnswerOutlines((outline,))})
     kml = etree.fromstring(FORMATS["kml"].write([item]))
     kml_schema.assertValid(kml)
     (claimed,) = [
@@ -139,6 +140,22 @@ def test_a_claimed_country_is_in_kml_with_its_holes(kml_schema):
     ]
     assert len(list(claimed.iterfind(".//k:Polygon", NAMESPACES))) == 2
     assert len(list(claimed.iterfind(".//k:innerBoundaryIs", NAMESPACES))) == 1
+
+
+def test_a_country_that_is_all_that_is_known_is_exported_with_its_outline(kml_schema):
+    triangle = {"type": "MultiPolygon", "coordinates": [[[[6, 0], [7, 0], [7, 1], [6, 0]]]]}
+    known = AnswerOutlines(known=Outline(triangle, LatLon(lat=0.3, lon=6.7), "made"))
+    item = located()
+    answer = item.answer.model_copy(update={"level": Level.COUNTRY, "city": "", "region": "", "country": "Cyprus"})
+    item = item.model_copy(update={"answer": answer, "outlines": known})
+    features = json.loads(FORMATS["geojson"].write([item]))["features"]
+    (outline,) = [one for one in features if one["properties"]["role"] == "known"]
+    assert outline["geometry"] == triangle
+    assert [outline["properties"][name] for name in ("place", "level", "outline")] == ["Cyprus", "country", "made"]
+    kml = etree.fromstring(FORMATS["kml"].write([item]))
+    kml_schema.assertValid(kml)
+    names = [one.findtext("k:name", "", NAMESPACES) for one in kml.iterfind(".//k:Placemark", NAMESPACES)]
+    assert "Cyprus: the whole country" in names
 
 
 @pytest.mark.parametrize("name", ["kml", "xmp"])

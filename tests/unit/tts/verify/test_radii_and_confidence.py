@@ -98,31 +98,37 @@ def test_a_country_stated_where_the_engine_knows_better_keeps_one_distribution(d
     assert 0 < answer["confidence"] < 0.3
 
 
-def test_a_sign_with_the_name_of_a_town_says_that_its_point_stands_for_the_town(data_store):
-    """Level and radius were those of a spot, and the page said so; nothing but the town's name had been read."""
+@pytest.mark.parametrize(
+    ("sample", "town"),
+    [("town-sign-latin", "Bellinzona"), ("station-chinese", "Zaozhuang"), ("station-georgian", "Khoni")],
+)
+def test_a_sign_with_the_name_of_a_town_has_no_smaller_radius_than_a_town(data_store, sample, town):
+    """It was 310 m, as of a spot. Nothing but a name was read, and the radii are fitted to centres of towns."""
     done = CliRunner().invoke(
-        cli, ["locate", str(SAMPLES / "town-sign-latin.jpg"), "--json", "-n", "2"], standalone_mode=False
+        cli, ["locate", str(SAMPLES / f"{sample}.jpg"), "--json", "-n", "2"], standalone_mode=False
     )
     answer = json.loads(done.stdout)["answer"]
-    assert (answer["level"], answer["city"], answer["town_centre"]) == ("point", "Bellinzona", True)
+    assert (answer["level"], answer["city"], answer["town_centre"]) == ("city", town, True)
+    assert 3 < answer["radius_km"]["p50"] < answer["radius_km"]["p90"] < 10
 
 
 @pytest.mark.parametrize(
-    ("stated", "town_centre"),
+    ("stated", "level", "town_centre"),
     [
-        ({"level": Level.POINT}, False),
-        ({"level": Level.CITY, "place": "Platform 2"}, False),
-        ({"level": Level.CITY}, True),
+        ({"level": Level.POINT}, Level.POINT, False),
+        ({"level": Level.CITY, "place": "Platform 2"}, Level.POINT, False),
+        ({"level": Level.CITY}, Level.CITY, True),
+        ({"level": Level.CITY, "place": "Osaka"}, Level.CITY, True),
     ],
 )
-def test_a_point_finer_than_a_town_does_not_stand_for_it(world, stated, town_centre):
+def test_a_point_finer_than_a_town_does_not_stand_for_it(world, stated, level, town_centre):
     here = LatLon(lat=34.6937, lon=135.5023)
     runs = tuple(
         said(i, here, facts=[place(here, name="Osaka")], city="Osaka", country="Japan", radius_km=1.0, **stated)
         for i in range(4)
     )
     verdict = ConsensusVerifier(world, shipped("clues")).decide(VerifyRequest(a_context(), (), LocateOptions(), runs))
-    assert (verdict.level, verdict.city, verdict.town_centre) == (Level.POINT, "Osaka", town_centre)
+    assert (verdict.level, verdict.city, verdict.town_centre) == (level, "Osaka", town_centre)
 
 
 @given(p50=KM, p90=KM, targets=st.lists(TARGETS, min_size=2, max_size=6))

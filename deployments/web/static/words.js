@@ -1,0 +1,12 @@
+// The words of this page for what the service calls otherwise (docs/glossary.md): who reads it need not know its code.
+
+const PLAIN = [[/\brollouts\b/g, "attempts"], [/\brollout\b/g, "attempt"], [/\bRollouts\b/g, "Attempts"], [/\bRollout\b/g, "Attempt"]];
+
+/** A sentence of the service in the words of the page. Not for what a photo, a person or a tool says. */
+export const plain = (told) => PLAIN.reduce((words, [code, word]) => words.replace(code, word), String(told ?? ""));
+
+/** How many attempts named a place, and how many ended with “I do not know”. `n` is that of an answer. */
+export function answeredWords({ run, answered, abstained = 0 }) {
+  const named = `${answered - abstained} of ${run} attempt${run === 1 ? "" : "s"} named a place`;
+  return abstained ? `${named}, ${abstained} ${abstained === 1 ? "does" : "do"} not know` : named;
+}
