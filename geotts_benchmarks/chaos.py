@@ -21,7 +21,7 @@ from geotts_benchmarks.harness import Result, percentile, report, say
 from geotts_benchmarks.machines.clients import Seen
 from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.faults import Fault, Harms, write_no_step
-from geotts_benchmarks.machines.happened import Happened, explained
+from geotts_benchmarks.machines.happened import Happened, explained, explained_end
 from geotts_benchmarks.machines.journal import read_journal
 from geotts_benchmarks.machines.load import SteadyLoad
 from geotts_benchmarks.machines.site import running_site, why_not_here
@@ -32,6 +32,7 @@ _CLIENTS, _DEADLINE_S, _PARALLEL = 8, 90.0, 2
 _WHOLE_S = 120.0
 _REDIS_MIB, _CACHE_MIB = 512, 256
 _MOST_EXPLAINED = 20
+_UNDECLARED = ("failed", "unreachable", "hung")
 _LIBRARIES = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib
 _NO_CLOCK = "libfaketime was not found (Debian: apt install libfaketime; or --faketime)"
 
@@ -48,9 +49,10 @@ def command(seed: int, requests: int, minutes: float, faketime: Path | None, qui
     """Kill, stop and starve the parts of a service under load.
 
     declared: requests that ended with 503 or 429. undeclared: those that ended otherwise without an answer. hung: those
-    that had no end 5 s after their deadline. doubled: turns that were begun again although their client had seen their
-    end, and requests that ran beside the one that their client knows; doubled_work says of each which faults were on
-    and what the gateways said of it. healthy_after_s: seconds from the end of the last fault until every replica runs.
+    that had no end 5 s after their deadline; undeclared_ends says of both which faults were on and what the processes
+    said. doubled: turns that were begun again although their client had seen their end, and requests that ran beside
+    the one that their client knows; doubled_work says the same of each. healthy_after_s: seconds from the end of the
+    last fault until every replica runs.
     """
     report("chaos", lambda: measure(seed, 60 if quick else requests, minutes, faketime))
 
@@ -85,6 +87,10 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
             **_figures(seen),
             "doubled": len(doubled),
             "doubled_work": [explained(one, done, site.ray.folder, began) for one in doubled[:_MOST_EXPLAINED]],
+            "undeclared_ends": [
+                explained_end(one, done, site.ray.folder, began)
+                for one in [one for one in seen if one.outcome in _UNDECLARED][:_MOST_EXPLAINED]
+            ],
             "healthy_after_s": healthy_after_s,
             "faults": dict(sorted(Counter(fault.kind for fault in done).items())),
             "seed": seed,

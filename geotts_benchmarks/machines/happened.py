@@ -1,4 +1,5 @@
-"""What happened around work that was done twice: the faults that were on, and what the processes of the service said.
+"""What happened around work that was done twice and around requests without a declared end: the faults that were on,
+and what the processes of the service said.
 
 So a run of `geotts bench chaos` explains each case by itself, after its processes and their logs are gone.
 """
@@ -6,7 +7,7 @@ So a run of `geotts bench chaos` explains each case by itself, after its process
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from geotts_benchmarks.machines.clients import Seen
 from geotts_benchmarks.machines.doubled_work import DoubledWork
 
 _BEFORE_S = 30.0  # a fault before the first time may still be felt: leases and silence take 10 s, a start takes longer
@@ -35,7 +37,6 @@ def explained(one: DoubledWork, faults: Iterable[Happened], logs: Path, run_bega
 
     `logs`: the folder of Ray's sessions, whose processes write JSON to their standard error.
     """
-    around = [fault for fault in faults if fault.began <= one.again and fault.ended >= one.first - _BEFORE_S]
     return {
         "way": one.way,
         "request_id": one.request_id,
@@ -44,28 +45,70 @@ def explained(one: DoubledWork, faults: Iterable[Happened], logs: Path, run_bega
         "first_s": round(one.first - run_began, 2),
         "again_s": round(one.again - run_began, 2),
         "engine_processes": one.processes,
-        "faults": [
-            f"{fault.kind} {fault.victim} {fault.began - run_began:.1f} to {fault.ended - run_began:.1f} s"
-            for fault in around
-        ],
-        "said": [_line(said, run_began) for said in sorted(_said(one.request_id, logs), key=_at)][:_MOST_LINES],
+        "faults": _around(faults, one.first, one.again, run_began),
+        "said": _lines(_named(one.request_id, logs), run_began),
     }
 
 
-def _said(request_id: str, logs: Path) -> Iterator[Mapping[str, Any]]:
-    """The lines of all processes that name the request. `process`: the file that they come from."""
+def explained_end(seen: Seen, faults: Iterable[Happened], logs: Path, run_began: float) -> dict[str, Any]:
+    """What to print about a request that hung or failed; moments and `logs` as for `explained`.
+
+    Of a request without an id, all warnings and errors between its begin and its end are printed.
+    """
+    said = _named(seen.request_id, logs) if seen.request_id else _warned(seen.begun, seen.ended, logs)
+    return {
+        "outcome": seen.outcome,
+        "detail": seen.detail,
+        "request_id": seen.request_id,
+        "begun_s": round(seen.begun - run_began, 2),
+        "accepted_s": round(seen.accepted - run_began, 2) if seen.accepted else None,
+        "last_turn_s": round(max(at for *_, at in seen.turns) - run_began, 2) if seen.turns else None,
+        "ended_s": round(seen.ended - run_began, 2),
+        "faults": _around(faults, seen.begun, seen.ended, run_began),
+        "said": _lines(said, run_began),
+    }
+
+
+def _around(faults: Iterable[Happened], first: float, last: float, run_began: float) -> list[str]:
+    return [
+        f"{fault.kind} {fault.victim} {fault.began - run_began:.1f} to {fault.ended - run_began:.1f} s"
+        for fault in faults
+        if fault.began <= last and fault.ended >= first - _BEFORE_S
+    ]
+
+
+def _named(request_id: str, logs: Path) -> Iterator[Mapping[str, Any]]:
+    """The lines of all processes that name the request."""
     name = request_id.encode()
+    return _all_lines(logs, lambda line: name in line)
+
+
+def _warned(first: float, last: float, logs: Path) -> Iterator[Mapping[str, Any]]:
+    """The warnings and errors of all processes between two moments of `time.monotonic()`."""
+    return (
+        said for said in _all_lines(logs, lambda line: b'"level":"info"' not in line) if first <= _moment(said) <= last
+    )
+
+
+def _all_lines(logs: Path, wanted: Callable[[bytes], bool]) -> Iterator[Mapping[str, Any]]:
+    """Lines of JSON in the standard errors of all processes. `process`: the file that a line comes from."""
     for file in logs.glob("session_2*/logs/worker-*.err"):
         for line in file.read_bytes().splitlines():
-            if name in line and line.startswith(b"{"):
+            if line.startswith(b"{") and wanted(line):
                 yield {**orjson.loads(line), "process": file.stem.rpartition("-")[2]}
 
 
-def _at(said: Mapping[str, Any]) -> float:
-    return datetime.fromisoformat(said["at"]).timestamp()
+def _lines(said: Iterable[Mapping[str, Any]], run_began: float) -> list[str]:
+    return [_line(one, run_began) for one in sorted(said, key=_moment)][:_MOST_LINES]
+
+
+def _moment(said: Mapping[str, Any]) -> float:
+    """When a line was written, as `time.monotonic()` counts."""
+    return datetime.fromisoformat(said["at"]).timestamp() - (time.time() - time.monotonic())
 
 
 def _line(said: Mapping[str, Any], run_began: float) -> str:
-    since = _at(said) - (time.time() - time.monotonic()) - run_began
     more = f" ({said['seconds']} s)" if "seconds" in said else ""
-    return f"{since:.2f} s {said['service']} {said['process']}: {said['message']}{more}"
+    why = f": {said['exception'].splitlines()[-1][:300]}" if said.get("exception") else ""
+    where = f"{said['service']} {said['process']}"
+    return f"{_moment(said) - run_began:.2f} s {where}: {said['message'][:300]}{more}{why}"

@@ -1,13 +1,15 @@
 """What `geotts bench nodes` and `chaos` count as done twice, on runs of which it is known."""
 
 import json
+import time
 from datetime import UTC, datetime
 
+import orjson
 import pytest
 
 from geotts_benchmarks.machines.clients import Seen
 from geotts_benchmarks.machines.doubled_work import DoubledWork, doubled_work
-from geotts_benchmarks.machines.happened import Happened, explained
+from geotts_benchmarks.machines.happened import Happened, explained, explained_end
 from geotts_benchmarks.machines.journal import read_journal
 
 TURNS = ((0, 0, 1.0), (0, 1, 2.0))
@@ -79,3 +81,22 @@ def test_a_case_is_explained_by_the_faults_around_it_and_by_what_the_gateways_sa
     assert (found["first_s"], found["again_s"], found["engine_processes"]) == (90.0, 100.0, (7, 8))
     (line,) = found["said"]
     assert line.endswith("s gateway 77: going on")
+
+
+def test_an_end_without_an_id_is_explained_by_the_warnings_of_its_time(tmp_path):
+    logs = tmp_path / "session_2026" / "logs"
+    logs.mkdir(parents=True)
+    said = {"at": datetime.now(UTC).isoformat(), "level": "error", "service": "gateway", "message": "route failed"}
+    lines = [{**said, "exception": "Traceback\nOSError: [Errno 24] Too many open files"}, {**said, "level": "info"}]
+    (logs / "worker-1-01000000-77.err").write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    now = time.monotonic()
+    failed = Seen(now - 5.0, now + 5.0, detail="500 internal: the server answered 500")
+    before, after = (
+        Happened("handles_gateway", "6 Gateway", now - 9, now - 1),
+        Happened("kill_redis", "7", now + 9, now + 9),
+    )
+    found = explained_end(failed, [before, after], tmp_path, now - 10.0)
+    assert found["faults"] == ["handles_gateway 6 Gateway 1.0 to 9.0 s"]
+    assert (found["begun_s"], found["accepted_s"], found["ended_s"]) == (5.0, None, 15.0)
+    (line,) = found["said"]
+    assert line.endswith("s gateway 77: route failed: OSError: [Errno 24] Too many open files")
