@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from tts.domain.answer import Answer, Evidence
 from tts.domain.claim import CheckedPlace
-from tts.report.markup import Child, el, link
+from tts.report.evidence_box import evidence_box
+from tts.report.markup import Child, el
 
 
 def claim_section(answer: Answer) -> Child:
@@ -50,21 +53,5 @@ def _row(place: CheckedPlace) -> Child:
     return el("tr", el("td", place.place), el("td", place.verdict.replace("_", " ")), el("td", mass))
 
 
-def _evidence(heading: str, items: tuple[Evidence, ...], kind: str) -> Child:
-    return [el("h3", heading), [_item(item, kind) for item in items]] if items else None
-
-
-def _item(item: Evidence, kind: str) -> Child:
-    source = " · ".join(
-        part
-        for part in (
-            item.tool,
-            f"rollout {item.rollout_id}" if item.rollout_id is not None else "",
-            f"call {item.call_id}" if item.call_id else "",
-            item.retrieved_at,
-        )
-        if part
-    )
-    quote = el("blockquote", item.quote) if item.quote else None
-    page = el("p", link(item.url, item.url), class_="small") if item.url else None
-    return el("div", el("p", item.claim), quote, page, el("p", source, class_="soft small"), class_=f"box {kind}")
+def _evidence(heading: str, items: tuple[Evidence, ...], kind: Literal["for", "against"]) -> Child:
+    return [el("h3", heading), [evidence_box(item, kind) for item in items]] if items else None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Literal
 
 from tts.domain.answer import Answer, Candidate, Evidence, PhotoAnswer
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
+from tts.report.evidence_box import evidence_box
 from tts.report.markup import Child, Html, el, link
 
 _MAX_TEXT = 6000  # characters of one turn or result that a report shows
@@ -181,22 +183,10 @@ def _on_a_map(point: LatLon) -> str:
 
 
 def _evidence(item: Evidence) -> Html:
-    kind = "unsupported" if not item.grounded else "for" if item.supports else "against"
-    word = {"for": "for", "against": "against", "unsupported": "stated, not confirmed by a tool"}[kind]
-    source = " · ".join(
-        part
-        for part in (
-            f"{word}",
-            item.tool,
-            f"rollout {item.rollout_id}" if item.rollout_id is not None else "",
-            f"call {item.call_id}" if item.call_id else "",
-            item.retrieved_at,
-        )
-        if part
-    )
-    quote = el("blockquote", item.quote) if item.quote else None
-    page = el("p", link(item.url, item.url), class_="small") if item.url else None
-    return el("div", el("p", item.claim), quote, page, el("p", source, class_="soft small"), class_=f"box {kind}")
+    if not item.grounded:
+        return evidence_box(item, "unsupported", "stated, not confirmed by a tool")
+    kind: Literal["for", "against"] = "for" if item.supports else "against"
+    return evidence_box(item, kind, kind)
 
 
 def _candidate(number: int, candidate: Candidate) -> Html:

@@ -16,6 +16,7 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.businesses import business
 from tts.eval.synthetic.mix import Cast
 from tts.eval.synthetic.rollout_kinds import belief, near
 from tts.eval.synthetic.tape import Tape
@@ -150,18 +151,7 @@ def _belief(atlas: Atlas, rng: random.Random, ours: Branch, claims: list[Claim])
 
 def place_of(branch: Branch) -> PlaceFact:
     """A branch as a search for places states it."""
-    town = branch.town
-    return PlaceFact(
-        id=f"poi:{town.id}",
-        name=branch.name,
-        place_kind="poi",
-        point=town.point,
-        country_code=town.country_code,
-        admin1=town.admin1,
-        address=branch.address,
-        score=0.9,
-        source="made up",
-    )
+    return business(f"poi:{branch.town.id}", branch.name, branch.town, address=branch.address, score=0.9)
 
 
 def page_of(branch: Branch, number: int, query: str) -> WebFact:

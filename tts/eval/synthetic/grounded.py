@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 
-from tts.domain.tooling import PlaceFact
 from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.businesses import business
 from tts.eval.synthetic.mix import Cast
 from tts.eval.synthetic.rollout_kinds import echoer, follower, guesser, reader, searcher
-from tts.geodata.gazetteer import Place
 
 _GENERIC = ("Hotel Central", "Santa Maria", "Grand Bazaar", "Old Town Grill", "Riverside Garage", "Station Road")
 
@@ -49,7 +48,8 @@ def copied_witness(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     wrong = atlas.town(rng, away_from=truth)
     by_page = rng.random() < 0.5
     query = rng.choice(_GENERIC)
-    facts = [atlas.page(rng, wrong).model_copy(update={"query": query})] if by_page else [_namesake(query, wrong)]
+    namesake = business(f"poi:{wrong.id}", f"{query}, {wrong.name}", wrong)
+    facts = [atlas.page(rng, wrong).model_copy(update={"query": query})] if by_page else [namesake]
     right = [searcher(atlas, rng, truth), reader(atlas, rng, truth)]
     copies = 1 if easy else rng.randint(3, 5)
     crowd = [follower(atlas, rng, wrong, query, facts) for _ in range(copies)]
@@ -70,18 +70,3 @@ def half_right(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     authors = (guesser, echoer)
     crowd = [rng.choice(authors)(atlas, rng, wrong) for _ in range(1 if easy else rng.randint(2, 3))]
     return Cast(truth.point, [*right, *crowd], [truth.name], kind="right country")
-
-
-def _namesake(query: str, town: Place) -> PlaceFact:
-    """A business of a common name somewhere, as any place search has hundreds."""
-    return PlaceFact(
-        id=f"poi:{town.id}",
-        name=f"{query}, {town.name}",
-        place_kind="poi",
-        point=town.point,
-        country_code=town.country_code,
-        admin1=town.admin1,
-        address=town.name,
-        score=0.8,
-        source="made up",
-    )

@@ -15,10 +15,10 @@ import math
 import random
 from collections.abc import Iterator
 
-from tts.domain.tooling import PlaceFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.calibrating import Case
 from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.businesses import business
 from tts.eval.synthetic.rollout_kinds import follower, guesser
 from tts.geodata.gazetteer import Place
 
@@ -61,22 +61,12 @@ def _sample(
     town = shared if copies else rng.choices(towns, weights)[0]
     silent = rng.randrange(_SILENT_ONE_IN) == 0
     name = "shared" if copies else f"{number}"
-    run = guesser(atlas, rng, town) if silent else follower(atlas, rng, town, f"Hotel {name}", [_found(town, name)])
+    if silent:
+        run = guesser(atlas, rng, town)
+    else:
+        found = business(f"made-up:{town.id}:{name}", f"Hotel {name}, {town.name}", town)
+        run = follower(atlas, rng, town, f"Hotel {name}", [found])
     return run.model_copy(update={"rollout_id": number})
-
-
-def _found(town: Place, name: str) -> PlaceFact:
-    return PlaceFact(
-        id=f"made-up:{town.id}:{name}",
-        name=f"Hotel {name}, {town.name}",
-        place_kind="poi",
-        point=town.point,
-        country_code=town.country_code,
-        admin1=town.admin1,
-        address=town.name,
-        score=0.8,
-        source="made up",
-    )
 
 
 def _candidates(atlas: Atlas, rng: random.Random) -> list[Place]:

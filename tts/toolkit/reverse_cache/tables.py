@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tts.errors import DataError
+from tts.toolkit.parquet_rows import read_parquet_rows
 from tts.toolkit.reverse_cache.calls import Annotation, Box, CachedResult, PictureCall, ReverseCache, TextCall
 
 IMAGES, TEXTS = "image_search_cache.parquet", "text_search_cache.parquet"
@@ -36,7 +37,10 @@ def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> Reverse
     """
     if not has_tables(folder):
         raise DataError(f"{folder} has neither {IMAGES} nor {TEXTS}")
-    pictures, texts = _rows(folder / IMAGES, _IMAGE_COLUMNS), _rows(folder / TEXTS, _TEXT_COLUMNS)
+    pictures, texts = (
+        read_parquet_rows(folder / IMAGES, _IMAGE_COLUMNS),
+        read_parquet_rows(folder / TEXTS, _TEXT_COLUMNS),
+    )
     return ReverseCache(
         pictures=_by_path(_pictures(_calls(pictures, "result_pos", unlabelled=True))),
         texts=_by_path(_texts(_calls(texts, "result_index", unlabelled=False))),
@@ -116,23 +120,6 @@ def _by_path(calls: Iterable[_Call]) -> dict[str, tuple[_Call, ...]]:
     for call in calls:
         found.setdefault(call.path, []).append(call)
     return {path: tuple(sorted(group, key=lambda call: call.number)) for path, group in found.items()}
-
-
-def _rows(path: Path, columns: Sequence[str]) -> list[_Row]:
-    import pyarrow  # noqa: PLC0415  an extra
-    from pyarrow import parquet  # noqa: PLC0415
-
-    if not path.is_file():
-        return []
-    try:
-        table = parquet.read_table(path)
-    except pyarrow.ArrowException:
-        raise DataError(f"{path} is not a Parquet file") from None
-    missing = [column for column in columns if column not in table.column_names]
-    if missing:
-        raise DataError(f"{path} has no column {', '.join(missing)}; it has {', '.join(table.column_names)}")
-    rows: list[_Row] = table.to_pylist()
-    return rows
 
 
 def _write(path: Path, rows: Sequence[_Row], example: _Row) -> None:

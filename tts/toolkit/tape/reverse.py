@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from tts.domain.photo import Box
 from tts.domain.tooling import WebFact
 from tts.errors import DataError
+from tts.toolkit.parquet_rows import read_parquet_rows
 from tts.toolkit.tape.search import Hits, SearchTape
 
 IMAGES, TEXTS = "image_search.parquet", "text_search.parquet"
@@ -26,11 +27,11 @@ def import_reverse(folder: Path, *, iou: float = 0.7, jaccard: float = 0.7) -> S
     tape = SearchTape(iou=iou, jaccard=jaccard)
     if not (folder / IMAGES).is_file() and not (folder / TEXTS).is_file():
         raise DataError(f"{folder} has neither {IMAGES} nor {TEXTS}")
-    for row in _rows(folder / IMAGES, ("image_hash", "bbox_2d", "results")):
+    for row in read_parquet_rows(folder / IMAGES, ("image_hash", "bbox_2d", "results")):
         box = _box(row["bbox_2d"])
         if box is not None:
             tape.add_picture(row["image_hash"], box, _hits(row["results"]))
-    for row in _rows(folder / TEXTS, ("query", "results")):
+    for row in read_parquet_rows(folder / TEXTS, ("query", "results")):
         tape.add_text(row["query"], _hits(row["results"]))
     return tape
 
@@ -50,23 +51,6 @@ def export_reverse(tape: SearchTape, folder: Path) -> None:
     texts = {"query": list(tape.texts), "results": [_json(hits) for hits in tape.texts.values()]}
     parquet.write_table(pyarrow.table(images), folder / IMAGES)
     parquet.write_table(pyarrow.table(texts), folder / TEXTS)
-
-
-def _rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
-    import pyarrow  # noqa: PLC0415  an extra
-    from pyarrow import parquet  # noqa: PLC0415
-
-    if not path.is_file():
-        return []
-    try:
-        table = parquet.read_table(path)
-    except pyarrow.ArrowException:
-        raise DataError(f"{path} is not a Parquet file") from None
-    missing = [column for column in columns if column not in table.column_names]
-    if missing:
-        raise DataError(f"{path} has no column {', '.join(missing)}")
-    rows: list[dict[str, Any]] = table.select(list(columns)).to_pylist()
-    return rows
 
 
 def _box(bbox: Any) -> Box | None:
