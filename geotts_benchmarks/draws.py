@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 
 import click
+import numpy as np
 
 from geotts_benchmarks.engine_runs import Measured, a_photo, cpu_options, engine, roll_out
 from geotts_benchmarks.harness import Result, median, report, say
+from tts.eval.metrics.intervals import bootstrap_median
 from tts.inference.vllm.checkpoints import Shape
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.seam import installed
@@ -70,7 +72,9 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: i
     return {
         "cached_share": round(cached / prompts, 4),
         "wall_ratio": round(median(ratios["last_turn"]), 4),
+        "wall_ratio_interval": _bounds(ratios["last_turn"]),
         "wall_ratio_earlier": round(median(ratios["earlier"]), 4),
+        "wall_ratio_earlier_interval": _bounds(ratios["earlier"]),
         "wall_s": round(median(walls["last_turn"]), 3),
         "without_wall_s": round(median(walls["without"]), 3),
         "drawn_tokens": sum(usage.completion_tokens for one in made for usage in one.drawn),
@@ -82,3 +86,9 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: i
         "draws": draws,
         "repeats": repeats,
     }
+
+
+def _bounds(ratios: list[float]) -> list[float]:
+    """Of the 95 % interval of their median."""
+    found = bootstrap_median(np.array(ratios))
+    return [round(found.low, 4), round(found.high, 4)]

@@ -71,7 +71,7 @@ class EngineStats:
 @dataclass(frozen=True, slots=True)
 class Generation:
     """One generation as the engine takes it. With `draws` above 1 vLLM forks it into as many that share the blocks of
-    their prompt and have seeds that follow each other; it must not be greedy then.
+    their prompt and have seeds that follow each other, and they come when all have ended. It must not be greedy then.
     """
 
     id: str
@@ -308,7 +308,7 @@ def _sampling(generation: Generation) -> Any:
         max_tokens=sampling.max_tokens,
         stop=list(sampling.stop) or None,
         logprobs=sampling.logprobs,
-        output_kind=RequestOutputKind.DELTA,
+        output_kind=RequestOutputKind.DELTA if generation.draws == 1 else RequestOutputKind.FINAL_ONLY,
         structured_outputs=None if schema is None else StructuredOutputsParams(json=schema),
     )
 
