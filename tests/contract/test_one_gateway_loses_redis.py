@@ -148,11 +148,11 @@ async def test_work_and_readers_outlast_a_short_outage(data_store, redis_url, ho
 
 async def test_after_a_long_outage_the_other_goes_on_with_the_work(data_store, redis_url, how, monkeypatch):
     monkeypatch.setattr("deployments.runstore.redis._PATIENCE_S", 1.0)
-    async with two(redis_url, lease_s=1.5) as pair, asyncio.timeout(60):
+    async with two(redis_url, lease_s=3.0) as pair, asyncio.timeout(90):
         mine, id_ = await begun(pair, pair.a, "mine")
         follower = asyncio.create_task(pair.follow(pair.b, id_))
         await asyncio.sleep(0.3)
-        outage = asyncio.create_task(pair.outage(how, 8.0))
+        outage = asyncio.create_task(pair.outage(how, 14.0))
         await asyncio.sleep(0.1)
         refused = await pair.http.post(f"{pair.a}/locate", **FORM)
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:geotts:problem:store-unavailable")

@@ -98,7 +98,10 @@ async def test_attackers_without_enough_files_are_weaker_than_they_are_said_to_b
     monkeypatch.setattr("geotts_benchmarks.attack.sys.executable", str(limited))
     async with a_server(None) as port:
         monkeypatch.setenv("HARD_FILES", "256")
-        plan, done = await attacked(port, "slowloris", 60, 2.0)
+        for seconds in (2.0, 8.0, 32.0):  # a busy machine needs longer for 60 connections
+            plan, done = await attacked(port, "slowloris", 60, seconds)
+            if not done.problems(plan):
+                break
         assert done.problems(plan) == []
         monkeypatch.setenv("HARD_FILES", "30")
         plan, done = await attacked(port, "slowloris", 60, 2.0)
