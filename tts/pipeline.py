@@ -49,7 +49,8 @@ from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict
 from tts.ports import Attachment, Checkpoint, GroupRequest, MayBegin, Ports, Routing, VerifyRequest
 from tts.request_egress import RequestEgress
-from tts.request_events import accepted_event, failed_event, seed_of
+from tts.request_events import accepted_event, failed_event
+from tts.request_seeds import request_seed, rollout_seed
 from tts.telemetry import current_trace, span
 from tts.verify.claims.questions import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
@@ -102,7 +103,7 @@ class Solution:
         self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
         self._deadline = Deadline(deadline_s)
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
-        self._seed = self._options.seed if self._options.seed is not None else seed_of(request)
+        self._seed = request_seed(request)
         self._beside = Usage()  # of models asked by locator and verifier
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
         self._blind: int | None = None  # rollouts that were not told of the claim, once others test it
@@ -273,7 +274,7 @@ class Solution:
     def _watched_by(self, watch: ConsensusWatch, *, numbered_from: int = 0) -> Ensemble:
         sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, descriptions=self._descriptions)
         rollouts, settings, most = self._ports.rollouts, self._ports.watch, self._options.max_tokens_total
-        return Ensemble(rollouts, settings, watch, sink, self._seed_for, most, numbered_from)
+        return Ensemble(rollouts, settings, watch, sink, partial(rollout_seed, self._seed), most, numbered_from)
 
     def _harder(self, ensemble: Ensemble, plan: Plan, verdict: Verdict) -> tuple[Plan, str] | None:
         """The next plan and why it is needed; None when it is not, or when there is no time for it."""
@@ -397,6 +398,3 @@ class Solution:
             return self._context(remaining_s)
         left_usd = max(0.0, money_usd - self._spent.cost_usd)
         return self._context(remaining_s).model_copy(update={"money_left_usd": left_usd})
-
-    def _seed_for(self, rollout_id: int) -> int:
-        return (self._seed * 7919 + rollout_id * 104729) % 2**31

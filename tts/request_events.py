@@ -34,8 +34,3 @@ def failed_event(error: GeoTTSError) -> Failed:
         causes=error.fields.get("causes", ()),
         retry_after_s=error.fields.get("retry_after_s"),
     )
-
-
-def seed_of(request: LocateRequest) -> int:
-    """Without a seed the photo's own hash is one, so the same photo gives the same answer."""
-    return int(request.photos[0].sha256[:7], 16)
