@@ -162,7 +162,7 @@ async def test_a_case_survives_a_reload_with_everything_that_was_written(page):
     await page.until("document.querySelectorAll('#cases-list li').length")
     await page.js("document.getElementById('cases-words').focus()")
     await page.ask("Input.insertText", text="castles march")
-    await page.until("document.querySelectorAll('#cases-list li').length == 1")
+    await page.until("document.querySelectorAll('#cases-list .case-row').length == 1")
     assert "Bellinzona" in await text_of(page, "#cases-list")
 
 

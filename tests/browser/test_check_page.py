@@ -63,7 +63,7 @@ async def test_evidence_about_a_claim_leads_to_the_call_that_it_quotes(page):
     await claim(page, "Lugano")
     await page.press(*ENTER)
     await titled(page, "contradicts")
-    assert await text_of(page, "#answer .against blockquote") == "Bellinzona"
+    assert await text_of(page, "#answer .against q") == "Bellinzona"
     await page.js("document.querySelector('#answer .against .as-link').click()")
     assert await page.js("document.activeElement.closest('.call').open")
     assert "Bellinzona" in await page.js("document.activeElement.closest('.call').innerText")
