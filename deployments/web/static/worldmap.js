@@ -205,7 +205,7 @@ export class WorldMap {
     const answered = this.groups.answer.getLayers().length + this.groups.claimed.getLayers().length > 0;
     const shown = (answered ? ["answer", "claimed", "candidates"] : ["rollouts"]).flatMap((name) => this.groups[name].getLayers());
     const bounds = this.L.featureGroup(shown).getBounds();
-    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: this.words.outline === undefined ? CLOSEST : WIDE, animate: false });
+    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: this.words.outline === "" ? WIDE : CLOSEST, animate: false });
     this.touched = false;
   }
 
