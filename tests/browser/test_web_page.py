@@ -143,6 +143,7 @@ async def test_an_engine_whose_radius_was_fitted_shows_one_certainty(data_store,
     async with serving(AppArgs()) as (url, _):
         await start(tab, url)
         await tab.until(ANSWERED)
+        await tab.until("document.querySelector('#answer .circles')")
         told = await text_of(tab, "#answer")
         for part in ("Radius", "very probably within", "Confidence", "within 25 km", "dashed circle: very probably"):
             assert part in told
@@ -158,8 +159,8 @@ async def test_a_radius_wider_than_a_continent_is_told_in_words(data_store, tab,
         assert await text_of(tab, "#answer-title") == "Perhaps Portugal"
         assert "it may also be on another continent" in await text_of(tab, "#answer .facts")
         areas = "areas: it is probably inside one of them; it may also be on another continent"
-        assert areas in await text_of(tab, "#answer .circles")
         await tab.until("document.querySelectorAll('#map .region.firm').length == 1")
+        assert areas in await text_of(tab, "#answer .circles")
         assert await tab.js("document.querySelectorAll('#map .region').length") == 1
         assert "it may also be on another continent" in await text_of(tab, "#answer .candidates")
 
