@@ -181,7 +181,8 @@ class Verdict(Value):
         default=None, description="the result of the check; null if no claim was to be checked"
     )
     region_50: Region | None = Field(
-        default=None, description="the true place lies in it in 50 % of answers; null where the circle is all there is"
+        default=None,
+        description="the true place lies in it in 50 % of answers; null: the answer has no regions, use the circle",
     )
     region_90: Region | None = Field(
         default=None, description="the same for 90 %; it holds region_50, and is no larger than the 90 % circle"

@@ -96,7 +96,8 @@ class LocateOptions(Value):
         default=(), description="when each photo was taken (RFC 3339), in the order of the photos; for `max_speed_kmh`"
     )
     max_speed_kmh: Annotated[float, Field(gt=0, le=2000, allow_inf_nan=False)] | None = Field(
-        default=None, description="how fast the photographer went at most: with `taken_at`, what `within_km` says"
+        default=None,
+        description="maximum speed of the photographer in km/h; with `taken_at` it limits each pair of photos",
     )
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
         default=None, description="seconds after which the best answer so far is returned"

@@ -43,10 +43,10 @@ from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber, Secret
 from tts.net.url_secrets import secrets_in
 from tts.ports import ToolSchema
+from tts.toolkit.broker.cache_store import CacheStore
 from tts.toolkit.broker.provider_client import ProviderClient
 from tts.toolkit.broker.provider_limits import ProviderLimits
 from tts.toolkit.broker.stats import ProviderFigures
-from tts.toolkit.broker.store import CacheStore
 from tts.toolkit.spec import Tool
 
 T = TypeVar("T")

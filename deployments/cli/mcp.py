@@ -19,7 +19,7 @@ from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.http.answer_maps import AnswerMaps
 from deployments.http.pictures import AnswerPictures
 from deployments.mcp.photo_arguments import AllowedRoots, LocalPhoto
-from deployments.mcp.tools import McpTools
+from deployments.mcp.tool_work import McpTools
 from deployments.wiring.local import local_ports, local_tools, without_gateway
 from tts.config import AppArgs
 from tts.errors import ConfigError

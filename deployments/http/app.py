@@ -39,7 +39,7 @@ from deployments.http.routes.runs import add_runs
 from deployments.http.routes.tiles import add_tiles
 from deployments.http.routes.web import add_web
 from deployments.http.service import Check, Service, Spread
-from deployments.mcp.tools import ToolboxSource
+from deployments.mcp.tool_work import ToolboxSource
 from deployments.observability.metrics import Metrics
 from tts.config import AppArgs
 

@@ -13,8 +13,8 @@ from deployments.wiring.tooling import Tooling
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
 from tts.ports import OutgoingRecord, Toolbox
+from tts.toolkit.broker.cache_store import StoreError
 from tts.toolkit.broker.stats import BrokerSnapshot
-from tts.toolkit.broker.store import StoreError
 from tts.toolkit.tape.toolbox import RecordingToolbox
 
 

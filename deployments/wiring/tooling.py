@@ -20,9 +20,9 @@ from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.ports import Toolbox
 from tts.toolkit.broker.broker import Broker
+from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.broker.open_store import open_store
-from tts.toolkit.broker.store import MemoryStore
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.search import SearchTape
 from tts.toolkit.tape.toolbox import RecordingToolbox, ReplayToolbox

@@ -15,7 +15,7 @@ from tts.domain.tooling import CountryFact, PlaceFact, ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox, failed
 
 _PROVIDERS: tuple[ProviderName, ...] = ("amap", "google", "serper", "tavily", "opencage")

@@ -38,7 +38,7 @@ from tts.geodata.maps.palette import PALETTES
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.package_files import SAMPLES
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 SAMPLE = SAMPLES / "town-sign-latin.jpg"

@@ -16,7 +16,7 @@ from tts.domain.tooling import PlaceFact, ToolCall, ViewFact, WebFact
 from tts.errors import ConfigError, ToolErrorKind
 from tts.ports import ToolContext
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 
 PLACES = ("amap", "google", "osm", "serper", "opencage")
 MAPS = ("amap", "google", "osm")

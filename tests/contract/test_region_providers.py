@@ -11,7 +11,7 @@ from tts.config import RegionSearchConfig
 from tts.domain.tooling import ToolCall, WebFact
 from tts.errors import ToolErrorKind
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 
 
 @pytest.mark.parametrize("provider", REGIONS)

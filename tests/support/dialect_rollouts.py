@@ -20,7 +20,7 @@ from tts.ports import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.single import run_rollout
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 
 OTARU = PlaceFact(

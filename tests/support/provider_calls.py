@@ -8,7 +8,7 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.tooling import ToolCall
 from tts.ports import ToolContext
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 
 REGIONS = ("serper_lens", "google_vision", "serpapi_lens")
 

@@ -15,7 +15,7 @@ from tools.provider_assembly import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tts.config import RegionSearchConfig, ToolsConfig
 from tts.net.secret import Scrubber
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "providers"
 KEYS = {

@@ -15,7 +15,7 @@ from deployments.gateway.continuing import Continuation
 from deployments.gateway.webhooks import HEADER
 from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
-from deployments.http.idempotency import idempotency_key
+from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import LOCATE, NOTHING_WORKED, PROBLEMS
 from deployments.http.replies import ANSWERS, GEOJSON, JSON, STREAMS, event_stream, reply

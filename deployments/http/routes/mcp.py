@@ -22,7 +22,7 @@ from deployments.http.replies import JSON, NO_STORE
 from deployments.http.request_body import read_body
 from deployments.http.service import Service
 from deployments.mcp.photo_arguments import RemotePhoto
-from deployments.mcp.tools import McpTools, ToolboxSource
+from deployments.mcp.tool_work import McpTools, ToolboxSource
 from tts.errors import NotFound
 
 if TYPE_CHECKING:

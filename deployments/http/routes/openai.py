@@ -18,7 +18,7 @@ from deployments.gateway.continuing import PhotosGone, StillRunning
 from deployments.gateway.gateway import Gateway
 from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
-from deployments.http.idempotency import idempotency_key
+from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer

@@ -20,7 +20,7 @@ from deployments.gateway.uploads import Uploads
 from deployments.gateway.webhooks import HEADER
 from deployments.http.accept import preferred
 from deployments.http.disconnect import while_connected
-from deployments.http.idempotency import idempotency_key
+from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE, WEBHOOK
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer

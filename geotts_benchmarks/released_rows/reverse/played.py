@@ -20,7 +20,7 @@ from tts.dialects.base import Dialect
 from tts.dialects.released.tool_name import released_system
 from tts.domain.messages import ImagePart, Message
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.reverse_cache.calls import ReverseCache
 from tts.toolkit.spec import Tool
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox

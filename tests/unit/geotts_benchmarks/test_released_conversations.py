@@ -36,7 +36,7 @@ from tts.rewards.released.geoagent import Names, names_in
 from tts.rollout.agent import Agent
 from tts.rollout.single import run_rollout
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 
 FOLDER = Path(os.environ.get("GEOTTS_RELEASED", "../shared/data/released"))

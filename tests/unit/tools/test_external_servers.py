@@ -19,7 +19,7 @@ from tts.config import McpServerConfig, ToolsConfig
 from tts.domain.tooling import ToolCall, ToolErrorKind
 from tts.ports import ToolContext
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 
 SERVERS = str(Path(__file__).parents[2] / "fixtures" / "mcp_servers.py")
 CONTEXT = ToolContext(a_context())

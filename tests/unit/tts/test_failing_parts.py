@@ -16,7 +16,7 @@ from tts.domain.failure import RolloutFailure
 from tts.errors import ReplicaLost
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 
 
 class BrokenWeb(Web):

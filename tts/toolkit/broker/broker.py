@@ -19,10 +19,10 @@ from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.broker.cache_key import call_key
+from tts.toolkit.broker.cache_store import CacheStore, MemoryStore, StoreError
 from tts.toolkit.broker.entry import Entry
 from tts.toolkit.broker.single_flight import SingleFlight
 from tts.toolkit.broker.stats import BrokerSnapshot, ProviderFigures, Source, ToolCounter
-from tts.toolkit.broker.store import CacheStore, MemoryStore, StoreError
 from tts.toolkit.erased_names import ErasedNames
 from tts.toolkit.execute import check_consent, parse_arguments, run_tool, timed_out, tool_named
 from tts.toolkit.spec import Arguments, Observation, Tool, schema_of

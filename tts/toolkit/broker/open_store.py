@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tts.errors import ConfigError
+from tts.toolkit.broker.cache_store import CacheStore, MemoryStore
 from tts.toolkit.broker.sqlite_store import SqliteStore
-from tts.toolkit.broker.store import CacheStore, MemoryStore
 
 
 def open_store(url: str) -> CacheStore:

@@ -22,11 +22,11 @@ from tts.errors import FetchError, FetchErrorKind, ToolError, ToolErrorKind
 from tts.net.http_client import Fetched, SafeHttpClient, retry_after_s
 from tts.net.secret import Credential, Secret
 from tts.toolkit.broker.breaker import Breaker
+from tts.toolkit.broker.cache_store import CacheStore, Rate, StoreError
 from tts.toolkit.broker.fair import FairLimiter
 from tts.toolkit.broker.keypool import KeyPool
 from tts.toolkit.broker.provider_limits import ProviderLimits
 from tts.toolkit.broker.stats import ProviderFigures
-from tts.toolkit.broker.store import CacheStore, Rate, StoreError
 
 FailureKind = Literal["rate", "quota", "key", "passing", "late", "refused", "not_found"]
 _FAULTS = ("passing", "late")  # the provider's: they count for the breaker and are worth another try

@@ -20,7 +20,7 @@ from tts.dialects.released.reverse.eval_calls import calls_written, kept_message
 from tts.dialects.settings import DialectSettings
 from tts.errors import ConfigError, ToolError
 from tts.toolkit.broker.broker import Broker
-from tts.toolkit.broker.store import MemoryStore
+from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.reverse_cache.calls import CachedResult, PictureCall, ReverseCache, TextCall
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 

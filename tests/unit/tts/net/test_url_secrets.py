@@ -14,9 +14,9 @@ from tts.config import AppArgs, OpenAIEngine, load_config
 from tts.errors import ConfigError
 from tts.net.redis_password import run_store_password, tool_cache_password
 from tts.net.url_secrets import masked, secrets_in
+from tts.toolkit.broker.cache_store import StoreError
 from tts.toolkit.broker.entry import Entry
 from tts.toolkit.broker.open_store import open_store as open_cache
-from tts.toolkit.broker.store import StoreError
 
 URLS = [
     ("redis://:hunter2@host:6379/0", "redis://:***@host:6379/0", ("hunter2",)),

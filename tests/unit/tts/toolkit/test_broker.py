@@ -16,7 +16,7 @@ from tts.errors import ToolCrashed, ToolError, ToolErrorKind
 from tts.ports import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_key import call_key, normal_text
-from tts.toolkit.broker.store import MemoryStore, StoreError
+from tts.toolkit.broker.cache_store import MemoryStore, StoreError
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Splitting, ToolSpec
 
 
