@@ -121,14 +121,14 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
         for part in (
             "What left this machine: nothing.",
             "Radius",
-            "calibration: transferred",
+            "the radius is an estimate: it was fitted to answers of other engines",
             "Candidates",
             "Evidence",
         ):
             assert part in told
         assert "90 %" not in told  # no likelihood that was not fitted to this engine
         assert await tab.js("[...document.querySelectorAll('.lane h3')].map((title) => title.textContent)") == [
-            f"Rollout {number}" for number in range(3)
+            f"Attempt {number}" for number in range(3)
         ]
         assert "poi_keyword_search" in await text_of(tab, "#lanes")
         assert await tab.js("document.querySelectorAll('.call.ok').length") == 3
@@ -143,7 +143,7 @@ async def test_an_engine_whose_radius_was_fitted_shows_one_certainty(data_store,
     async with serving(AppArgs()) as (url, _):
         await start(tab, url)
         await tab.until(ANSWERED)
-        await tab.until("document.querySelector('#answer .circles')")
+        await tab.until("Boolean(document.querySelector('#answer .circles'))")
         told = await text_of(tab, "#answer")
         for part in ("Radius", "very probably within", "Confidence", "within 25 km", "dashed circle: very probably"):
             assert part in told
@@ -256,7 +256,7 @@ async def test_more_options_go_with_the_request(data_store, tab, monkeypatch):
 async def test_a_wrong_option_is_shown_even_where_it_was_folded_away(data_store, tab):
     async with serving(an_app()) as (url, gateway):
         await start(tab, url, seed=-1)
-        assert "Seed" in await text_of(tab, "#complaint")
+        assert "Start number" in await text_of(tab, "#complaint")
         assert await tab.js("document.activeElement.id") == "seed"
         assert gateway.in_flight == 0
         await start(tab, url, within="Atlantis")
