@@ -182,7 +182,7 @@ class Verdict(Value):
     )
     region_50: Region | None = Field(
         default=None,
-        description="the true place lies in it in 50 % of answers; null: the answer has no regions, use the circle",
+        description="the true place lies in it in 50 % of answers; null: it has none, use the circle",
     )
     region_90: Region | None = Field(
         default=None, description="the same for 90 %; it holds region_50, and is no larger than the 90 % circle"

@@ -97,7 +97,7 @@ class LocateOptions(Value):
     )
     max_speed_kmh: Annotated[float, Field(gt=0, le=2000, allow_inf_nan=False)] | None = Field(
         default=None,
-        description="maximum speed of the photographer in km/h; with `taken_at` it limits each pair of photos",
+        description="maximum speed in km/h; with `taken_at` it limits each pair of photos",
     )
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
         default=None, description="seconds after which the best answer so far is returned"
