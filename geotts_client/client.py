@@ -51,6 +51,7 @@ _CONNECT_S = 5.0
 _QUIET_S = 12.0  # the server sends heartbeats every 5 s; one that is cut off says nothing
 CANCEL_S = 3.0
 _ARRIVE_S = 2.0  # how long a request is sent again that has never been answered
+_PROXY_FAILURES = (500, 502, 504)  # 503 is a refusal, and says when to try again
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
 _TOO_LONG = "the request took longer than the client's timeout_s"
 _SSE = {"Accept": "text/event-stream"}
@@ -297,6 +298,8 @@ class _Resumed:
         request = self._client._get_events(self._id, self._last_seq) if self._answered else self._request
         response = await self._in_time(self._client._http.send(request, stream=True))
         try:
+            if _is_of_a_proxy(response):
+                raise httpx.RemoteProtocolError(f"a proxy answered {response.status_code}")
             if not response.is_success:
                 raise refusal(response.status_code, await response.aread(), response.headers)
             # Serve's proxies add an id of their own behind that of the gateway
@@ -378,6 +381,11 @@ def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
     error = kind(detail, errors=errors)
     error.status = status
     return error
+
+
+def _is_of_a_proxy(response: httpx.Response) -> bool:
+    """Whether something before the service failed: what the service itself answers to a failure is a problem."""
+    return response.status_code in _PROXY_FAILURES and "problem+json" not in response.headers.get("content-type", "")
 
 
 def _seconds(stated: str) -> float:

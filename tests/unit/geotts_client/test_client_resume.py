@@ -203,3 +203,29 @@ async def test_the_same_without_async(served):
     assert streamed.answer is not None
     assert status.status == "done"
     await idle(gateway)
+
+
+class FailingProxy(httpx.AsyncHTTPTransport):
+    """A proxy before the service: its first replies are its own errors, without a problem document."""
+
+    def __init__(self, statuses):
+        super().__init__()
+        self.statuses = list(statuses)
+
+    async def handle_async_request(self, request):
+        if self.statuses:
+            return httpx.Response(self.statuses.pop(0), text="Internal Server Error")
+        return await super().handle_async_request(request)
+
+
+async def test_a_request_that_a_proxy_fails_is_sent_again(served):
+    url, _ = served
+    async with Client(url, transport=FailingProxy([500, 502])) as client:
+        assert (await collect(client.stream(PHOTO, OPTIONS)))[-1].type == "done"
+
+
+async def test_a_proxy_that_goes_on_failing_is_named(served):
+    url, _ = served
+    async with Client(url, transport=FailingProxy([500] * 100)) as client:
+        with pytest.raises(ServerUnreachable, match="a proxy answered 500"):
+            await collect(client.stream(PHOTO, OPTIONS))
