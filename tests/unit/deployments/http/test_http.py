@@ -54,7 +54,7 @@ async def test_json_in_json_out(http):
     assert reply.status_code == 200
     told = reply.json()
     assert told["request_id"] == reply.headers["x-request-id"]
-    assert told["answer"]["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2}
+    assert told["answer"]["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2, "abstained": 0}
     assert [t["rollout_id"] for t in told["trajectories"]] == [0, 1]
     assert all(t["turns"] == [] for t in told["trajectories"])
 
