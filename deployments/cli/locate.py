@@ -182,7 +182,7 @@ def command(
     """
     remote = None if local else url
     if continues is not None:
-        return _continued(continues, photos, not_there, fact, form, remote, api_key)
+        return _continued(continues, photos, not_there, fact, form, remote, api_key, args.data_dir)
     if fact is not None:
         raise click.BadParameter("belongs to --continue; without it, use --hint", param_hint="--fact")
     if fields["budget"] is not None and (fields["n_parallel"] is not None or fields["depth"] != Depth.AUTO):
@@ -209,7 +209,7 @@ def _together(inputs: list[Input]) -> Together:
 
 def _continued(
     request_id: str, photos: tuple[str, ...], not_there: tuple[str, ...], fact: str | None, form: str | None,
-    url: str | None, api_key: str | None,
+    url: str | None, api_key: str | None, data_dir: str | None,
 ) -> int:  # fmt: skip
     if url is None:
         raise click.BadParameter("an earlier request is kept by a service: say which with --url", param_hint="--url")
@@ -218,14 +218,16 @@ def _continued(
     given = {name: context.params[name] for name in _OPTIONS if context.get_parameter_source(name) is source}
     further = collect(photos) if photos else []
     addition = continued_request_of(request_id, not_there, fact, further, given)
-    return asyncio.run(_continue_at(addition, form, url, api_key))
+    return asyncio.run(_continue_at(addition, form, url, api_key, data_dir))
 
 
-async def _continue_at(addition: ContinuedRequest, form: str | None, url: str, api_key: str | None) -> int:
+async def _continue_at(
+    addition: ContinuedRequest, form: str | None, url: str, api_key: str | None, data_dir: str | None
+) -> int:
     options = LocateOptions(include=addition.options.include or "summary")
     async with Client(url, api_key=api_key) as client:
         _, run = await follow(addition, options, partial(addition.events, client), quiet=form is not None)
-    _print_answer(addition.label, run, options, form)
+    _print_answer(addition.label, run, options, form, None, data_dir)
     _name_request(run, form)
     return int(run.answer is None)
 
@@ -339,8 +341,8 @@ def map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:
 
 
 def _print_answer(
-    label: str, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None = None,
-    data_dir: str | None = None,
+    label: str, run: Run, options: LocateOptions, form: str | None, picture: SmallMap | None,
+    data_dir: str | None,
 ) -> None:  # fmt: skip
     if run.answer is None or run.accepted is None:
         if form == "json":

@@ -16,6 +16,8 @@ from deployments.mcp.call_arguments import ContinueArguments, LocateArguments
 from deployments.mcp.photo_arguments import NamedPhoto
 from deployments.mcp.progress import MILESTONES
 from deployments.runstore.decoding import event_of
+from tools.maps import MAP_TOOLS
+from tools.places import PLACE_TOOLS
 from tts.aio import beside, closing
 from tts.domain.answer import Answer
 from tts.domain.events import Event
@@ -27,16 +29,7 @@ from tts.errors import GeoTTSError, NotFound, Overloaded, RequestError
 from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
 
 # what a client may call of the service's own tools: they read places and maps, and need no photo
-MAP_TOOLS = (
-    "poi_keyword_search",
-    "poi_input_tips",
-    "poi_detail",
-    "geocode",
-    "reverse_geocode",
-    "country_at",
-    "static_map",
-    "satellite_map",
-)
+_OPEN_TOOLS = (*PLACE_TOOLS, *MAP_TOOLS)
 _TOOL_S = 30.0
 
 Report = Callable[[Event], Awaitable[None]]
@@ -91,7 +84,7 @@ class McpTools:
             return ()
         toolbox = await self.toolbox() if callable(self.toolbox) else self.toolbox
         known = {schema.name: schema for schema in toolbox.schemas()}
-        return tuple(known[name] for name in MAP_TOOLS if name in known)
+        return tuple(known[name] for name in _OPEN_TOOLS if name in known)
 
     async def locate(self, asked: LocateArguments, call: Call) -> tuple[str, Answer]:
         """The id and the answer of a request to locate the photo, or to check what is claimed of it. Leaving early
@@ -162,7 +155,7 @@ class McpTools:
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolOutcome:
         """Call one of the map tools. What it cannot answer is a failure in the outcome. Raises NotFound for another."""
-        if self.toolbox is None or name not in MAP_TOOLS:
+        if self.toolbox is None or name not in _OPEN_TOOLS:
             raise NotFound(f"there is no tool {name[:60]!r}")
         toolbox = await self.toolbox() if callable(self.toolbox) else self.toolbox
         context = ToolContext(RequestContext(id=new_request_id(), remaining_s=_TOOL_S))
