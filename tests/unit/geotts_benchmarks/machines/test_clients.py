@@ -1,7 +1,5 @@
 """How the steady clients of `geotts bench nodes` name the end of a request, against a real server."""
 
-import json
-
 import httpx
 import pytest
 from support.basics import sign_bytes
@@ -54,7 +52,8 @@ async def test_a_service_that_does_not_exist_is_unreachable():
 
 @pytest.mark.parametrize(("status", "outcome"), [(503, "declared"), (500, "failed")])
 async def test_a_refusal_is_declared_only_with_its_status(status, outcome):
-    transport = httpx.MockTransport(lambda request: httpx.Response(status, content=json.dumps({}).encode()))
+    problem = httpx.Response(status, json={}, headers={"Content-Type": "application/problem+json"})
+    transport = httpx.MockTransport(lambda request: problem)
     seen = await seen_at("http://a", transport=transport)
     assert seen.outcome == outcome
 
