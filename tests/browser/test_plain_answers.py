@@ -29,7 +29,7 @@ async def test_of_a_country_the_country_is_told_first_and_the_point_second(page)
     assert header.index("Only the country is known") < header.index("35.1")
     assert "It only stands for the country." in await text_of(page, ".stands-for")
     await page.until(f"{KNOWN} !== null")
-    assert await page.js(f"{KNOWN}.getBBox().width") > 50  # an outline, not a dot
+    await page.until(f"{KNOWN}.getBBox().width > 50")  # an outline, not a dot
     legend = await text_of(page, "#map-legend")
     for words in ("a point that stands for the country", "thick outline: Cyprus", "they cross borders and coasts"):
         assert words in legend

@@ -88,6 +88,7 @@ export class WorldMap {
       pin.bindTooltip(label, { permanent: true, direction: "right", offset: [12, 0], className: "answer-label" });
     }
     this.touched = false;
+    this.#legend(); // at once, with the marks that it explains
     this.#later();
   }
 
