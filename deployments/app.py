@@ -94,7 +94,8 @@ class GatewayIngress:
             outgoing=brokers if args.tools.needs_network or args.tools.outgoing_log else None,
         )
         self._tools = JoinedTools(LocalToolbox([]), tools, refs)
-        self._args, self._spread = args, to_all_replicas(workers)
+        self._args = args
+        self._spread = to_all_replicas(workers)
         self._metrics = Metrics()
         self._metrics.rooms.rooms = known_rooms
         audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []

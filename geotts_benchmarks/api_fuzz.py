@@ -69,7 +69,10 @@ class _Sender:
         dice: random.Random,
         report: Callable[[int, str], None],
     ) -> None:
-        self._http, self._address, self._random, self._report = http, address, dice, report
+        self._http = http
+        self._address = address
+        self._random = dice
+        self._report = report
         self._photo = plain_photo(32, 32)
 
     async def send(self, count: int) -> None:

@@ -52,7 +52,9 @@ class ChattyRollouts:
     """Every rollout says `events` things that cannot be merged, as fast as it can, and no group is batched."""
 
     def __init__(self, events: int, text: str, pause_s: float = 0.0) -> None:
-        self._events, self._text, self._pause_s = events, text, pause_s
+        self._events = events
+        self._text = text
+        self._pause_s = pause_s
 
     def group_size(self, group: GroupRequest) -> int:
         """1: each rollout is a group."""

@@ -34,7 +34,8 @@ class Connection:
     """One connection of an attacker."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+        self._reader = reader
+        self._writer = writer
 
     async def send(self, data: bytes) -> None:
         """Send, and wait while the buffer is full. Raises OSError when the connection was lost."""
@@ -60,7 +61,9 @@ class Target:
     """Whom to attack, until when, with which keys, and how strong the attack has been so far."""
 
     def __init__(self, port: int, seconds: float, keys: Sequence[str]) -> None:
-        self._port, self._keys, self._seconds = port, keys, seconds
+        self._port = port
+        self._keys = keys
+        self._seconds = seconds
         self._until = time.monotonic() + seconds
         self._connected: set[int] = set()
         self._held = self._most_held = self._opened = self._failed = 0

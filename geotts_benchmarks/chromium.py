@@ -35,7 +35,8 @@ class Tab:
     """One page: the addresses that it asked, and what its console, its policy and its scripts complained about."""
 
     def __init__(self, browser: Browser, session: str) -> None:
-        self._browser, self._session = browser, session
+        self._browser = browser
+        self._session = session
         self.complaints: list[str] = []
         self.requests: list[str] = []  # with Network.enable
         self.received_bytes = 0
@@ -134,7 +135,9 @@ class Browser:
     """A running browser; `pid` is its process."""
 
     def __init__(self, reader: asyncio.StreamReader, write: int, pid: int) -> None:
-        self._reader, self._write, self.pid = reader, write, pid
+        self._reader = reader
+        self._write = write
+        self.pid = pid
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._tabs: dict[str, Tab] = {}

@@ -38,7 +38,8 @@ class CuttingTransport(httpx.AsyncBaseTransport):
 
 class _CutStream(httpx.AsyncByteStream):
     def __init__(self, inner: httpx.AsyncByteStream, length: int) -> None:
-        self._inner, self._remaining = inner, length
+        self._inner = inner
+        self._remaining = length
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:

@@ -109,7 +109,8 @@ class _Timed:
     """Rollouts that take given times (in ticks) and agree, mostly; they believe something from the start."""
 
     def __init__(self, took: Sequence[float], seed: int) -> None:
-        self._took, self._rng = took, random.Random(seed)
+        self._took = took
+        self._rng = random.Random(seed)
 
     def group_size(self, group: GroupRequest) -> int:
         return 1

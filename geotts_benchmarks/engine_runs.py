@@ -96,7 +96,8 @@ class ZoomingDialect(GenericDialect):
     def __init__(self, turns: int, tokens_a_turn: int, spare_turns: int = 0) -> None:
         most = turns + spare_turns
         super().__init__(DialectSettings(limits=Limits(max_turns=most, max_tool_calls=most, max_tokens=10**6)))
-        self._turns, self._tokens = turns, tokens_a_turn
+        self._turns = turns
+        self._tokens = tokens_a_turn
 
     def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
         """`tokens_a_turn` at most, whatever the budget, with a seed for each turn of a request."""

@@ -41,7 +41,8 @@ class _Watched:
     """An engine that remembers when it was first called."""
 
     def __init__(self, model: ModelClient) -> None:
-        self._model, self.name = model, model.name
+        self._model = model
+        self.name = model.name
         self.first_call: float | None = None
 
     def forget(self) -> None:

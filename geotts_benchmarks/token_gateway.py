@@ -85,7 +85,8 @@ async def _serve() -> None:
     async with listening(gateway, args) as (_, port):
         print(port, flush=True)  # noqa: T201
         while await lines.readline():
-            lags, store.lags = store.lags, []
+            lags = store.lags
+            store.lags = []
             figures = {"texts": len(lags), "lag_p95_ms": round(percentile(lags, 0.95) * 1e3, 1) if lags else 0.0}
             print(orjson.dumps(figures).decode(), flush=True)  # noqa: T201
     await gateway.aclose()

@@ -84,7 +84,8 @@ class Client:
         self._url = urls[0]
         if len(urls) > 1:
             transport = Failover(urls, transport)
-        self._timeout_s, self._resume_s = timeout_s, resume_s
+        self._timeout_s = timeout_s
+        self._resume_s = resume_s
         self._open_streams: set[_Resumed] = set()
         if api_key and not (api_key.isascii() and api_key.isprintable()):
             raise ConfigError("the API key has characters that no key has; was it copied whole?")
@@ -249,7 +250,9 @@ class _Resumed:
     def __init__(
         self, client: Client, request: httpx.Request, *, request_id: str = "", after: int = 0, owned: bool = True
     ) -> None:
-        self._client, self._request, self._owned = client, request, owned
+        self._client = client
+        self._request = request
+        self._owned = owned
         self._now = asyncio.get_running_loop().time
         self._deadline = None if client._timeout_s is None else self._now() + client._timeout_s
         self._id = request_id
@@ -266,7 +269,8 @@ class _Resumed:
                 try:
                     async with aclosing(self._connection()) as events:
                         async for event in events:
-                            self._lost_at, self._pause_s = None, _FIRST_PAUSE_S
+                            self._lost_at = None
+                            self._pause_s = _FIRST_PAUSE_S
                             yield event
                 except (httpx.HTTPError, Overloaded) as error:
                     await self._pause_after(error)
@@ -359,7 +363,8 @@ def error_of(failure: Failed) -> GeoTTSError:
         return Overloaded(failure.detail, retry_after_s=failure.retry_after_s or 1.0)
     kind = _FAILED.get(failure.code, GeoTTSError)
     error = kind(failure.detail, causes=failure.causes, retry_after_s=failure.retry_after_s)
-    error.code, error.status = failure.code, failure.status
+    error.code = failure.code
+    error.status = failure.status
     return error
 
 

@@ -24,7 +24,8 @@ class Failover(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, urls: Sequence[str], inner: httpx.AsyncBaseTransport | None = None) -> None:
-        self._urls, self._inner = tuple(urls), inner or httpx.AsyncHTTPTransport()
+        self._urls = tuple(urls)
+        self._inner = inner or httpx.AsyncHTTPTransport()
         self._at = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

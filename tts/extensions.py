@@ -27,7 +27,8 @@ class Registry(Mapping[str, T]):
     """The things of one kind by their names: the project's `own` first, then those of other packages."""
 
     def __init__(self, group: Group, own: Mapping[str, T] | None = None) -> None:
-        self._group, self._own = group, own or {}
+        self._group = group
+        self._own = own or {}
         self._loaded: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:

@@ -24,7 +24,8 @@ class JsonFormatter(logging.Formatter):
 
     def __init__(self, service: str, trace_of: TraceOf = lambda _: None) -> None:
         super().__init__()
-        self._service, self._trace_of = service, trace_of
+        self._service = service
+        self._trace_of = trace_of
 
     def format(self, record: logging.LogRecord) -> str:
         """One line of JSON without a line break; a traceback goes into `exception`."""

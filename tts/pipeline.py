@@ -2,13 +2,11 @@
 
     accepted → route → N rollouts in groups, side by side, watched → verify → (escalate) → answer → what left → done
 
-For an engine that sees, the first rollout leads: it starts at once, and the photo is rated beside it.
-
-`solve` takes ports, so it runs the same in this process (command line, tests, evaluation) and over Ray Serve. Whatever
-fails on the way, it yields exactly one `answer` or `error`, then `done`, with `seq` strictly increasing; closing it
-stops everything it started. With a deadline the caller gets the best answer so far: the time is divided so that
-rollouts end before it and the verifier still has its share. When no rollout came to a hypothesis because none could
-work, that is an error, never an abstention: an abstention is a finding about the photo.
+For an engine that sees, the first rollout leads: it starts at once, and the photo is rated beside it. `solve` takes
+ports, so it runs the same in this process (command line, tests, evaluation) and over Ray Serve. Whatever fails on the
+way, it yields exactly one `answer` or `error`, then `done`, with `seq` strictly increasing; closing it stops everything
+it started. With a deadline the caller gets the best answer so far: rollouts end early enough for the verifier to have
+its share. When no rollout came to a hypothesis because none could work, that is an error, never an abstention.
 """
 
 from __future__ import annotations
@@ -93,17 +91,19 @@ class Solution:
         rollouts_started: Milestone | None = None,
     ) -> None:
         """`rollouts_started`: reached when the first rollout has asked its engine; others may wait for it."""
-        self._resumed_request, self._may_begin = resumed, may_begin
+        self._resumed_request = resumed
+        self._may_begin = may_begin
         self._rollouts_started = rollouts_started or Milestone()
         self._run = Run() if resumed is None else resumed.run
-        request = replace(request, options=ports.router.within_budget(request.options))
-        self._request, self._ports, self._egress = request, ports, egress or RequestEgress(ports, request.id)
-        self._options = request.options
+        self._options = ports.router.within_budget(request.options)
+        self._request = replace(request, options=self._options)
+        self._ports = ports
+        self._egress = egress or RequestEgress(ports, request.id)
         before_s = 0.0 if resumed is None else resumed.elapsed_s
         self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
         self._deadline = Deadline(deadline_s)
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
-        self._seed = request_seed(request)
+        self._seed = request_seed(self._request)
         self._beside = Usage()  # of models asked by locator and verifier
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
         self._blind: int | None = None  # rollouts that were not told of the claim, once others test it

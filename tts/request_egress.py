@@ -30,8 +30,11 @@ class RequestEgress:
     """
 
     def __init__(self, ports: Ports, request_id: str, sent: Iterable[Outgoing] = (), *, complete: bool = True) -> None:
-        self._record, self._engines = ports.outgoing, ports.identity.remote_engines
-        self._id, self._sent, self._noted = request_id, list(sent), 0
+        self._record = ports.outgoing
+        self._engines = ports.identity.remote_engines
+        self._id = request_id
+        self._sent = list(sent)
+        self._noted = 0
         self._complete = complete or not self._engines
 
     async def to_event(self) -> LeftMachine | None:

@@ -54,7 +54,8 @@ def configure_telemetry(config: TelemetryConfig, service: str, exporter: SpanExp
     provider.add_span_processor(traces)
     provider.add_span_processor(BatchSpanProcessor(exporter or _exporter(config)))
     trace.set_tracer_provider(provider)
-    GEN_AI.on, GEN_AI.content = config.gen_ai, config.gen_ai and config.content
+    GEN_AI.on = config.gen_ai
+    GEN_AI.content = config.gen_ai and config.content
     if config.gen_ai and config.traces == "otlp":
         _export_metrics(config, provider.resource)
 

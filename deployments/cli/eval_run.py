@@ -206,7 +206,8 @@ class _Tally:
     """Running figures of what came in so far."""
 
     def __init__(self, total: int) -> None:
-        self._total, self._started = total, time.monotonic()
+        self._total = total
+        self._started = time.monotonic()
         self._names = PlaceNames(Countries())
         self._recent: deque[float] = deque(maxlen=64)
         self.done = self.failures = self._countries = self._abstained = 0

@@ -16,7 +16,9 @@ class HtmlReports:
     """One file for one photo; for several, `report.html` becomes `report-1.html`, `report-2.html`, …"""
 
     def __init__(self, path: Path, count: int, args: AppArgs) -> None:
-        self._path, self._count, self._limits = path, count, args.gateway.photo
+        self._path = path
+        self._count = count
+        self._limits = args.gateway.photo
         self._cartographer = DataStore(args.data_dir).cartographer()
         self._written = 0
 

@@ -60,7 +60,8 @@ class PlainView:
     """A line for every milestone, for logs and pipes."""
 
     def __init__(self, console: Console, label: str) -> None:
-        self._console, self._label = console, label
+        self._console = console
+        self._label = label
 
     def __enter__(self) -> PlainView:
         self._line(clean(self._label))
@@ -102,7 +103,8 @@ class LiveView:
     """One lane a rollout, the candidate set, and how long it has taken; redrawn in place."""
 
     def __init__(self, console: Console, label: str) -> None:
-        self._console, self._label = console, label
+        self._console = console
+        self._label = label
         self._run = Run()
         self._doing: dict[int, str] = {}
         self._asked = ""

@@ -61,7 +61,8 @@ class EndpointWatch:
         shared: EndpointStates = STATES,
         spread: Callable[[Orders], Awaitable[object]] | None = None,
     ) -> None:
-        self._shared, self._spread = shared, spread
+        self._shared = shared
+        self._spread = spread
         self._endpoints = endpoints_of(args)
         self._all_remote = all(isinstance(engine, OpenAIEngine) for engine in engines_of(args).values())
         self._states: dict[str, str] = {}

@@ -30,7 +30,8 @@ class Admission:
     """
 
     def __init__(self, config: GatewayConfig, process: PhotoProcess | None = None) -> None:
-        self._config, self._process = config, process
+        self._config = config
+        self._process = process
         self._decoding = Limiter(config.max_decoding, max_queued=config.max_in_flight * 8)
         # of their own: in the threads that everything shares, photos would wait for what is none
         self._threads = ThreadPoolExecutor(config.max_decoding, thread_name_prefix="decode")

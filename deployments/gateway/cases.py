@@ -55,7 +55,9 @@ class Cases:
     """`keep_s` after its last change a case and its requests are forgotten."""
 
     def __init__(self, gateway: Gateway, keep_s: float) -> None:
-        self._gateway, self._store, self._keep_s = gateway, gateway.store, keep_s
+        self._gateway = gateway
+        self._store = gateway.store
+        self._keep_s = keep_s
 
     async def create(self, draft: CaseDraft, caller: Caller) -> Case:
         """A new case without requests. Raises CaseFull for a caller with too many."""

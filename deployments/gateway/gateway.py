@@ -72,7 +72,8 @@ class Gateway:
         observers: Sequence[Observer] = (),
         photo_process: PhotoProcess | None = None,
     ) -> None:
-        self._config, self._defaults = args.gateway, args.request_defaults
+        self._config = args.gateway
+        self._defaults = args.request_defaults
         self._data_dir = args.data_dir
         self._ports = ports
         self.brokers = brokers
@@ -193,7 +194,8 @@ class Gateway:
         settled = False
         try:
             if (earlier := await self._opened(request, meta, arrival, attended=attended)) is not None:
-                arrival.request_id, settled = earlier, True
+                arrival.request_id = earlier
+                settled = True
                 return Started(earlier, replayed=True)
             settled = True
         finally:

@@ -16,7 +16,8 @@ class Lease:
     """
 
     def __init__(self, lease_s: float, asked_at: float) -> None:
-        self._lease_s, self._until = lease_s, asked_at + lease_s
+        self._lease_s = lease_s
+        self._until = asked_at + lease_s
         self._renewed = asyncio.Event()
 
     @property

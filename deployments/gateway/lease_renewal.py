@@ -27,7 +27,10 @@ class LeaseRenewal:
         held: Callable[[], Mapping[str, tuple[RunMeta, Lease]]],
         cancel: Callable[[str], None],
     ) -> None:
-        self._store, self._lease_s, self._held, self._cancel = store, lease_s, held, cancel
+        self._store = store
+        self._lease_s = lease_s
+        self._held = held
+        self._cancel = cancel
 
     async def run(self) -> None:
         """Renew until cancelled."""

@@ -31,7 +31,8 @@ class Readers:
     """
 
     def __init__(self, runner: Runner, store: RunStore) -> None:
-        self._runner, self._store = runner, store
+        self._runner = runner
+        self._store = store
         self._audiences: dict[str, _Audience] = {}
 
     @contextmanager

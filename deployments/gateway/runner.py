@@ -74,8 +74,12 @@ class Runner:
         brokers: Brokers | None = None,
         coarsening: Coarsening | None = None,
     ) -> None:
-        self._config, self._ports, self._store, self._brokers = config, ports, store, brokers
-        self._observers, self._admission = observers, admission
+        self._config = config
+        self._ports = ports
+        self._store = store
+        self._brokers = brokers
+        self._observers = observers
+        self._admission = admission
         self._coarsening = coarsening
         self._jobs: dict[str, _Job] = {}
         self._duties: list[asyncio.Task[None]] = []

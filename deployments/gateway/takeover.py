@@ -42,7 +42,9 @@ class Takeover:
     """Open logs in the run store that no gateway has a valid lease on."""
 
     def __init__(self, config: GatewayConfig, store: RunStore, adopter: Adopter) -> None:
-        self._lease_s, self._store, self._adopter = config.lease_s, store, adopter
+        self._lease_s = config.lease_s
+        self._store = store
+        self._adopter = adopter
         self._suspects: dict[str, asyncio.Task[None]] = {}
 
     async def adopt(self) -> None:

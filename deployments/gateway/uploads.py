@@ -35,7 +35,8 @@ class Uploads:
     """Photos as they were sent, in the run store under the ticket: any gateway that shares the store has them."""
 
     def __init__(self, store: RunStore, *, max_bytes: int) -> None:
-        self._store, self._max_bytes = store, max_bytes
+        self._store = store
+        self._max_bytes = max_bytes
         self._ours: deque[tuple[float, str, str]] = deque()
 
     async def add(self, data: bytes, caller: Caller) -> Ticket:

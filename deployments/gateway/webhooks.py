@@ -67,7 +67,9 @@ class WebhookSender:
         end_orphan: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         """`end_orphan` ends a request whose gateway was lost. Raises ConfigError when there are hosts and no secret."""
-        self._config, self._brokers, self._store = config, brokers, store
+        self._config = config
+        self._brokers = brokers
+        self._store = store
         self._end_orphan = end_orphan
         self._duty: asyncio.Task[None] | None = None
         self._secret = _secret() if config.hosts else b""

@@ -17,7 +17,8 @@ class AnswerPictures:
     """Draws in threads."""
 
     def __init__(self, maps: AnswerMaps, data_dir: str | None) -> None:
-        self._maps, self._data_dir = maps, data_dir
+        self._maps = maps
+        self._data_dir = data_dir
 
     async def draw(self, answer: Answer, view: Literal["answer", "world"]) -> bytes | None:
         """As `AnswerMaps.draw`."""

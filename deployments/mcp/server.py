@@ -60,7 +60,8 @@ def mcp_server(tools: McpTools, caller_of: CallerOf) -> Server[Any]:
 
 class _Handlers:
     def __init__(self, tools: McpTools, caller_of: CallerOf) -> None:
-        self._tools, self._caller_of = tools, caller_of
+        self._tools = tools
+        self._caller_of = caller_of
         self._tasks = request_tools(tools)
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:

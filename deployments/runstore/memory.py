@@ -75,7 +75,8 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         """Close the log and give up its lease; `retention_s` begins now."""
         log = self._logs.get(meta.request_id)
         if log is not None:
-            log.closed, log.touched = True, self._clock()
+            log.closed = True
+            log.touched = self._clock()
             self._closed.setdefault(meta.request_id)
         self._forget(meta.request_id)
         return True

@@ -129,7 +129,8 @@ class RedisRunStore(RedisCases):
         )
         self._retention_s = max(1, round(retention_s))
         self._running_s = max(1, round(retention_s + _RUNNING_EXTRA_S))
-        self._prefix, self._packed_after_s = f"{prefix}:v{STORE_VERSION}", round(packed_after_s)
+        self._prefix = f"{prefix}:v{STORE_VERSION}"
+        self._packed_after_s = round(packed_after_s)
         self._appending = self._redis.register_script(APPEND)
         self._owner = secrets.token_hex(8)
         self._channel = RedisChannel(self._redis, f"{self._prefix}:bells", silence_s=_SILENCE_S)

@@ -21,7 +21,9 @@ class RedisChannel:
     """`signals` wake readers of this gateway; `asked` has the requests that a caller wants to cancel."""
 
     def __init__(self, redis: Redis, name: str, *, silence_s: float) -> None:
-        self._redis, self.name, self._silence_s = redis, name, silence_s
+        self._redis = redis
+        self.name = name
+        self._silence_s = silence_s
         self.signals = LogSignals()
         self.asked: asyncio.Queue[str] = asyncio.Queue()
         self._listener: asyncio.Task[None] | None = None

@@ -68,7 +68,9 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         wall: Callable[[], float] = time.time,
     ) -> None:
         SingleGateway.__init__(self, clock)
-        self._path, self._retention_s, self._wall = path, retention_s, wall
+        self._path = path
+        self._retention_s = retention_s
+        self._wall = wall
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="runstore")
         self._lock: IO[bytes] | None = None
         self._db: sqlite3.Connection | None = None

@@ -27,7 +27,10 @@ class RunStoreWithBlobs:
     def __init__(
         self, store: RunStore, blobs: BlobStore, retention_s: float, *, wall: Callable[[], float] = time.time
     ) -> None:
-        self._store, self._blobs, self._retention_s, self._wall = store, blobs, retention_s, wall
+        self._store = store
+        self._blobs = blobs
+        self._retention_s = retention_s
+        self._wall = wall
         self.shared = store.shared
         self._folders: dict[str, str] = {}
 

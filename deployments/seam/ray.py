@@ -94,7 +94,8 @@ def without_signal_handlers(before_core_worker: Callable[[], None]) -> Iterator[
         yield
     finally:
         constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER = in_cpp
-        raylet.CoreWorker, utils.set_sigterm_handler = core_worker, set_handler
+        raylet.CoreWorker = core_worker
+        utils.set_sigterm_handler = set_handler
 
 
 def serve_listener() -> Any:

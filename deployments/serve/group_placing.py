@@ -58,7 +58,10 @@ class GroupPlacing:
         rooms: what replicas can take, by name.
         clock: seconds that never go back.
         """
-        self._most, self._by_photo, self._rooms, self._clock = most, by_photo, rooms, clock
+        self._most = most
+        self._by_photo = by_photo
+        self._rooms = rooms
+        self._clock = clock
         self._sent: set[_Sent] = set()
         self._lost: dict[str, float] = {}
         self.expected = ExpectedSize()

@@ -167,7 +167,8 @@ class RemotePerception:
     """`Perception` in the Locatability deployment, where the recognisers live."""
 
     def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
-        self._read, self._refs = handle.read, refs
+        self._read = handle.read
+        self._refs = refs
 
     async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
         """One call for one photo; the reader's errors come back as they were raised."""
@@ -179,7 +180,8 @@ class RemoteLocator:
     """`Locator` in the Locatability deployment."""
 
     def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
-        self._rate, self._refs = handle.rate, refs
+        self._rate = handle.rate
+        self._refs = refs
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """One call for all photos."""
@@ -193,7 +195,8 @@ class RemoteModel:
     name = "rollout"
 
     def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
-        self._generate, self._refs = handle.options(stream=True).generate, refs
+        self._generate = handle.options(stream=True).generate
+        self._refs = refs
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """The deltas one by one; they come in batches. Closing it aborts the generation at the replica."""
@@ -226,7 +229,10 @@ class RemoteRollouts:
         whole: whether rollouts of a request stay together while nothing is known of the room of their engines.
         """
         self._handle = handle.options(stream=True)
-        self._refs, self._group_size, self._replicas, self._by_photo = refs, group_size, replicas, by_photo
+        self._refs = refs
+        self._group_size = group_size
+        self._replicas = replicas
+        self._by_photo = by_photo
         self._whole = whole
         self._placing = GroupPlacing(most=group_size, by_photo=by_photo)
 
@@ -261,7 +267,8 @@ class RemoteVerifier:
     """`Verifier` in the Verifier deployment."""
 
     def __init__(self, handle: DeploymentHandle[Any], refs: PhotoRefs) -> None:
-        self._verify, self._refs = handle.options(stream=True).verify, refs
+        self._verify = handle.options(stream=True).verify
+        self._refs = refs
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """The items one by one; they come in batches. Closing it stops the verifier at the replica. A replica that is
@@ -293,7 +300,9 @@ class RemoteToolbox:
     """
 
     def __init__(self, handle: DeploymentHandle[Any], schemas: tuple[ToolSchema, ...], refs: PhotoRefs) -> None:
-        self._call, self._schemas, self._refs = handle.call, schemas, refs
+        self._call = handle.call
+        self._schemas = schemas
+        self._refs = refs
         self._sending = frozenset(schema.name for schema in schemas if schema.sends_photo)
         self._repeatable = frozenset(schema.name for schema in schemas if schema.repeatable)
 
@@ -319,7 +328,9 @@ class JoinedTools:
     """Fast tools of this process and the other tools of the broker, combined when the broker first lists its tools."""
 
     def __init__(self, local: Toolbox, broker: DeploymentHandle[Any], refs: PhotoRefs) -> None:
-        self._local, self._broker, self._refs = local, broker, refs
+        self._local = local
+        self._broker = broker
+        self._refs = refs
         self._joined: JoinedToolbox | None = None
 
     async def __call__(self) -> Toolbox:

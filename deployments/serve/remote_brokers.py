@@ -22,7 +22,8 @@ class RemoteBrokers:
     """The `Brokers` of the Tools deployment. Nobody is asked what no tool can have sent, or told what no file keeps."""
 
     def __init__(self, handle: DeploymentHandle[Any], config: ToolsConfig) -> None:
-        self._handle, self._config = handle, config
+        self._handle = handle
+        self._config = config
 
     async def about(self, request_id: str) -> tuple[Outgoing, ...]:
         """Asks all replicas; their parts are sorted by time. Empty when no configured tool needs the network."""

@@ -61,7 +61,8 @@ class RunningGroup:
     """One group of a replica."""
 
     def __init__(self, load: ReplicaLoad, group: GroupRequest) -> None:
-        self._load, self._request_id = load, group.context.id
+        self._load = load
+        self._request_id = group.context.id
         self.rollouts = self.still_open = len(group.tasks)
         self._tokens = group.kv_tokens
 

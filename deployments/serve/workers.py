@@ -101,7 +101,8 @@ class Rollout:
         self._coalesce_s = args.coalesce_s
         self._refs = PhotoRefs()
         self._model = make_agent_model(args)
-        self._args, self._endpoints = args, EndpointWatch(args)
+        self._args = args
+        self._endpoints = EndpointWatch(args)
         local = make_local_toolbox(RemotePerception(locatability, self._refs), args)
         toolbox = JoinedTools(local, tools, self._refs)
         self._rollouts = make_rollouts(self._model, toolbox, args)

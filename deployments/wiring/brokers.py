@@ -54,7 +54,9 @@ class LocalBrokers:
     """The `Brokers` of one process: its broker, and the toolbox around it when that records a tape."""
 
     def __init__(self, tooling: Tooling, toolbox: Toolbox, *, retention_s: float, name: str = "local") -> None:
-        self._tooling, self._retention_s, self._name = tooling, retention_s, name
+        self._tooling = tooling
+        self._retention_s = retention_s
+        self._name = name
         self._tape = toolbox if isinstance(toolbox, RecordingToolbox) else None
 
     async def about(self, request_id: str) -> tuple[Outgoing, ...]:

@@ -70,7 +70,8 @@ class _Deal:
     """Which model has which rollout of a group, and which models did not answer to it."""
 
     def __init__(self, group: GroupRequest, shares: dict[str, float]) -> None:
-        self._group, self._shares = group, shares
+        self._group = group
+        self._shares = shares
         self._deadline = Deadline(group.context.remaining_s)
         self._tasks = {task.rollout_id: task for task in group.tasks}
         self._tried: dict[int, set[str]] = {i: set() for i in self._tasks}

@@ -32,7 +32,9 @@ class LocalRollouts:
     """One group, whatever the number. `toolbox` may be something that is asked for it when rollouts start."""
 
     def __init__(self, model: ModelClient, toolbox: Tools, args: AppArgs) -> None:
-        self._model, self._toolbox, self._args = model, toolbox, args
+        self._model = model
+        self._toolbox = toolbox
+        self._args = args
         self._gallery = make_gallery(args)
 
     def group_size(self, group: GroupRequest) -> int:

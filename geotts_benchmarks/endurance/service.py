@@ -28,7 +28,9 @@ class OwnService:
     """`folder` has its run store. Figures are of all its processes together."""
 
     def __init__(self, process: subprocess.Popen[Any], url: str, folder: Path) -> None:
-        self._process, self.url, self._folder = process, url, folder
+        self._process = process
+        self.url = url
+        self._folder = folder
         self._http = httpx.Client(timeout=60)  # one connection: a new one takes longer than what is measured
 
     def close(self) -> None:

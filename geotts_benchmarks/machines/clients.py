@@ -57,11 +57,14 @@ async def ask(client: Client, photo: bytes, options: LocateOptions, *, within_s:
     except TimeoutError:
         seen.outcome = "hung"
     except Overloaded as error:
-        seen.outcome, seen.detail = "declared", f"{error.status} {error.detail}"
+        seen.outcome = "declared"
+        seen.detail = f"{error.status} {error.detail}"
     except ServerUnreachable as error:
-        seen.outcome, seen.detail = ("failed" if seen.accepted else "unreachable"), error.detail
+        seen.outcome = "failed" if seen.accepted else "unreachable"
+        seen.detail = error.detail
     except (RequestError, GeoTTSError) as error:
-        seen.outcome, seen.detail = "failed", f"{error.status} {error.code}: {error.detail}"
+        seen.outcome = "failed"
+        seen.detail = f"{error.status} {error.code}: {error.detail}"
     seen.ended = time.monotonic()
     return seen
 
@@ -71,7 +74,8 @@ async def _follow(client: Client, photo: bytes, options: LocateOptions, seen: Se
         async for event in events:
             now = time.monotonic()
             if isinstance(event, Accepted):
-                seen.request_id, seen.accepted = event.request_id, now
+                seen.request_id = event.request_id
+                seen.accepted = now
             elif isinstance(event, TurnFinished):
                 seen.turns.append((event.rollout_id, event.turn, now))
             elif isinstance(event, Answered):

@@ -42,7 +42,10 @@ class Harms:
     """What can be done to a site. Each returns how to undo it, or None where nothing was there to be harmed."""
 
     def __init__(self, site: Site, disks: dict[str, SmallDisk], clock: Path | None, rng: random.Random) -> None:
-        self._site, self._disks, self._clock, self._rng = site, disks, clock, rng
+        self._site = site
+        self._disks = disks
+        self._clock = clock
+        self._rng = rng
         self.victim = ""  # of what was done last
 
     def kinds(self) -> list[str]:

@@ -22,7 +22,8 @@ class SteadyLoad:
     """Clients that run on a machine. `seen()` may be asked at any time."""
 
     def __init__(self, process: subprocess.Popen[Any], file: Path) -> None:
-        self._process, self._file = process, file
+        self._process = process
+        self._file = file
 
     def seen(self) -> list[Seen]:
         """What was seen of every request that has ended."""

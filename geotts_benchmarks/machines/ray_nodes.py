@@ -43,7 +43,9 @@ class RayCluster:
     def __init__(
         self, folder: Path, *, num_cpus: int, num_gpus: int, environment: Mapping[str, str], cwd: Path | None
     ) -> None:
-        self.folder, self._cwd, self._environment = folder, cwd, {**_WORKERS, **environment}
+        self.folder = folder
+        self._cwd = cwd
+        self._environment = {**_WORKERS, **environment}
         self._each = (f"--num-cpus={num_cpus}", f"--num-gpus={num_gpus}")
         self._head: Machine | None = None
         self._started: list[subprocess.Popen[Any]] = []

@@ -18,7 +18,8 @@ class RedisServer:
     """Keeps an append-only file in `folder`. It has no password: only the machines of the switch reach it."""
 
     def __init__(self, machine: Machine, folder: Path) -> None:
-        self._machine, self._folder = machine, folder
+        self._machine = machine
+        self._folder = folder
         self._process: subprocess.Popen[Any] | None = None
 
     def start(self) -> None:

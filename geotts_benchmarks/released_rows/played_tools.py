@@ -53,7 +53,8 @@ class _Lost:
     """A broker that is not reached: calls that never get as far as a request end as they do otherwise."""
 
     def __init__(self, broker: Broker, network: PlayedTransport) -> None:
-        self._broker, self._network = broker, network
+        self._broker = broker
+        self._network = network
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         return self._broker.schemas()

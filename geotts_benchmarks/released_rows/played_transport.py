@@ -22,7 +22,8 @@ class PlayedTransport(httpx.AsyncBaseTransport):
     """`provider` as in a row: `status` and `reply`, or `fails`, or `picture`. `mode` is that of the played picture."""
 
     def __init__(self, provider: Mapping[str, Any], *, mode: str = "RGB") -> None:
-        self._provider, self._mode = provider, mode
+        self._provider = provider
+        self._mode = mode
         self.requests: list[dict[str, Any]] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

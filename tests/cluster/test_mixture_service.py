@@ -55,7 +55,8 @@ class Endpoints:
     def __init__(self, stack):
         self.plays = {"large": large_says, "small": small_says}
         self.ports = {name: free_port() for name in self.plays}
-        self.running, self._stack = {}, stack
+        self.running = {}
+        self._stack = stack
         self._of = {name: ExitStack() for name in self.plays}
         for name in self.plays:
             self.start(name)

@@ -56,7 +56,8 @@ class Lens:
     server: RudeServer
 
     def __init__(self):
-        self.gateway, self.fetched = "", {}
+        self.gateway = ""
+        self.fetched = {}
 
     async def __call__(self, seen):
         url = json.loads(seen.body)["url"]

@@ -157,7 +157,8 @@ class Late(FolderBlobs):
 
     def __init__(self, root):
         super().__init__(root)
-        self.asked, self.may = asyncio.Event(), asyncio.Event()
+        self.asked = asyncio.Event()
+        self.may = asyncio.Event()
 
     async def put(self, name, data):
         self.asked.set()

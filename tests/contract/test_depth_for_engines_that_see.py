@@ -55,7 +55,8 @@ class Once:
     """A locator that remembers: every engine gets the same ratings."""
 
     def __init__(self):
-        self.cues, self.rated = CuesLocator(Unread()), {}
+        self.cues = CuesLocator(Unread())
+        self.rated = {}
 
     async def rate(self, photos, context):
         name = photos[0].sha256

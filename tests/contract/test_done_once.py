@@ -102,7 +102,8 @@ class AwayAfterATurn(RedisRunStore):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.back, self.lost = asyncio.Event(), asyncio.Event()
+        self.back = asyncio.Event()
+        self.lost = asyncio.Event()
         self.is_away = False
 
     async def append(self, request_id, entries):
@@ -147,7 +148,8 @@ class Stopped(RedisRunStore):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.has_key, self.goes_on = asyncio.Event(), asyncio.Event()
+        self.has_key = asyncio.Event()
+        self.goes_on = asyncio.Event()
 
     async def open(self, meta, **limits):
         self.has_key.set()

@@ -28,7 +28,8 @@ class AskingClients:
     """
 
     def __init__(self, url: str, number: int) -> None:
-        self._url, self._number = url, number
+        self._url = url
+        self._number = number
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self._failure: BaseException | None = None

@@ -40,7 +40,9 @@ class Rendering:
     """A play that keeps what the model is shown of each request that is served."""
 
     def __init__(self, server: ChatServer, template: str, speak: Callable[[Body], Turn]) -> None:
-        self._server, self._template, self._speak = server, TEMPLATES[template], speak
+        self._server = server
+        self._template = TEMPLATES[template]
+        self._speak = speak
         self.shown: list[str] = []
 
     def __call__(self, body: Body, number: int) -> Any:

@@ -24,7 +24,8 @@ class CutRedis:
         self._there = (there.hostname or "", there.port or 0)
         self._port = 0
         self._server: asyncio.Server | None = None
-        self._swallows, self._holes = False, 0
+        self._swallows = False
+        self._holes = 0
         self._writers: set[asyncio.StreamWriter] = set()
 
     @property

@@ -116,7 +116,8 @@ class Played:
     """One finished rollout: its items, the requests the model saw, and the page."""
 
     def __init__(self, items, model):
-        self.items, self.requests = items, getattr(model, "requests", [])
+        self.items = items
+        self.requests = getattr(model, "requests", [])
         (self.end,) = (item for item in items if isinstance(item, RolloutFinished))
 
     @property

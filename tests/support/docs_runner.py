@@ -50,7 +50,8 @@ class Reader:
     """Someone who types what the documentation says, in `folder`."""
 
     def __init__(self, place: Place, folder: Path, fixtures: Path) -> None:
-        self.place, self.folder = place, folder
+        self.place = place
+        self.folder = folder
         self._served: set[str] = set()
         self._played: set[str] = set()  # ports
         for name in ("examples", "ray_configs", "scripts", "tts"):

@@ -100,7 +100,8 @@ class _Bounded(httpx2.AsyncHTTPTransport):
 
 class _Counted(httpx2.AsyncByteStream):
     def __init__(self, inner: httpx2.AsyncByteStream, budget: _Bounded) -> None:
-        self._inner, self._budget = inner, budget
+        self._inner = inner
+        self._budget = budget
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:

@@ -109,7 +109,8 @@ class Amap:
     styles: Final = frozenset[Style](("map",))
 
     def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     def owns(self, place_id: str) -> bool:
         """AMap's ids are ten capitals and digits that begin with B."""

@@ -124,7 +124,8 @@ class Google:
 
     def __init__(self, client: ProviderClient, base_url: str | None = None) -> None:
         self._client = client
-        self._places, self._maps = base_url or PLACES_URL, base_url or MAPS_URL
+        self._places = base_url or PLACES_URL
+        self._maps = base_url or MAPS_URL
 
     def owns(self, place_id: str) -> bool:
         """Google's ids have no fixed form: any text of at least 20 characters without a colon or a slash."""

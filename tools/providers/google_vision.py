@@ -93,7 +93,8 @@ class GoogleVision:
     name: Final = "google_vision"
 
     def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """What it shows (at most 3), pages that have it, then at most 5 pictures like it; `limit` in all."""

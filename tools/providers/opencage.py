@@ -48,7 +48,8 @@ class OpenCagePlaces:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `oc:`; a position follows."""

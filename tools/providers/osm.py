@@ -126,7 +126,9 @@ class OsmPlaces:
         overpass_url: str = OVERPASS_URL,
     ) -> None:
         self._client = client
-        self._nominatim, self._photon, self._overpass = nominatim_url, photon_url, overpass_url
+        self._nominatim = nominatim_url
+        self._photon = photon_url
+        self._overpass = overpass_url
         self._headers = {"User-Agent": f"{USER_AGENT} {contact}".strip()}
 
     def owns(self, place_id: str) -> bool:

@@ -20,7 +20,8 @@ class ReverseFilesSearch:
     needs_network: Final = False
 
     def __init__(self, cache: EvaluationCache, paths: Mapping[str, str]) -> None:
-        self._cache, self._paths = cache, paths
+        self._cache = cache
+        self._paths = paths
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of the recorded query that differs in case and outer blanks at most; else nothing."""

@@ -25,7 +25,8 @@ class ReverseTapeSearch:
     needs_network: Final = False
 
     def __init__(self, cache: ReverseCache, *, iou: float = IOU_MIN) -> None:
-        self.cache, self._iou = cache, iou
+        self.cache = cache
+        self._iou = iou
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Nothing: without its photo a recorded query is not found."""

@@ -34,7 +34,8 @@ class RoutedPlaces:
     needs_network: Final = True
 
     def __init__(self, china: PlacesProvider, world: PlacesProvider) -> None:
-        self._china, self._world = china, world
+        self._china = china
+        self._world = world
         self.name = f"{china.name}+{world.name}"
 
     def owns(self, place_id: str) -> bool:
@@ -92,7 +93,8 @@ class RoutedMaps:
     needs_network: Final = True
 
     def __init__(self, china: MapsProvider, world: MapsProvider) -> None:
-        self._china, self._world = china, world
+        self._china = china
+        self._world = world
         self.name = f"{china.name}+{world.name}"
         self.styles: frozenset[Style] = china.styles | world.styles
 

@@ -33,7 +33,8 @@ class Searxng:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str) -> None:
-        self._client, self._base = client, base_url.rstrip("/")
+        self._client = client
+        self._base = base_url.rstrip("/")
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of the instance's JSON search, in its order."""

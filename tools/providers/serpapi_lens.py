@@ -51,7 +51,9 @@ class SerpapiLens:
     name: Final = "serpapi_lens"
 
     def __init__(self, client: ProviderClient, upload: RegionUpload, base_url: str = BASE_URL) -> None:
-        self._client, self._upload, self._base = client, upload, base_url
+        self._client = client
+        self._upload = upload
+        self._base = base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Pages with this very picture first, then those that look like it; each page once."""

@@ -60,7 +60,8 @@ class SerperWeb:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits of Google's web search, in its order."""
@@ -79,7 +80,9 @@ class SerperPlaces:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, reverse: PlacesProvider, base_url: str = BASE_URL) -> None:
-        self._client, self._reverse, self._base = client, reverse, base_url
+        self._client = client
+        self._reverse = reverse
+        self._base = base_url
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `cid:`, the number of a place on Google Maps."""

@@ -39,7 +39,9 @@ class SerperLens:
     name: Final = "serper_lens"
 
     def __init__(self, client: ProviderClient, upload: RegionUpload, base_url: str = BASE_URL) -> None:
-        self._client, self._upload, self._base = client, upload, base_url
+        self._client = client
+        self._upload = upload
+        self._base = base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits for the picture, which has a URL only while this call lasts."""

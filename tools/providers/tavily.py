@@ -42,7 +42,8 @@ class Tavily:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of a basic search, in Tavily's order."""

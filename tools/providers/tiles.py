@@ -42,7 +42,9 @@ class TileMaps:
     ) -> None:
         self.name = name
         self.styles = frozenset(templates)
-        self._client, self._templates, self._attribution = client, dict(templates), attribution
+        self._client = client
+        self._templates = dict(templates)
+        self._attribution = attribution
         self._headers = {"User-Agent": f"{USER_AGENT} {contact}".strip()}
 
     async def picture(

@@ -39,7 +39,8 @@ class Ydc:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Web hits; the snippet is the first two of a page, or its description."""

@@ -54,7 +54,8 @@ class HeaderPlaces:
         secret = Secret(_needed(config.secret_env, environment))
         self._config = config
         self._credential = Credential("header", config.secret_header, secret)
-        self.address, self.secrets = config.put_url, (secret,)
+        self.address = config.put_url
+        self.secrets = (secret,)
 
     def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
         """The put URL with the name filled in and the secret header; the configured headers for PUT only."""
@@ -79,7 +80,8 @@ class S3Places:
         access, secret = (_needed(variable, environment) for variable in _KEYS[:2])
         session = environment.get(_KEYS[2], "").strip()
         self._keys = S3Keys(access, Secret(secret), Secret(session) if session else None)
-        self._config, self._now = config, now
+        self._config = config
+        self._now = now
         self.address = config.bucket_url
         self.secrets = tuple(key for key in (self._keys.secret, self._keys.session) if key is not None)
 

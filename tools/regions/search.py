@@ -43,7 +43,9 @@ class RegionSearch:
     needs_network = True
 
     def __init__(self, providers: Sequence[RegionProvider], *, max_side_px: int, hide: Hide | None = None) -> None:
-        self._providers, self._max_side_px, self._hide = tuple(providers), max_side_px, hide
+        self._providers = tuple(providers)
+        self._max_side_px = max_side_px
+        self._hide = hide
         self.name = "+".join(provider.name for provider in providers)
 
     async def search(self, context: ToolContext, box: Box, *, limit: int) -> Sequence[WebFact]:

@@ -46,8 +46,11 @@ class RegionShelf:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._base = public_url.rstrip("/") + PATH
-        self._expires_s, self._max_fetches = expires_s, max_fetches
-        self._scrubber, self._record, self._now = scrubber, record, now
+        self._expires_s = expires_s
+        self._max_fetches = max_fetches
+        self._scrubber = scrubber
+        self._record = record
+        self._now = now
         self._items: dict[str, _Item] = {}
 
     def __len__(self) -> int:

@@ -28,7 +28,8 @@ class StoredRegions:
     """The `RegionUpload` over such a store. Every PUT and DELETE is in the client's record."""
 
     def __init__(self, places: Places, client: SafeHttpClient) -> None:
-        self._places, self._client = places, client
+        self._places = places
+        self._client = client
         for secret in places.secrets:
             client.scrubber.learn(secret)
 

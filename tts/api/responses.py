@@ -137,9 +137,13 @@ class ResponseFold:
 
     def __init__(self, request_id: str, created_at: int, *, background: bool) -> None:
         self._previous: str | None = None
-        self._id, self._created_at, self._background = response_id(request_id), created_at, background
+        self._id = response_id(request_id)
+        self._created_at = created_at
+        self._background = background
         self._model = MODEL
-        self._narrator, self._summary, self._summarises = Narrator(), "", False
+        self._narrator = Narrator()
+        self._summary = ""
+        self._summarises = False
         self._answer: Answer | None = None
         self._failure: Failed | None = None
         self._status: Literal["queued", "in_progress", "completed", "failed", "cancelled"] = "queued"

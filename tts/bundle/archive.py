@@ -26,7 +26,8 @@ def pack(entries: Mapping[str, bytes]) -> bytes:
             if not _NAME.fullmatch(name):
                 raise DataError(f"{name[:80]!r} is no name in a bundle")
             entry = zipfile.ZipInfo(name)
-            entry.create_system, entry.external_attr = 3, 0o100644 << 16
+            entry.create_system = 3
+            entry.external_attr = 0o100644 << 16
             archive.writestr(entry, entries[name])
     return out.getvalue()
 

@@ -95,7 +95,8 @@ class Weigher:
     """Weighs what was found against what is known before anything is read. One instance a process; thread-safe."""
 
     def __init__(self, gazetteer: Gazetteer, countries: Countries) -> None:
-        self.gazetteer, self.countries = gazetteer, countries
+        self.gazetteer = gazetteer
+        self.countries = countries
         self.priors = Priors(gazetteer, countries)
 
     def weigh(

@@ -35,7 +35,8 @@ class LineTrust:
     """Knows words and places; deterministic."""
 
     def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon) -> None:
-        self._gazetteer, self._lexicon = gazetteer, lexicon
+        self._gazetteer = gazetteer
+        self._lexicon = lexicon
 
     def texts(self, lines: Iterable[TextLine]) -> dict[str, float]:
         """Every text that may stand there with its trust in [0, 1], in the order of the lines."""

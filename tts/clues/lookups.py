@@ -44,7 +44,9 @@ class LookupReader:
     """Knows the tools that the embedded engine asks. Deterministic; a name is mentioned once."""
 
     def __init__(self, names: MentionReader, gazetteer: Gazetteer, familiar: Callable[[str], bool]) -> None:
-        self._names, self._gazetteer, self._familiar = names, gazetteer, familiar
+        self._names = names
+        self._gazetteer = gazetteer
+        self._familiar = familiar
 
     def mentions(
         self, lookups: Iterable[Lookup], texts: Sequence[str], known: Sequence[Mention]

@@ -81,7 +81,8 @@ class MentionReader:
     """Finds mentions. Exact names of up to four words; misspelt ones only where a word is in no language's list."""
 
     def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon) -> None:
-        self._gazetteer, self._lexicon = gazetteer, lexicon
+        self._gazetteer = gazetteer
+        self._lexicon = lexicon
         # every rollout and the verifier interpret the same lines of a photo
         self._bearers = lru_cache(_NAMES_KEPT)(self._find_bearers)
 

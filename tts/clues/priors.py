@@ -39,7 +39,8 @@ class Priors:
     """Shares of photos by country and town. Everything is worked out once, when it is first asked for."""
 
     def __init__(self, gazetteer: Gazetteer, countries: Countries) -> None:
-        self._gazetteer, self._countries = gazetteer, countries
+        self._gazetteer = gazetteer
+        self._countries = countries
 
     @cached_property
     def country(self) -> dict[str, float]:

@@ -31,7 +31,9 @@ class ClueReader:
     """Holds gazetteer, lexicon and tables. About 1 ms a line; deterministic."""
 
     def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, countries: Countries) -> None:
-        self.gazetteer, self._lexicon, self.countries = gazetteer, lexicon, countries
+        self.gazetteer = gazetteer
+        self._lexicon = lexicon
+        self.countries = countries
         self._languages = LanguageReader(lexicon, countries)
         self._mentions = MentionReader(gazetteer, lexicon)
         self.weigher = Weigher(gazetteer, countries)

@@ -59,7 +59,8 @@ class OpenedPhoto:
 
     def __init__(self, raw: bytes, limits: PhotoLimits) -> None:
         """Raises PhotoError."""
-        self._raw, self._limits = raw, limits
+        self._raw = raw
+        self._limits = limits
         self._picture = _checked(raw, limits)
 
     @property

@@ -81,10 +81,14 @@ class Ensemble:
         max_tokens_total: int | None,
         numbered_from: int = 0,
     ) -> None:
-        self._rollouts, self._settings, self._watch, self._sink = rollouts, settings, watch, sink
+        self._rollouts = rollouts
+        self._settings = settings
+        self._watch = watch
+        self._sink = sink
         cuts_stragglers = settings.stragglers != "wait" and watch.active
         self._stop = StopDecision(max_tokens_total, cuts_stragglers=cuts_stragglers)
-        self._seed_for, self._numbered_from = seed_for, numbered_from
+        self._seed_for = seed_for
+        self._numbered_from = numbered_from
         self._started: dict[int, float] = {}
         self._took: dict[int, float] = {}
         self._hedged = False
@@ -133,7 +137,8 @@ class Ensemble:
         mine = range(self._numbered_from, self._numbered_from + total)
         started_before = {i: trajectory for i, trajectory in resumed.run.rollouts.items() if i in mine}
         ended = [i for i, trajectory in sorted(started_before.items()) if trajectory.stop_reason is not None]
-        self._started, self._took = dict.fromkeys(mine, _now()), dict.fromkeys(ended, 0.0)
+        self._started = dict.fromkeys(mine, _now())
+        self._took = dict.fromkeys(ended, 0.0)
         self._wanted = total
         for i in sorted(set(started_before) - set(ended) - set(resumed.checkpoints)):
             await self._sink.emit(RolloutResumed(rollout_id=i, from_turn=-1))
@@ -154,7 +159,8 @@ class Ensemble:
         All start at once where the plan is known and they do not wait for directions: in a group of their own an
         engine sees to its prefixes itself.
         """
-        self._beside, self._planned = beside, beside.planned
+        self._beside = beside
+        self._planned = beside.planned
         waits = beside.planned is None or beside.rule.directions_wait_s is not None
         self._wanted = 1 if waits or beside.planned is None else beside.planned.total
         merged: _RolloutMerge = GrowingMerge()

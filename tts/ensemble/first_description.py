@@ -50,7 +50,8 @@ class FirstDescription:
 
     def release_all(self, described: Mapping[str, str]) -> list[GroupRequest]:
         """Every group that waits, because the first one has ended. They are forgotten here."""
-        held, self._held = self._held, []
+        held = self._held
+        self._held = []
         return [with_descriptions(group, described) for group in held]
 
     @property

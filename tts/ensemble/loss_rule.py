@@ -26,7 +26,8 @@ class LossRule:
     """Of one request. `loss_points`: percentage points of right answers that may be lost on average."""
 
     def __init__(self, experience: StopExperience, radius_km: float, loss_points: float) -> None:
-        self._experience, self._band = experience, band_of(radius_km)
+        self._experience = experience
+        self._band = band_of(radius_km)
         self._allowed = loss_points * _POINT
         self._may_stop = True
         self._opened = False
@@ -36,7 +37,8 @@ class LossRule:
     def decided(self, vote_count: VoteCount, ended: int, n: int) -> bool:
         """Whether the rollouts that still run are to be stopped, now that `ended` of `n` have ended."""
         if not self._opened:
-            self._opened, self._may_stop = True, self._experience.open(self._band, self._allowed)
+            self._opened = True
+            self._may_stop = self._experience.open(self._band, self._allowed)
         state = StopState(self._band, n, ended, vote_count.cell)
         if state.left <= 0:
             self._learn(vote_count, n)

@@ -21,7 +21,8 @@ class StopDecision:
     """
 
     def __init__(self, max_tokens_total: int | None, *, cuts_stragglers: bool) -> None:
-        self._max_tokens_total, self._cuts_stragglers = max_tokens_total, cuts_stragglers
+        self._max_tokens_total = max_tokens_total
+        self._cuts_stragglers = cuts_stragglers
 
     def after_news(
         self, run: Run, started: Mapping[int, float], took: Mapping[int, float], *, wanted: int, agreed: bool

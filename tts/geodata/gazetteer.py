@@ -369,7 +369,8 @@ class _Lazy:
     """The names in text order as a sequence of bytes, read as bisect asks for them."""
 
     def __init__(self, gazetteer: Gazetteer, lexical: Ints) -> None:
-        self._gazetteer, self._lexical = gazetteer, lexical
+        self._gazetteer = gazetteer
+        self._lexical = lexical
 
     def __len__(self) -> int:
         return len(self._lexical)

@@ -62,7 +62,8 @@ class Meter:
 
     def take(self) -> Usage:
         """The usage since the last call, for callers that report it in parts."""
-        taken, self._untold = self._untold, Usage()
+        taken = self._untold
+        self._untold = Usage()
         return taken
 
     async def _bounded(self, request: ModelRequest, price: Price | None) -> tuple[ModelRequest, float]:

@@ -56,7 +56,9 @@ class Place:
     """What one generation holds. `preempted_tokens` counts what was taken from it."""
 
     def __init__(self, kv: SimulatedKv, tokens: int) -> None:
-        self._kv, self.tokens, self.preempted_tokens = kv, tokens, 0
+        self._kv = kv
+        self.tokens = tokens
+        self.preempted_tokens = 0
 
     async def enter(self) -> None:
         """Wait for room for the prompt."""

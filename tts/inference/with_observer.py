@@ -58,7 +58,8 @@ class ModelWithObserver:
     """The `ModelClient` of such a pair. What the observer used is told as `spent`, the planner's as `usage`."""
 
     def __init__(self, planner: ModelClient, observer: ModelClient) -> None:
-        self._planner, self._observer = planner, observer
+        self._planner = planner
+        self._observer = observer
         self._descriptions: dict[_Key, tuple[str, float]] = {}
         self._locks: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
 

@@ -73,7 +73,9 @@ class SafeHttpClient:
         self.limits = limits or FetchLimits()
         self.scrubber = scrubber or Scrubber()
         self.scrubber.guard("httpcore.connection", "httpcore.http11")
-        self._record, self._resolve, self._verify = record, resolve, verify
+        self._record = record
+        self._resolve = resolve
+        self._verify = verify
         self._transport = transport  # else opened late: reading the certificates takes a while
 
     async def fetch(

@@ -101,7 +101,8 @@ class Scrubber(logging.Filter):
         """As a logging filter: the message is formed here, scrubbed, and stripped of its arguments."""
         message = record.getMessage()
         if (clean := self.scrub(message)) != message:
-            record.msg, record.args = clean, ()
+            record.msg = clean
+            record.args = ()
         return True
 
     def guard(self, *loggers: str) -> None:

@@ -41,7 +41,8 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
     """Opens TCP connections to public addresses, or to hosts the limits names."""
 
     def __init__(self, limits: FetchLimits, resolve: Resolve) -> None:
-        self._limits, self._resolve = limits, resolve
+        self._limits = limits
+        self._resolve = resolve
         self._network = ClosingBackend()
 
     async def connect_tcp(

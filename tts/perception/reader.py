@@ -61,7 +61,8 @@ class SignReader:
     def __init__(self) -> None:
         self._ppocr = PpOcr()
         tesseract = Tesseract()
-        self._foreign, self._vietnamese = ForeignReader(tesseract), VietnameseReader(tesseract)
+        self._foreign = ForeignReader(tesseract)
+        self._vietnamese = VietnameseReader(tesseract)
 
     def read(self, photo: Photo, box: Box | None = None, language: str = "") -> Reading:
         """Lines with their boxes in fractions of the *whole* photo, largest first.

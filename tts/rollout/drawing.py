@@ -23,8 +23,10 @@ class AnswerDrawing:
     """The draws of one rollout. In the last `reserve_s` seconds nothing is drawn beside the answer."""
 
     def __init__(self, model: ModelClient, dialect: Dialect, deadline: Deadline, reserve_s: float) -> None:
-        self._model, self._dialect = model, dialect
-        self._deadline, self._reserve_s = deadline, reserve_s
+        self._model = model
+        self._dialect = dialect
+        self._deadline = deadline
+        self._reserve_s = reserve_s
         self._answered: ModelRequest | None = None
         self._beside: asyncio.Task[AnswerDraws] | None = None
         self._drawn = AnswerDraws()

@@ -76,7 +76,8 @@ class FollowedGroup:
     """The rollouts of one group, as their items come."""
 
     def __init__(self, expected: ExpectedSize, photos: int) -> None:
-        self._expected, self._photos = expected, photos
+        self._expected = expected
+        self._photos = photos
         self._rollouts: dict[int, _Turns] = {}
 
     def see(self, items: Iterable[RolloutItem]) -> None:

@@ -61,16 +61,19 @@ async def roll_out(
 
 class _Rollout:
     def __init__(self, agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask) -> None:
-        self._agent, self._group, self._brief, self._task = agent, group, brief, task
+        self._agent = agent
+        self._group = group
+        self._brief = brief
+        self._task = task
         self._dialect = brief.dialect
         self._id = task.rollout_id
         self._deadline = Deadline(group.context.remaining_s)
         self._reserve_s = min(_FINAL_TURN_MAX_S, _FINAL_TURN_SHARE * group.context.remaining_s)
-        self._schemas = brief.schemas
         self._budget = Budget(brief.limits, price=getattr(agent.model, "price", None))
         self._best: Hypothesis | None = None
         self._files: dict[str, bytes] = dict(group.files)
-        self._corrections, self._cut = 0, False
+        self._corrections = 0
+        self._cut = False
         self._messages: list[Message] = []
         self._drawing = AnswerDrawing(agent.model, brief.dialect, self._deadline, self._reserve_s)
         self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
@@ -168,7 +171,7 @@ class _Rollout:
         )
 
     def _problem(self, parsed: ParsedTurn) -> str:
-        return problem_of(parsed, has_tools=bool(self._schemas), released=self._dialect.released)
+        return problem_of(parsed, has_tools=bool(self._brief.schemas), released=self._dialect.released)
 
     async def _concluding_answer(self, stop: StopReason, send: Send[RolloutOutput]) -> StopReason:
         """Of a released loop: the answer that counts is read when the rollout is over, and only then."""
@@ -186,7 +189,7 @@ class _Rollout:
         """Why the coming turn is the last one, in the words of `final_demand`; None when it is not."""
         if self._budget.last_turn:
             return "turn budget"
-        if self._schemas and self._budget.calls_left == 0:
+        if self._brief.schemas and self._budget.calls_left == 0:
             return "tool budget"
         if self._budget.tokens_left <= self._budget.answer_tokens:
             return "token budget"
@@ -200,7 +203,7 @@ class _Rollout:
         """Tokens that the coming turn may write at most, by tokens and by money."""
         if self._budget.limits.max_cost_usd is None:
             return self._budget.tokens_left
-        return self._budget.affordable(prompt_tokens_about(self._messages, self._schemas))
+        return self._budget.affordable(prompt_tokens_about(self._messages, self._brief.schemas))
 
     async def _generate_with_retry(self, turn: int, send: Send[RolloutOutput], *, final: bool) -> ParsedTurn:
         """Generate a turn. If the engine is lost in the middle of it, generate it again; its earlier events are void
@@ -231,8 +234,8 @@ class _Rollout:
             ),
             photos=self._group.photos,
             files=self._files,
-            tools=() if final else self._schemas,
-            listed_tools=self._dialect.listed(self._schemas),
+            tools=() if final else self._brief.schemas,
+            listed_tools=self._dialect.listed(self._brief.schemas),
             pictures=self._dialect.pictures,
             readings=self._group.readings,
             within=self._group.options.within,
@@ -271,7 +274,7 @@ class _Rollout:
             whole = True
         finally:
             if not whole and text:  # cut off: the engine had no time to say what it was
-                cost = usage_about(self._messages, self._schemas, "".join(text), self._budget.price)
+                cost = usage_about(self._messages, self._brief.schemas, "".join(text), self._budget.price)
                 self._budget = self._budget.spend(cost)
         self._cut = truncated
         self._budget = self._budget.spend(usage + Usage(turns=1, model_calls=1))
@@ -298,8 +301,8 @@ class _Rollout:
             return await self._act_as_released(turn, parsed, send)
         if final:
             return StopReason.BUDGET
-        if parsed.calls and self._schemas:
-            await self._observe(turn, parsed.calls, send)
+        if parsed.calls and self._brief.schemas:
+            self._messages += self._dialect.observation(tuple(await self._call_all(turn, parsed.calls, send)))
             return None
         problem = self._problem(parsed)
         self._corrections += 1
@@ -367,10 +370,6 @@ class _Rollout:
             if (found := placed(stated, result)) is not None:
                 return found
         return stated
-
-    async def _observe(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutOutput]) -> None:
-        """Run the calls of a turn; their results enter the conversation in the order of the calls."""
-        self._messages += self._dialect.observation(tuple(await self._call_all(turn, calls, send)))
 
     async def _call_all(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutOutput]) -> list[ToolOutcome]:
         """Run calls side by side; those beyond what a turn may have are refused."""

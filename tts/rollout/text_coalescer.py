@@ -35,7 +35,9 @@ class TextCoalescer:
     """Sends the text of one turn."""
 
     def __init__(self, rollout_id: int, turn: int, send: Send[RolloutOutput]) -> None:
-        self._rollout_id, self._turn, self._send = rollout_id, turn, send
+        self._rollout_id = rollout_id
+        self._turn = turn
+        self._send = send
         self._last: PendingText | None = None
 
     async def say(self, words: str) -> None:

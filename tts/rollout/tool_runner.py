@@ -27,7 +27,9 @@ class ToolRunner:
     """
 
     def __init__(self, toolbox: Toolbox, group: GroupRequest, brief: Brief, rollout_id: int) -> None:
-        self._toolbox, self._group, self._rollout_id = toolbox, group, rollout_id
+        self._toolbox = toolbox
+        self._group = group
+        self._rollout_id = rollout_id
         self._dialect = brief.dialect
         self._offered = [schema.name for schema in brief.schemas]
         self._withheld = brief.withheld

@@ -64,7 +64,9 @@ class BudgetPlanner:
     """Pure. `engine` is the one that will work, `price` that of its model, where it has one."""
 
     def __init__(self, table: BudgetTable, engine: str = "", price: Price | None = None) -> None:
-        self.table, self._engine, self._price = table, engine, price
+        self.table = table
+        self._engine = engine
+        self._price = price
         self._transferred = table.engine == POLICY or engine not in ("", table.engine)
 
     def with_table(self, table: BudgetTable) -> BudgetPlanner:

@@ -64,8 +64,11 @@ class DepthRouter:
         price: Price | None = None,
         planner: BudgetPlanner | None = None,
     ) -> None:
-        self._limits, self._abilities, self._budget_of = limits, abilities or Abilities(), budget_of
-        self._price, self._planner = price, planner
+        self._limits = limits
+        self._abilities = abilities or Abilities()
+        self._budget_of = budget_of
+        self._price = price
+        self._planner = planner
 
     def within_budget(self, options: LocateOptions) -> LocateOptions:
         """The options with what follows from their budget, where they have one. Again, they stay as they are.

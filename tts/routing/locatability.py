@@ -26,7 +26,8 @@ class CuesLocator:
     """Scores by what can be read and how the photo looks. The readings travel on: perception runs once a photo."""
 
     def __init__(self, perception: Perception, predictor: DepthPredictor | None = None) -> None:
-        self._perception, self._predictor = perception, predictor
+        self._perception = perception
+        self._predictor = predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Read every photo and rate the cues; the predictor, where there is one, refines the rating."""

@@ -32,7 +32,9 @@ class ProbeLocator:
     too dear leaves that one alone."""
 
     def __init__(self, model: ModelClient, beside: Locator, predictor: DepthPredictor | None = None) -> None:
-        self._model, self._beside, self._predictor = model, beside, predictor
+        self._model = model
+        self._beside = beside
+        self._predictor = predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Ask for at most a tenth of the time left. What the question cost is told even if it failed."""

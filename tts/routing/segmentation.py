@@ -72,7 +72,8 @@ class Segmenter:
                 "deployments.locatability.num_gpus asks for a GPU, and torch sees none here: "
                 "install a torch with CUDA, or set num_gpus to 0"
             )
-        self._torch, self._device = torch, device
+        self._torch = torch
+        self._device = device
         self._model = MaskFormerForInstanceSegmentation.from_pretrained(model).eval().to(device)
 
     def segment(self, photos: Sequence[Photo]) -> list[npt.NDArray[np.integer[Any]]]:
@@ -93,7 +94,9 @@ class VisualLocator:
     def __init__(
         self, segmenter: Segmenter, beside: Locator | None = None, predictor: DepthPredictor | None = None
     ) -> None:
-        self._segmenter, self._beside, self._predictor = segmenter, beside, predictor
+        self._segmenter = segmenter
+        self._beside = beside
+        self._predictor = predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Takes L_visual from the photo that has most of it. The segmentation runs in a thread."""

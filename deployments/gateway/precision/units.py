@@ -33,7 +33,8 @@ class Units:
     """Looks units up in the gazetteer."""
 
     def __init__(self, gazetteer: Gazetteer, countries: Countries) -> None:
-        self._gazetteer, self._countries = gazetteer, countries
+        self._gazetteer = gazetteer
+        self._countries = countries
 
     def at(self, point: LatLon, precision: Precision) -> Unit | None:
         """The unit of a point; a wider one where no town is near, None at sea far from any town."""

@@ -29,7 +29,8 @@ class AccessLog:
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app, self._metrics = app, metrics
+        self._app = app
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass an HTTP exchange on; log and count it when it has ended, also by an exception."""
@@ -66,7 +67,9 @@ class _Exchange:
     """One reply as it goes out."""
 
     def __init__(self, scope: Scope, send: Send, metrics: Metrics) -> None:
-        self._scope, self._send, self._metrics = scope, send, metrics
+        self._scope = scope
+        self._send = send
+        self._metrics = metrics
         self._streams = False
         self.started = time.perf_counter()
         self.status = 0

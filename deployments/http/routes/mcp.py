@@ -51,7 +51,8 @@ class McpRoutes:
     def __init__(
         self, service: Service, uploads: Uploads, pictures: AnswerPictures, toolbox: ToolboxSource | None
     ) -> None:
-        self._service, self._uploads = service, uploads
+        self._service = service
+        self._uploads = uploads
         self._work = McpTools(
             service.gateway,
             pictures,
@@ -119,7 +120,8 @@ class _Handled(Response):
 
     def __init__(self, manager: StreamableHTTPSessionManager, body: bytes) -> None:
         super().__init__()
-        self._manager, self._read = manager, body
+        self._manager = manager
+        self._read = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply_started = False

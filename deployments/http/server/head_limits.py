@@ -130,7 +130,8 @@ class LimitedHttp(HttpToolsProtocol):
         """Mark the connection as busy; refuse a request while 32 before it wait to be answered."""
         if len(self.pipeline) >= _PIPELINED:
             raise _Refused
-        self._in_head, self._progress = False, True
+        self._in_head = False
+        self._progress = True
         self._gate.becomes(self, State.BUSY)
         super().on_headers_complete()
 
@@ -206,7 +207,8 @@ class LimitedHttp(HttpToolsProtocol):
 
     def _refuse(self, status: int) -> None:
         """Answer, and close once the client had time to read it: unread data would reset the connection before."""
-        self._refused, self._unparsed = True, 0
+        self._refused = True
+        self._unparsed = 0
         self._stop_timer()
         if self.transport.is_closing():
             return
@@ -223,7 +225,8 @@ class LimitedHttp(HttpToolsProtocol):
 
     def _linger(self) -> None:
         """Nothing that comes is read any more; the client has a moment to read what was sent."""
-        self._refused, self._unparsed = True, 0
+        self._refused = True
+        self._unparsed = 0
         self._stop_timer()
         self._timer = self.loop.call_later(_LINGER_S, self.transport.abort)
 

@@ -29,7 +29,8 @@ class Service:
     """A service in this process; its processors count how often they were read."""
 
     def __init__(self, url):
-        self.url, self.read = url, 0
+        self.url = url
+        self.read = 0
 
     def cpu_s(self):
         self.read += 1

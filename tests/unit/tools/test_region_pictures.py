@@ -120,7 +120,9 @@ class Store:
     """A store over HTTP, with what is in it now; `refuses` names methods that fail, `holds` one that hangs."""
 
     def __init__(self, *, refuses=(), holds=""):
-        self.kept, self.refuses, self.holds = {}, list(refuses), holds
+        self.kept = {}
+        self.refuses = list(refuses)
+        self.holds = holds
         self.arrived = asyncio.Event()
 
     def __call__(self, seen):

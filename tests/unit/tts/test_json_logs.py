@@ -19,7 +19,8 @@ def loggers_as_before():
     before = [(logger, logger.handlers, logger.level, logger.propagate) for logger in map(logging.getLogger, OURS)]
     yield
     for logger, handlers, level, propagate in before:
-        logger.handlers, logger.propagate = handlers, propagate
+        logger.handlers = handlers
+        logger.propagate = propagate
         logger.setLevel(level)
 
 

@@ -43,7 +43,8 @@ class FakeRollouts:
     """Each rollout ends after its seconds, by its fate: answer, fail or hang."""
 
     def __init__(self, fates=(("answer", 1.0),), size=32):
-        self.fates, self.size = fates, size
+        self.fates = fates
+        self.size = size
         self.running = 0
         self.groups = []
 
@@ -77,7 +78,9 @@ class FakeRollouts:
 
 class FakeVerifier:
     def __init__(self, seconds=0.1, error=None, verdict=VERDICT):
-        self.seconds, self.error, self.verdict = seconds, error, verdict
+        self.seconds = seconds
+        self.error = error
+        self.verdict = verdict
         self.seen = None
 
     async def verify(self, request):

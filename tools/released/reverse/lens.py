@@ -50,7 +50,8 @@ class LensStandIn:
 
     def __init__(self, provider: ImageSearchProvider) -> None:
         self._provider = provider
-        self.name, self.needs_network = provider.name, provider.needs_network
+        self.name = provider.name
+        self.needs_network = provider.needs_network
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
         """At most 15 hits for the region of the first photo, by its hash."""

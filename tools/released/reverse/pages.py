@@ -71,7 +71,8 @@ class TavilyPages:
     of_photo: Final = False
 
     def __init__(self, client: ProviderClient, base_url: str = tavily.BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 results as Tavily writes them. A refusal (4xx) is BLOCKED, in the requests library's words."""
@@ -101,7 +102,8 @@ class PagesStandIn:
 
     def __init__(self, web: WebProvider) -> None:
         self._web = web
-        self.name, self.needs_network = web.name, web.needs_network
+        self.name = web.name
+        self.needs_network = web.needs_network
         self.of_photo = isinstance(web, PhotoWebProvider)
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:

@@ -50,7 +50,8 @@ class AmapService:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str = amap.BASE_URL, *, any_reply: bool = False) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
         self._judge = _anything if any_reply else _judge
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:

@@ -62,7 +62,9 @@ class AmapMaps:
     datum: Final = "GCJ-02"
 
     def __init__(self, client: ProviderClient, base_url: str, satellite: MapSource | None) -> None:
-        self._client, self._base, self._satellite = client, base_url, satellite
+        self._client = client
+        self._base = base_url
+        self._satellite = satellite
 
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
@@ -87,7 +89,8 @@ class GoogleMaps:
     datum: Final = "WGS-84"
 
     def __init__(self, client: ProviderClient, base_url: str | None = None) -> None:
-        self._client, self._base = client, base_url or google.MAPS_URL
+        self._client = client
+        self._base = base_url or google.MAPS_URL
 
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
@@ -132,7 +135,9 @@ class StandInMaps:
 
     def __init__(self, provider: MapsProvider, datum: Datum) -> None:
         self._provider = provider
-        self.name, self.needs_network, self.datum = provider.name, provider.needs_network, datum
+        self.name = provider.name
+        self.needs_network = provider.needs_network
+        self.datum = datum
 
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext

@@ -42,7 +42,8 @@ class OpenCageService:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str = opencage.BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
         """Asks for one result in English. The client adds the key."""
@@ -56,7 +57,8 @@ class AddressStandIn:
 
     def __init__(self, places: PlacesProvider) -> None:
         self._places = places
-        self.name, self.needs_network = places.name, places.needs_network
+        self.name = places.name
+        self.needs_network = places.needs_network
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
         """One result, or none; an address without any part is not asked for. Points are WGS-84."""

@@ -41,7 +41,8 @@ class TavilyPages:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str = tavily.BASE_URL) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """A query of None is sent as null."""
@@ -58,7 +59,8 @@ class PagesStandIn:
 
     def __init__(self, web: WebProvider) -> None:
         self._web = web
-        self.name, self.needs_network = web.name, web.needs_network
+        self.name = web.name
+        self.needs_network = web.needs_network
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """`body` is the snippet of a result. A query of None is searched for as an empty text."""

@@ -46,7 +46,8 @@ class SerperService:
     needs_network: Final = True
 
     def __init__(self, client: ProviderClient, base_url: str = serper.BASE_URL, *, any_reply: bool = False) -> None:
-        self._client, self._base = client, base_url
+        self._client = client
+        self._base = base_url
         self._judge = _anything if any_reply else serper.judge
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
@@ -59,7 +60,8 @@ class SerperStandIn:
     """Other providers' pages and places in Serper's form. Without a web provider a search fails."""
 
     def __init__(self, places: PlacesProvider, web: WebProvider | None) -> None:
-        self._places, self._web = places, web
+        self._places = places
+        self._web = web
         self.name = places.name if web is None else f"{places.name}+{web.name}"
         self.needs_network = places.needs_network or (web is not None and web.needs_network)
 

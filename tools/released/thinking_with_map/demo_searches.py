@@ -99,7 +99,8 @@ class _Refused(Exception):
 
     def __init__(self, exception: str, message: str) -> None:
         super().__init__(message)
-        self.exception, self.message = exception, message
+        self.exception = exception
+        self.message = message
 
 
 def _answer(reply: RawReply) -> JsonObject:

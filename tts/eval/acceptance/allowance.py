@@ -17,8 +17,12 @@ class Allowance:
     def __init__(
         self, seconds: float, max_cost_usd: float | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._clock, self._end, self._max_cost_usd = clock, clock() + seconds, max_cost_usd
-        self._spent_usd, self._in_vain, self._has_reply = 0.0, 0, False
+        self._clock = clock
+        self._end = clock() + seconds
+        self._max_cost_usd = max_cost_usd
+        self._spent_usd = 0.0
+        self._in_vain = 0
+        self._has_reply = False
 
     def count(self, record: Record) -> None:
         """Take one more located photo into account."""

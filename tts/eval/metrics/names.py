@@ -27,7 +27,8 @@ class PlaceNames:
     """Compares place names. Without a gazetteer only plain forms are compared."""
 
     def __init__(self, countries: Countries, gazetteer: Gazetteer | None = None) -> None:
-        self._countries, self._gazetteer = countries, gazetteer
+        self._countries = countries
+        self._gazetteer = gazetteer
 
     def country_code(self, name: str) -> str:
         """ISO code of a country named in any language, or ''. A bracketed or comma-separated addition is ignored."""

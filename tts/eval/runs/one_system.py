@@ -22,7 +22,8 @@ class OneSystem:
     def __init__(
         self, solve: Callable[[str, bytes, LocateOptions], Awaitable[Run]], first: Provenance | None = None
     ) -> None:
-        self._solve, self._first = solve, first
+        self._solve = solve
+        self._first = first
         self._differs = ""
 
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:

@@ -22,7 +22,8 @@ class LocalSolver:
     """`tts.pipeline.solve` over ports of this process."""
 
     def __init__(self, ports: Ports, *, deadline_s: float) -> None:
-        self._ports, self._deadline_s = ports, deadline_s
+        self._ports = ports
+        self._deadline_s = deadline_s
 
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
         """Raises PhotoError for bytes that are no photo. A deadline in the options wins over the solver's."""

@@ -96,7 +96,9 @@ class _Sized:
     """A face and the size at which a line fills its width."""
 
     def __init__(self, face: Face, size: int, weight: int) -> None:
-        self._face, self.size, self._weight = face, size, weight
+        self._face = face
+        self.size = size
+        self._weight = weight
 
     def at(self, size: int) -> ImageFont.FreeTypeFont:
         return self._face.font(size, self._weight)

@@ -81,7 +81,8 @@ class SceneMaker:
     def __init__(
         self, *, seed: int = 0, split: Split = "held_out", shelf: FontShelf | None = None, street: bool = True
     ) -> None:
-        self.seed, self.split = seed, split
+        self.seed = seed
+        self.split = split
         self.street = street
         self.shelf = shelf or FontShelf()
         self._locales: dict[str, list[SceneLocale]] = {}

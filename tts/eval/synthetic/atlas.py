@@ -33,7 +33,8 @@ class Atlas:
     """Draws are made with the caller's generator, so that scenario k of a seed is the same in every count."""
 
     def __init__(self, gazetteer: Gazetteer, countries: Countries) -> None:
-        self.gazetteer, self.countries = gazetteer, countries
+        self.gazetteer = gazetteer
+        self.countries = countries
 
     @cached_property
     def towns(self) -> dict[str, list[Place]]:

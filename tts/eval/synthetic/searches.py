@@ -28,7 +28,8 @@ class ScenarioTools:
     """The `Toolbox` port over one scenario. `calls` counts what was asked."""
 
     def __init__(self, scenario: Scenario, gazetteer: Gazetteer) -> None:
-        self._gazetteer, self.calls = gazetteer, 0
+        self._gazetteer = gazetteer
+        self.calls = 0
         turns = [turn for trajectory in scenario.trajectories for turn in trajectory.turns]
         outcomes = [(call, result) for turn in turns for call, result in zip(turn.calls, turn.results, strict=True)]
         self._same = {_key(call.name, call.arguments): result.facts for call, result in outcomes}

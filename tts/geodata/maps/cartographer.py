@@ -44,7 +44,8 @@ class Cartographer:
 
     def __init__(self, folder: Path, gazetteer: Gazetteer) -> None:
         try:
-            self.rasters, self.shapes = Rasters(folder), Shapes(folder)
+            self.rasters = Rasters(folder)
+            self.shapes = Shapes(folder)
             self.countries: list[tuple[str, float, float, float, float]] = [
                 (name, lon, lat, area, width)
                 for name, lon, lat, area, width in json.loads((folder / "countries.json").read_text())

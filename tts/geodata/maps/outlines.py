@@ -39,7 +39,9 @@ class Outlines:
     """Thread-safe. The first outline takes some seconds, because every island and country of the map gets its code."""
 
     def __init__(self, shapes: Shapes, gazetteer: Gazetteer, countries: Countries) -> None:
-        self._shapes, self._gazetteer, self._countries = shapes, gazetteer, countries
+        self._shapes = shapes
+        self._gazetteer = gazetteer
+        self._countries = countries
 
     def of(self, codes: Sequence[str], region: str = "") -> Outline | None:
         """The outline of countries (ISO 3166-1 alpha-2 codes) together, or of the `region` of that name in them.

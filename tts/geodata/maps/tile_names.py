@@ -53,7 +53,8 @@ class TileNames:
     """Thread-safe. `countries` come in order of their size."""
 
     def __init__(self, gazetteer: Gazetteer, countries: Sequence[CountryName], palette: Palette) -> None:
-        self._gazetteer, self._palette = gazetteer, palette
+        self._gazetteer = gazetteer
+        self._palette = palette
         self._countries = tuple(countries)
         self._placed: dict[int, list[TileName]] = {}
 

@@ -46,7 +46,8 @@ class CluesModel:
     """The `ModelClient` that reads signs. Deterministic for a reading, a conversation and a seed."""
 
     def __init__(self, config: CluesEngine, reader: ClueReader) -> None:
-        self._config, self._reader = config, reader
+        self._config = config
+        self._reader = reader
 
     @property
     def name(self) -> str:

@@ -386,10 +386,9 @@ class OpenAIModel:
 
 def _parsed(response: httpx.Response) -> Any:
     """The JSON of a response; None when it is none."""
-    try:
+    with suppress(orjson.JSONDecodeError):
         return orjson.loads(response.content)
-    except orjson.JSONDecodeError:
-        return None
+    return None
 
 
 class _AskAgain(GeoTTSError):
@@ -397,4 +396,5 @@ class _AskAgain(GeoTTSError):
 
     def __init__(self, failure: GeoTTSError, max_tokens: int | None = None) -> None:
         super().__init__(failure.detail)
-        self.failure, self.max_tokens = failure, max_tokens
+        self.failure = failure
+        self.max_tokens = max_tokens

@@ -30,7 +30,8 @@ class Connection:
     """To `base_url` of an engine, with its key; a client of its own for each loop, as connections belong to one."""
 
     def __init__(self, config: OpenAIEngine, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self._config, self._transport = config, transport
+        self._config = config
+        self._transport = transport
         self._http: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._scrubber = Scrubber()

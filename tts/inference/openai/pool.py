@@ -50,7 +50,8 @@ class _Member:
         self.failures += 1
 
     def serves(self) -> None:
-        self.failures, self.out_until = 0, 0.0
+        self.failures = 0
+        self.out_until = 0.0
 
 
 class EndpointPool:
@@ -63,7 +64,8 @@ class EndpointPool:
         states: EndpointStates = STATES,
     ) -> None:
         self._states = states
-        self._retries, self._backoff = config.retries, Backoff(config.backoff_s)
+        self._retries = config.retries
+        self._backoff = Backoff(config.backoff_s)
         self._members = [
             _Member(url, OpenAIModel(_alone(config, url), transport), config.max_running) for url in config.addresses
         ]

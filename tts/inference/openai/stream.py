@@ -64,7 +64,9 @@ class Completion:
     """Folds the chunks of one completion, in linear time. `ended` once the server said so."""
 
     def __init__(self, *, turn: int, used_ids: frozenset[str], max_tokens: int) -> None:
-        self._turn, self._used_ids, self._max_tokens = turn, used_ids, max_tokens
+        self._turn = turn
+        self._used_ids = used_ids
+        self._max_tokens = max_tokens
         self._written = 0  # characters of texts, names and arguments
         self._calls: dict[int, _OpenCall] = {}
         self._fields = ProviderFieldCollector()

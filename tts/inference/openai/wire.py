@@ -146,7 +146,10 @@ class _Writer:
     def __init__(
         self, request: ModelRequest, pictures: PictureCache, traits: EndpointTraits, held: Container[str]
     ) -> None:
-        self._request, self._pictures, self._traits, self._held = request, pictures, traits, held
+        self._request = request
+        self._pictures = pictures
+        self._traits = traits
+        self._held = held
         self.images = 0
         self.sent: set[str] = set()
         self.named: set[str] = set()

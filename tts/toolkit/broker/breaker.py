@@ -24,7 +24,9 @@ class Breaker:
     def __init__(
         self, config: BreakerConfig, now: Callable[[], float], draw: Callable[[], float] = random.random
     ) -> None:
-        self._config, self._now, self._draw = config, now, draw
+        self._config = config
+        self._now = now
+        self._draw = draw
         self._failures = 0
         self._cool_s = config.cool_s
         self._until = 0.0

@@ -75,7 +75,9 @@ class Broker:
     ) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._schemas = tuple(map(schema_of, self._tools.values()))
-        self._store, self._now, self._providers = store, now, providers
+        self._store = store
+        self._now = now
+        self._providers = providers
         self._near = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
         self._ttl_s = dict(ttl_s or {})
         self._photo_kept_s = photo_kept_s

@@ -73,7 +73,8 @@ class MemoryStore:
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         self._leases: dict[str, tuple[str, float]] = {}
         self._buckets: dict[str, float] = {}
-        self._max_bytes, self._now = max_bytes, now
+        self._max_bytes = max_bytes
+        self._now = now
         self._bytes = 0
 
     def peek(self, key: str) -> Entry | None:

@@ -14,7 +14,8 @@ class FairLimiter:
     """At most `max_running` at once. Waiting queries get a slot in turn; within one, first come first served."""
 
     def __init__(self, max_running: int, max_queued: int) -> None:
-        self._max_running, self._max_queued = max_running, max_queued
+        self._max_running = max_running
+        self._max_queued = max_queued
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self.running = 0
         self.queued = 0

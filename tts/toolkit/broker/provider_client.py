@@ -118,13 +118,16 @@ class ProviderClient:
         draw: Callable[[], float] = random.random,
     ) -> None:
         self.name = name
-        self._client, self._store, self._limits = client, store, limits
+        self._client = client
+        self._store = store
+        self._limits = limits
         self._keys = KeyPool(keys, now) if key_place is not None else None
         self._key_place = key_place
         self._judge = judge or judge_status
         self._slots = FairLimiter(limits.max_running, limits.max_queued)
         self._breaker = Breaker(limits.breaker, now, draw)
-        self._now, self._draw = now, draw
+        self._now = now
+        self._draw = draw
         self._paused_until = 0.0
         self._requests = self._retried = 0
         for key in keys:

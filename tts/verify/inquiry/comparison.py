@@ -40,7 +40,9 @@ class Comparison(Generic[PlaceT]):
     def __init__(self, places: Sequence[PlaceT], stated: Statements, offered: Sequence[str], budget: int) -> None:
         self.candidates: list[PlaceT] = list(places)
         self.rounds: list[Round] = []
-        self._stated, self._offered, self._calls_left = stated, offered, budget
+        self._stated = stated
+        self._offered = offered
+        self._calls_left = budget
         self._tried: set[Question] = set()
         self._pending: PendingCalls | None = None
 

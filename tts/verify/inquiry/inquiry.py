@@ -32,7 +32,8 @@ class Inquiry(Comparison[Candidate]):
     """One request's questions. `offered` are the tools that may be called, `budget` is how many calls there may be."""
 
     def __init__(self, scene: Scene, clusters: Sequence[Cluster], offered: Sequence[str], budget: int) -> None:
-        self._scene, self._rollouts = scene, scene.trajectories
+        self._scene = scene
+        self._rollouts = scene.trajectories
         stated = Statements.of(scene.trajectories, scene.readings)
         self._finals = answers(clusters, stated, scene.world)
         beside = passed_by(scene, stated, self._finals)

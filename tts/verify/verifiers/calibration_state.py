@@ -14,7 +14,9 @@ class CalibrationStateVerifier:
     """A `Verifier` in front of another. A request in another dialect than `dialect` is not what was fitted."""
 
     def __init__(self, verifier: Verifier, state: CalibrationState, dialect: str) -> None:
-        self._verifier, self._state, self._dialect = verifier, state, dialect
+        self._verifier = verifier
+        self._state = state
+        self._dialect = dialect
         self._elsewhere = state.model_copy(update={"state": "transferred"})
 
     async def aclose(self) -> None:

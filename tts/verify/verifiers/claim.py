@@ -46,9 +46,12 @@ class ClaimVerifier:
         questioner: Questioner | None = None,
         reliability: Reliability | None = None,
     ) -> None:
-        self._verifier, self._world, self._questioner = verifier, world, questioner
+        self._verifier = verifier
+        self._world = world
+        self._questioner = questioner
         self._reliability = reliability
-        self._calibration, self._claims = calibration, claims
+        self._calibration = calibration
+        self._claims = claims
 
     async def aclose(self) -> None:
         """Close the connections of the other."""

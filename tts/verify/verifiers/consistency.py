@@ -70,7 +70,8 @@ class ConsistencyAgent:
     """Rates one trajectory with any `ModelClient`."""
 
     def __init__(self, model: ModelClient, world: World, config: ConsistencyConfig) -> None:
-        self._model, self._world = model, world
+        self._model = model
+        self._world = world
         self._damping = LengthDamping(steepness=config.steepness, mu=config.mu_words)
 
     async def aclose(self) -> None:
@@ -135,7 +136,9 @@ class ConsistencyVerifier:
     """
 
     def __init__(self, inner: Verifier, agent: ConsistencyAgent, config: ConsistencyConfig) -> None:
-        self._inner, self._agent, self._config = inner, agent, config
+        self._inner = inner
+        self._agent = agent
+        self._config = config
 
     async def aclose(self) -> None:
         """Close the connections of both."""

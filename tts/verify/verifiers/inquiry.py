@@ -44,7 +44,9 @@ class Questioner:
     """Asks about a judgement. `tools` may be something that is asked for them when they are needed."""
 
     def __init__(self, tools: Tools | None, world: World, config: VerifierConfig) -> None:
-        self._tools, self._world, self._config = tools, world, config
+        self._tools = tools
+        self._world = world
+        self._config = config
 
     def budget(self, request: VerifyRequest) -> int:
         """How many calls the verifier may make about the answer of a request."""
@@ -114,7 +116,8 @@ class InquiryVerifier:
     """The `Verifier` port: the consensus, after the verifier's own questions."""
 
     def __init__(self, consensus: ConsensusVerifier, questioner: Questioner) -> None:
-        self._consensus, self._questioner = consensus, questioner
+        self._consensus = consensus
+        self._questioner = questioner
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Yields each call and its result, then the explanation and the verdict. Closing it ends a call under way."""
@@ -148,7 +151,10 @@ class _Asker:
         ids: str = "verifier",
     ) -> None:
         """`own` are the turns of the same inquiry that were made before; `ids` is how the ids of its calls begin."""
-        self._toolbox, self._request, self._send, self._ids = toolbox, request, send, ids
+        self._toolbox = toolbox
+        self._request = request
+        self._send = send
+        self._ids = ids
         self._known = recorded(request.inquiry)
         self._calls_left = budget - sum(len(turn.calls) for turn in own)
         self._turn = len(request.inquiry)

@@ -74,8 +74,11 @@ class ModelVerifier:
         texts: TrajectoryTexts | None = None,
         questioner: Questioner | None = None,
     ) -> None:
-        self._model, self._consensus, self._config = model, consensus, config
-        self._texts, self._questioner = texts or TrajectoryTexts(), questioner
+        self._model = model
+        self._consensus = consensus
+        self._config = config
+        self._texts = texts or TrajectoryTexts()
+        self._questioner = questioner
 
     async def aclose(self) -> None:
         """Close the connections of the model."""
@@ -101,8 +104,12 @@ class _Case:
         texts: TrajectoryTexts,
         questioner: Questioner | None,
     ) -> None:
-        self._texts, self._questioner = texts, questioner
-        self._model, self._consensus, self._config, self._request = model, consensus, config, request
+        self._texts = texts
+        self._questioner = questioner
+        self._model = model
+        self._consensus = consensus
+        self._config = config
+        self._request = request
         self._meter = Meter(request.context.money_left_usd)
         remaining_s = request.context.remaining_s
         self._deadline = Deadline(remaining_s - min(_RESERVE_MAX_S, _RESERVE_SHARE * remaining_s))

@@ -29,7 +29,9 @@ class WalkVerifier:
     place pass through."""
 
     def __init__(self, verifier: Verifier, world: World, calibration: Calibration) -> None:
-        self._verifier, self._world, self._calibration = verifier, world, calibration
+        self._verifier = verifier
+        self._world = world
+        self._calibration = calibration
 
     async def aclose(self) -> None:
         """Close the connections of the other."""

@@ -34,7 +34,9 @@ class Pair:
     """A planner that zooms three times, then answers; an observer that writes as much as it may. Both count."""
 
     def __init__(self):
-        self.cost_usd, self.looks, self.turns = 0.0, 0, 0
+        self.cost_usd = 0.0
+        self.looks = 0
+        self.turns = 0
 
     def think(self, body, number):
         self.turns += 1

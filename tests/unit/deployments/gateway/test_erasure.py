@@ -34,7 +34,9 @@ class Kept:
     """An installation whose tools keep things on disk in every way they can."""
 
     def __init__(self, http: httpx.AsyncClient, tools: LocalTools, folder) -> None:
-        self.http, self.tools, self.folder = http, tools, folder
+        self.http = http
+        self.tools = tools
+        self.folder = folder
 
     async def located(self, photo: bytes) -> str:
         """A request about the photo, during which tools looked for it and for words."""

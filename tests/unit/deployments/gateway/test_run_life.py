@@ -150,7 +150,8 @@ class Shaky(MemoryRunStore):
 
     def __init__(self, failing, failures=1):
         super().__init__(3600)
-        self.failing, self.failures = failing, failures
+        self.failing = failing
+        self.failures = failures
 
     def _answers(self, method):
         if method == self.failing and self.failures:

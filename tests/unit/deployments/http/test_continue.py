@@ -83,7 +83,8 @@ class Counting:
     """A toolbox that counts what it is asked."""
 
     def __init__(self, inner):
-        self._inner, self.calls = inner, []
+        self._inner = inner
+        self.calls = []
 
     def schemas(self):
         return self._inner.schemas()

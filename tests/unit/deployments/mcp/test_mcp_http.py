@@ -339,7 +339,8 @@ class _InTurn(httpx2.AsyncHTTPTransport):
 
     def __init__(self, urls):
         super().__init__()
-        self._urls, self.asked = urls, []
+        self._urls = urls
+        self.asked = []
 
     async def handle_async_request(self, request):
         url = self._urls[len(self.asked) % len(self._urls)]

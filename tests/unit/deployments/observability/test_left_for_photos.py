@@ -34,7 +34,9 @@ class Recorded:
     """An installation with an audit log and an outgoing file, beside a server that has photos."""
 
     def __init__(self, http, server, folder):
-        self.http, self.server, self._folder = http, server, folder
+        self.http = http
+        self.server = server
+        self._folder = folder
 
     async def locate(self, path, *, headers=None, **fields):
         body = {"image": {"url": self.server.url + path}, "include": "full", "n_parallel": 1, "seed": 1, **fields}

@@ -14,7 +14,8 @@ class Call:
     """What a handle returns; `ends` with this error, or never."""
 
     def __init__(self, ends=None):
-        self.ends, self.cancelled = ends, False
+        self.ends = ends
+        self.cancelled = False
 
     def remote(self):
         return self

@@ -41,7 +41,9 @@ class Slow:
     """Rates a photo after some seconds."""
 
     def __init__(self, seconds=5.0, content=1.0, error=None):
-        self.seconds, self.content, self.error = seconds, content, error
+        self.seconds = seconds
+        self.content = content
+        self.error = error
 
     async def rate(self, photos, context):
         await asyncio.sleep(self.seconds)

@@ -67,7 +67,8 @@ class Checks:
     def __init__(self, world):
         self.consensus = ConsensusVerifier(world, shipped("clues"))
         verifier = ClaimVerifier(self.consensus, world, shipped("clues"), shipped_claim_calibration("clues"))
-        self.decide, self.check = self.consensus.decide, verifier.check
+        self.decide = self.consensus.decide
+        self.check = verifier.check
 
 
 @pytest.mark.parametrize("family", ["half_right", "namesakes", "injected_page", "echo_chamber"])

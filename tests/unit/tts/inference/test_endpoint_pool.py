@@ -45,7 +45,8 @@ class PrefixCache:
             self.known[digest] = None
         while len(self.known) > self.most * 40:
             self.known.pop(next(iter(self.known)))
-        self.cached, self.read = self.cached + hits, self.read + len(pieces)
+        self.cached = self.cached + hits
+        self.read = self.read + len(pieces)
         return [0.01, *saying("I see")[:-2], usage(prompt=len(pieces), cached=hits), b"data: [DONE]\n\n"]
 
 

@@ -77,7 +77,9 @@ class Refusing:
     """The server of a row: what it refused, and what it served."""
 
     def __init__(self, row):
-        self.row, self.refused, self.served = row, 0, 0
+        self.row = row
+        self.refused = 0
+        self.served = 0
 
     def play(self, body, number):
         if self.row.refused(body):

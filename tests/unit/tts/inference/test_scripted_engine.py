@@ -14,7 +14,8 @@ class Clock:
     """A clock that sleeping moves on, and every turn of a busy loop by `busy_s` more."""
 
     def __init__(self, busy_s=0.0):
-        self.now, self.busy_s = 100.0, busy_s
+        self.now = 100.0
+        self.busy_s = busy_s
 
     def time(self):
         return self.now

@@ -61,10 +61,15 @@ class Seam:
     block_size = 16
 
     def __init__(self, *texts, finish="stop", preemptions=()):
-        self.texts, self.finish = texts or ("hello ", "world"), finish
+        self.texts = texts or ("hello ", "world")
+        self.finish = finish
         self.preemptions = preemptions or [0] * len(self.texts)
-        self.tokenizer, self.stats, self.unfinished = Letters(), EngineStats(), 0
-        self.given, self.gpus, self.closed = [], 0, 0
+        self.tokenizer = Letters()
+        self.stats = EngineStats()
+        self.unfinished = 0
+        self.given = []
+        self.gpus = 0
+        self.closed = 0
 
     async def generate(self, generation):
         self.given.append(generation)

@@ -78,7 +78,9 @@ class Replicas:
     """
 
     def __init__(self, observer, lost=0):
-        self.observer, self.lost, self.groups = observer, lost, 0
+        self.observer = observer
+        self.lost = lost
+        self.groups = 0
 
     def group_size(self, group):
         return 1
@@ -201,7 +203,9 @@ class OnGpu(Recording):
 
     def __init__(self, running, kv_use, lives=True):
         super().__init__("words")
-        self.running, self.kv_use, self.lives = running, kv_use, lives
+        self.running = running
+        self.kv_use = kv_use
+        self.lives = lives
 
     async def check_health(self):
         if not self.lives:

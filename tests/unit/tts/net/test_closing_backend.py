@@ -17,7 +17,9 @@ class SilentServer:
     """Reads what connections say first, never answers, and counts those that are open."""
 
     def __init__(self):
-        self.port, self.open, self.greeted = 0, 0, asyncio.Event()
+        self.port = 0
+        self.open = 0
+        self.greeted = asyncio.Event()
 
     async def handle(self, reader, writer):
         self.open += 1

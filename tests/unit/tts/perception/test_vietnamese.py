@@ -15,7 +15,9 @@ class _Tesseract:
     """Answers by the number of the line."""
 
     def __init__(self, answers, reads_vietnamese=True):
-        self.answers, self.reads_vietnamese, self.asked = answers, reads_vietnamese, []
+        self.answers = answers
+        self.reads_vietnamese = reads_vietnamese
+        self.asked = []
 
     def read(self, crop, language):
         self.asked.append(int(crop[0, 0, 0]))

@@ -29,7 +29,9 @@ class Scattered:
     name = "scattered"
 
     def __init__(self, *points, hangs=False, fails=False):
-        self.points, self.hangs, self.fails = list(points), hangs, fails
+        self.points = list(points)
+        self.hangs = hangs
+        self.fails = fails
         self.requests = []
 
     async def generate(self, request):
@@ -92,8 +94,12 @@ class Forking(Scattered):
 
     def __init__(self, *points, call_first=False, says="", cut=(), **more):
         super().__init__(*points, **more)
-        self.call_first, self.says, self.cut = call_first, says, cut
-        self.drawn, self.running, self.aborted = [], 0, 0
+        self.call_first = call_first
+        self.says = says
+        self.cut = cut
+        self.drawn = []
+        self.running = 0
+        self.aborted = 0
 
     async def generate(self, request):
         self.requests.append(request)

@@ -44,7 +44,9 @@ class Replicas:
     """Each call plays the next script: lists are batches, exceptions are raised."""
 
     def __init__(self, *scripts, pause_s=0.5):
-        self.scripts, self.pause_s, self.asked = list(scripts), pause_s, []
+        self.scripts = list(scripts)
+        self.pause_s = pause_s
+        self.asked = []
 
     async def __call__(self, request):
         self.asked.append(request)

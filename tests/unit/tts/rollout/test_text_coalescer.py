@@ -16,7 +16,8 @@ class Way:
     """Between a rollout and its reader."""
 
     def __init__(self):
-        self.waiting, self.taken = [], []
+        self.waiting = []
+        self.taken = []
 
     async def send(self, item):
         self.waiting.append(item)

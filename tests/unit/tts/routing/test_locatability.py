@@ -105,7 +105,10 @@ class Talker:
     name = "talker"
 
     def __init__(self, reply="", error=None, seconds=0.0):
-        self.reply, self.error, self.seconds, self.closed = reply, error, seconds, False
+        self.reply = reply
+        self.error = error
+        self.seconds = seconds
+        self.closed = False
 
     async def generate(self, request):
         try:

@@ -30,7 +30,10 @@ class Provider:
     """Counts what it is asked, takes `takes_s`, fails as told."""
 
     def __init__(self, takes_s=0.0):
-        self.asked, self.takes_s, self.error, self.running = [], takes_s, None, 0
+        self.asked = []
+        self.takes_s = takes_s
+        self.error = None
+        self.running = 0
 
     async def __call__(self, arguments, context):
         self.asked.append(arguments.query)

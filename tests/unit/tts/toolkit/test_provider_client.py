@@ -22,7 +22,9 @@ class Server:
     """Stands in for the safe client: answers from a script, the last answer for ever."""
 
     def __init__(self, *script, takes_s=0.0):
-        self.scrubber, self.script, self.takes_s = Scrubber(), list(script) or [OK], takes_s
+        self.scrubber = Scrubber()
+        self.script = list(script) or [OK]
+        self.takes_s = takes_s
         self.sent = []
 
     async def fetch(self, url, *, credential=None, **_):

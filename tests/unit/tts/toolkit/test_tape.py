@@ -74,7 +74,8 @@ async def test_a_run_of_twenty_requests_replays_bit_for_bit_without_network_or_k
 
 class Counting:
     def __init__(self, inner):
-        self.inner, self.calls = inner, 0
+        self.inner = inner
+        self.calls = 0
 
     def schemas(self):
         return self.inner.schemas()

@@ -47,7 +47,8 @@ class Judge:
     name = "judge"
 
     def __init__(self, *replies, seconds=0.0):
-        self.replies, self.seconds = list(replies), seconds
+        self.replies = list(replies)
+        self.seconds = seconds
         self.requests = []
 
     async def generate(self, request):

@@ -45,7 +45,9 @@ class Canary:
     """One check of `tokens` tokens, one or two questions. `outcome` is there when `question` is None."""
 
     def __init__(self, model: str, traits: EndpointTraits, tokens: int) -> None:
-        self._model, self._traits, self._words = model, traits, tokens
+        self._model = model
+        self._traits = traits
+        self._words = tokens
         self._code = str(secrets.randbelow(900_000) + 100_000)  # no two checks share a prefix that may be cached
         self._control = False
         self.outcome: CanaryOutcome | None = None

@@ -70,9 +70,11 @@ class Detection:
 
     def __init__(self, traits: EndpointTraits, *, host: str, model: str, full: bool) -> None:
         """`full`: also ask what the server is; otherwise only which model it has, where none is named."""
-        self.traits, self.model = traits, model
+        self.traits = traits
+        self.model = model
         self.lost: tuple[str, ...] = ()
-        self._host, self._full = host, full
+        self._host = host
+        self._full = full
         self._pending = [Question("models")] if full or not model else []
         self._looking: Generator[Question, Any, TemplateTraits | None] | None = None
         self._looked = False

@@ -50,7 +50,9 @@ class EndpointMemory:
     def __init__(
         self, base_url: str, days: float, path: Path | None = None, clock: Callable[[], float] = time.time
     ) -> None:
-        self._url, self._hold_s, self._clock = bare_url(base_url), days * _DAY_S, clock
+        self._url = bare_url(base_url)
+        self._hold_s = days * _DAY_S
+        self._clock = clock
         self._path = (path or _default_file()) if days > 0 else None
 
     def recall(self, model: str, server: str | None = None) -> EndpointTraits | None:

@@ -67,7 +67,8 @@ class TruncationCheck:
 
     def learn(self, outcome: CanaryOutcome, traits: EndpointTraits) -> EndpointTraits:
         """What is known after a check. Raises ModelError when the beginning was lost."""
-        self._outcome, self._checked_at = outcome, self._clock()
+        self._outcome = outcome
+        self._checked_at = self._clock()
         if outcome.state == "cut":
             raise _lost(outcome, traits)
         return traits.model_copy(update={"context_proven": outcome.words}) if outcome.state == "whole" else traits
