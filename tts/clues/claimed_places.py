@@ -14,7 +14,7 @@ from tts.clues.hint_names import stated_in
 from tts.clues.reader import ClueReader
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Area, Circle, Countries
-from tts.geodata.areas import WAYS, area_in_words
+from tts.geodata.areas import WAYS, countries_in_words
 from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
 
@@ -48,7 +48,7 @@ def claimed_place(statement: Statement, reader: ClueReader) -> ClaimedPlace:
 def _of_words(statement: str, reader: ClueReader) -> ClaimedPlace:
     """Countries by their names."""
     try:
-        return _of_area(area_in_words(statement, reader.countries), statement, reader)
+        return _of_area(countries_in_words(statement, reader.countries), statement, reader)
     except ValueError:
         raise ValueError(
             f"it names no place that GeoTTS knows; write the name of a town or country, or {WAYS}"

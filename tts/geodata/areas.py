@@ -17,11 +17,16 @@ def area_in_words(text: str, known: countries.Countries) -> Area:
     Raises ValueError, which says what is wrong.
     """
     try:
-        return measured_area(text) or Countries(codes=tuple(_code(name.strip(), known) for name in text.split(",")))
+        return measured_area(text) or countries_in_words(text, known)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ValueError(f"{text!r} is not an area: {where + ': ' if where else ''}{first['msg']}") from error
+
+
+def countries_in_words(text: str, known: countries.Countries) -> Countries:
+    """Countries by name or ISO code, separated by commas. Raises ValueError if a name is that of no country."""
+    return Countries(codes=tuple(_code(name.strip(), known) for name in text.split(",")))
 
 
 def _code(name: str, known: countries.Countries) -> str:
