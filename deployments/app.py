@@ -20,7 +20,7 @@ from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.handle import DeploymentHandle
 
 from deployments.gateway.gateway import Gateway
-from deployments.gateway.photos.process import PhotoProcess
+from deployments.gateway.photos.decoding_process import PhotoProcess
 from deployments.http.app import create_app
 from deployments.http.server import head_limits as http_limits
 from deployments.observability.audit import AuditLog

@@ -15,8 +15,8 @@ from deployments.cli.console import config_option
 from deployments.wiring.replaying import replayed
 from tts.api.client import refusal
 from tts.bundle.archive import pack
-from tts.bundle.check import checked_entries
-from tts.bundle.contents import root_hash
+from tts.bundle.build_bundle import root_hash
+from tts.bundle.check_bundle import checked_entries
 from tts.bundle.signature import public_key, signed, signer_of
 from tts.config import AppArgs
 from tts.errors import DataError, ServerUnreachable

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 
 from deployments.gateway.auth import Caller, TooManyRequests
-from deployments.gateway.photos.process import PhotoProcess
+from deployments.gateway.photos.decoding_process import PhotoProcess
 from tts.aio import Limiter, Milestone, Turnstile
 from tts.config import GatewayConfig
 from tts.domain.photo import Photo

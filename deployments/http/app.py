@@ -16,6 +16,7 @@ from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.gateway.uploads import Uploads
 from deployments.http.answer_maps import AnswerMaps
+from deployments.http.health import Check
 from deployments.http.map_tiles import MapTiles
 from deployments.http.middleware.access_log import AccessLog
 from deployments.http.middleware.cors import Cors
@@ -38,7 +39,7 @@ from deployments.http.routes.responses import add_responses
 from deployments.http.routes.runs import add_runs
 from deployments.http.routes.tiles import add_tiles
 from deployments.http.routes.web import add_web
-from deployments.http.service import Check, Service, Spread
+from deployments.http.service import Service, Spread
 from deployments.mcp.tool_work import ToolboxSource
 from deployments.observability.metrics import Metrics
 from tts.config import AppArgs

@@ -9,8 +9,8 @@ import orjson
 
 from deployments.wiring.parts import make_identity, make_world
 from tts.assembly import answer_from
-from tts.bundle.check import replay_of
-from tts.bundle.contents import Replay, answer_of, events_in
+from tts.bundle.build_bundle import Replay, answer_of, events_in
+from tts.bundle.check_bundle import replay_of
 from tts.config import AppArgs, VerifierConfig
 from tts.domain.answer import Answer, Verdict
 from tts.domain.calibration import CalibrationState

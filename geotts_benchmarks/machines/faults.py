@@ -20,7 +20,7 @@ PROCESSES = {
     "locatability": "ServeReplica:geotts:Locatability",
     "verifier": "ServeReplica:geotts:Verifier",
     "rollout": "ServeReplica:geotts:Rollout",
-    "photo_process": "deployments.gateway.photos.worker",
+    "photo_process": "deployments.gateway.photos.decode_in_child",
     "controller": "ServeController",
     "proxy": "ProxyActor",
 }

@@ -11,7 +11,7 @@ from support.basics import leftover_tasks, sign_bytes
 from support.hostile import corpus
 
 from deployments.gateway.admission import Admission
-from deployments.gateway.photos.process import PhotoProcess, _Child
+from deployments.gateway.photos.decoding_process import PhotoProcess, _Child
 from tts.aio import Milestone
 from tts.config import GatewayConfig
 from tts.domain.photo import PhotoLimits
@@ -57,7 +57,7 @@ def children():
 
 def decodes(child):
     try:
-        return "deployments.gateway.photos.worker" in child.cmdline()
+        return "deployments.gateway.photos.decode_in_child" in child.cmdline()
     except psutil.ZombieProcess:
         return True
 
@@ -154,13 +154,13 @@ async def test_a_photo_sent_as_it_dies_with_nothing_to_do_is_read_by_the_next(pr
 
 
 async def test_a_photo_that_takes_too_long_is_refused(process, monkeypatch):
-    monkeypatch.setattr("deployments.gateway.photos.process._LONGEST_S", 0.0)
+    monkeypatch.setattr("deployments.gateway.photos.decoding_process._LONGEST_S", 0.0)
     with pytest.raises(PhotoError, match="decoding it failed"):
         await process.clean(SMALL[0])
 
 
 async def test_a_photo_sent_to_a_process_that_stands_still_is_read_by_the_next(process, monkeypatch):
-    monkeypatch.setattr("deployments.gateway.photos.process._LONGEST_S", 0.5)
+    monkeypatch.setattr("deployments.gateway.photos.decoding_process._LONGEST_S", 0.5)
     children()[0].send_signal(signal.SIGSTOP)
     assert told(await process.clean(SMALL[0])) == told(load_photo(SMALL[0]))
 

@@ -17,9 +17,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tts.clues.addresses import ADDRESS
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.mentions import Mention
+from tts.clues.postal_addresses import ADDRESS
 from tts.clues.priors import Floats, Priors, Towns
 from tts.domain.geo import EARTH_RADIUS_KM, LatLon
 from tts.geodata.countries import Countries

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tts.clues.addresses import ADDRESS
 from tts.clues.belief import Belief
+from tts.clues.postal_addresses import ADDRESS
 from tts.clues.reader import Leads
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level

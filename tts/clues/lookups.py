@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from rapidfuzz.distance import OSA
 
-from tts.clues.addresses import ADDRESS
 from tts.clues.mentions import Mention, MentionReader
+from tts.clues.postal_addresses import ADDRESS
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.geodata.gazetteer import Gazetteer, Match, Place
 from tts.geodata.names import normalise

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tts.clues.addresses import STREETS_AFTER, STREETS_BEFORE
+from tts.clues.postal_addresses import STREETS_AFTER, STREETS_BEFORE
 from tts.clues.tables import tables
 from tts.geodata.names import normalise
 

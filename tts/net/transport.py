@@ -19,9 +19,9 @@ import httpcore
 import httpx
 
 from tts.errors import FetchError, FetchErrorKind
-from tts.net.addresses import refusal
 from tts.net.closing_backend import ClosingBackend
 from tts.net.fetch_limits import FetchLimits
+from tts.net.public_addresses import refusal
 from tts.net.secret import Credential
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]

@@ -16,7 +16,7 @@ from deployments.runstore import RunMeta
 from deployments.wiring.replaying import replay_settings
 from tts.aio import closing
 from tts.bundle.archive import pack
-from tts.bundle.contents import entries_of
+from tts.bundle.build_bundle import entries_of
 from tts.domain.events import parse_event
 from tts.domain.trajectory import fold
 from tts.errors import NotFound

@@ -33,7 +33,7 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
     @router.post("", response_model=Case, status_code=201, openapi_extra=_DRAFT, operation_id="create_case")
     async def create(request: Request) -> Response:
         """Create a case. Its photos are those of the requests that are added to it."""
-        caller = await service.worker(request)
+        caller = await service.caller_within_rate(request)
         case = await cases.create(await _body(request, service, CaseDraft), caller)
         return _json(case, 201, {"Location": f"/cases/{case.case_id}"})
 

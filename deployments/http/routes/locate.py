@@ -80,7 +80,7 @@ async def started_reply(
 ) -> Response:
     """Start the request that `read` parses from the body, and reply in the form that the caller accepts."""
     gateway = service.gateway
-    caller = await service.worker(request)
+    caller = await service.caller_within_rate(request)
     key = idempotency_key(request)
     webhook = gateway.webhooks.checked(request.headers.get(HEADER))
     media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))

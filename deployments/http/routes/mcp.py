@@ -83,7 +83,7 @@ class McpRoutes:
 
         async def caller_of(context: Any, costs: bool) -> Caller:
             request: Request = context.request
-            return await self._service.worker(request) if costs else self._service.caller(request)
+            return await self._service.caller_within_rate(request) if costs else self._service.caller(request)
 
         server = mcp_server(self._work, caller_of)
         return StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=_MAX_MESSAGE_BYTES)
@@ -106,7 +106,7 @@ class McpRoutes:
         async def upload(request: Request) -> Response:
             """Upload a photo (the body), and get a ticket that names it in tool calls. The ticket is valid for
             10 minutes, with the same key."""
-            caller = await self._service.worker(request)
+            caller = await self._service.caller_within_rate(request)
             config = self._service.args.gateway
             data = await read_body(request, config, limit=config.photo.max_bytes)
             ticket = await self._uploads.add(data, caller)

@@ -84,7 +84,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
         the steps that led to it. Options of `/locate` go into `geotts`; with `geotts.claim` the claim is checked. The
         text before the first answer has no effect: use `geotts.hint` for a hint. A message after an answer continues
         its request, as `/locate/{request_id}/continue` does."""
-        caller = await service.worker(request)
+        caller = await service.caller_within_rate(request)
         preferred(request.headers.getlist("accept"), (JSON, SSE))  # the body chooses, but one of them must be welcome
         key = idempotency_key(request)
         async with gateway.arriving(caller) as arrival:

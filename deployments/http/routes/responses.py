@@ -64,7 +64,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         the steps that led to it. Options of `/locate` go into `geotts`. With `background` the reply comes at once. With
         `previous_response_id`, the text of `input` is a new fact about the earlier photos, as in
         `/locate/{request_id}/continue`."""
-        caller = await service.worker(request)
+        caller = await service.caller_within_rate(request)
         webhook = gateway.webhooks.checked(request.headers.get(HEADER))
         preferred(request.headers.getlist("accept"), (JSON, SSE))
         async with gateway.arriving(caller) as arrival:

@@ -15,8 +15,8 @@ from support.service import PHOTO, an_app, serving
 from deployments.wiring.local import local_tools
 from deployments.wiring.replaying import replayed
 from tts.bundle.archive import pack, unpack
-from tts.bundle.check import checked_entries
-from tts.bundle.contents import MANIFEST, SIGNATURE, derived, root_hash
+from tts.bundle.build_bundle import MANIFEST, SIGNATURE, derived, root_hash
+from tts.bundle.check_bundle import checked_entries
 from tts.bundle.signature import signed, signer_of
 from tts.config import AppArgs, GatewayConfig
 from tts.errors import DataError

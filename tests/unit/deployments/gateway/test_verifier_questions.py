@@ -18,8 +18,8 @@ from support.service import an_app, serving
 
 from deployments.wiring.local import local_tools
 from deployments.wiring.replaying import replayed
-from tts.bundle.check import checked_entries
-from tts.bundle.contents import REPORT
+from tts.bundle.build_bundle import REPORT
+from tts.bundle.check_bundle import checked_entries
 from tts.config import RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.events import parse_event
 from tts.domain.geo import LatLon, distance_km

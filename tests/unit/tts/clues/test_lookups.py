@@ -2,8 +2,8 @@
 
 import pytest
 
-from tts.clues.addresses import ADDRESS
 from tts.clues.lookups import AROUND, GEOCODE, SEARCH, pair_lookups
+from tts.clues.postal_addresses import ADDRESS
 from tts.clues.reader import ClueReader
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tts.clues.addresses import addresses
+from tts.clues.postal_addresses import addresses
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tts.errors import FetchError, FetchErrorKind
-from tts.net.addresses import refusal
 from tts.net.http_client import SafeHttpClient
+from tts.net.public_addresses import refusal
 
 REFUSED = [
     "0.0.0.0",

@@ -1,4 +1,7 @@
-"""Decodes small photos in a separate process while the event loop of the gateway works on earlier requests."""
+"""The gateway's side of the process that decodes small photos: starts it, sends it photos, and survives its loss.
+
+The event loop of the gateway works on earlier requests meanwhile. The child runs `decode_in_child.py`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from typing import cast
 import orjson
 import psutil
 
-from deployments.gateway.photos.worker import ANSWER, QUESTION
+from deployments.gateway.photos.decode_in_child import ANSWER, QUESTION
 from tts.aio import cancel_and_wait, spawn
 from tts.domain.photo import Photo, PhotoLimits, PhotoProblem
 from tts.errors import PhotoError
@@ -192,7 +195,7 @@ def _launched(limits: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """The process, and our end of its wire."""
     ours, theirs = socket.socketpair()
     with theirs:
-        command = [sys.executable, "-m", "deployments.gateway.photos.worker", str(theirs.fileno()), limits]
+        command = [sys.executable, "-m", "deployments.gateway.photos.decode_in_child", str(theirs.fileno()), limits]
         # it decodes what strangers send: none of the keys in our environment are any of its business
         environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
         try:

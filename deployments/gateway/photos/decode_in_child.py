@@ -1,9 +1,11 @@
-"""The program that decodes small photos for a gateway: `python -m deployments.gateway.photos.worker FD LIMITS`.
+"""The child program that decodes small photos: `python -m deployments.gateway.photos.decode_in_child FD LIMITS`.
 
-It reads photos from the socket that it inherits as FD and answers them one after the other, until the other end closes.
-On the wire: a photo is its length and its bytes; an answer is two lengths, then JSON (what a `Photo` says of itself,
-what is wrong with it, or null when it is not small) and the clean copy. The first answer, to nothing, says that it is
-ready.
+The gateway starts it and talks to it in `decoding_process.py`.
+
+It reads photos from the socket that it inherits as FD, and answers them one after the other until the other end closes.
+On the wire, a photo is its length and its bytes. An answer is two lengths, then JSON and the clean copy. The JSON has
+the fields of the `Photo`, or its problem, or is null when the photo is not small. The first answer, before any photo,
+says that the program is ready.
 """
 
 from __future__ import annotations
