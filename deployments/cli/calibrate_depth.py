@@ -10,7 +10,7 @@ from deployments.cli.console import STDERR
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, distance_km
 from tts.domain.plan import Locatability
 from tts.eval.runs.record import Record, read_records
-from tts.rewards.geo_adapt import needs_depth, optimal_locatability, reasoning_locatability
+from tts.rewards.papers.geo_adapt_reward import needs_depth, optimal_locatability, reasoning_locatability
 from tts.routing.predictor import fit
 
 

@@ -12,7 +12,7 @@ from deployments.cli.console import STDERR, config_option
 from deployments.wiring.parts import make_model
 from tts.config import AppArgs
 from tts.dialects.released.imported import TEXTS_FILE, user_profiles
-from tts.dialects.released.importing.geoagent import READER_TEXT
+from tts.dialects.released.importing.geoagent_texts import READER_TEXT
 from tts.dialects.settings import read_texts
 from tts.eval.rewarding.case import Case, cases_of
 from tts.eval.rewarding.reread import OWN_WORDS, reread

@@ -20,7 +20,7 @@ from tts.eval.rewarding.reward_inputs import (
     read_table_values,
 )
 from tts.eval.rewarding.systems import FORMS, SYSTEMS, Form, System, rewarded
-from tts.rewards.spotagent import learnable_at_km
+from tts.rewards.papers.spotagent_reward import learnable_at_km
 from tts.toolkit.reverse_cache.tables import read_tables
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

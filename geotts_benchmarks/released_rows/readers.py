@@ -13,7 +13,12 @@ from geotts_benchmarks.released_rows.judged import Judged, compared, declared
 from geotts_benchmarks.released_rows.rewards_geovista import levels
 from geotts_benchmarks.released_rows.spelled import spelled
 from tts.eval.rows import read_rows
-from tts.rewards.released import geoagent, geovista, reverse, thinking_with_map
+from tts.rewards.released import (
+    geoagent_answer,
+    geovista_reward,
+    reverse_reward,
+    thinking_with_map_reward,
+)
 
 _TOTALS = "eval/published_totals/"
 _KEPT_CHARS = 120  # what the corpus keeps of a name in these rows
@@ -25,15 +30,15 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
         return _totals(row)
     text, truth = row["text"], row["truth"]
     made: dict[str, Any] = {
-        "thinking_with_map": _scored(thinking_with_map.read_answer(text), truth),
-        "thinking_with_map_verifier": _scored(thinking_with_map.read_verdict(text), truth),
-        "reverse_eval": _pair(reverse.read_for_tables(text)),
+        "thinking_with_map": _scored(thinking_with_map_reward.read_answer(text), truth),
+        "thinking_with_map_verifier": _scored(thinking_with_map_reward.read_verdict(text), truth),
+        "reverse_eval": _pair(reverse_reward.read_for_tables(text)),
         "reverse_reward": _reward(text, truth),
         "geoagent": {
-            "answer_for_geocoding": geoagent.answer_for_geocoding(text),
-            "fields": [name[:_KEPT_CHARS] for name in geoagent.names_in(geoagent.answer_for_names(text))],
+            "answer_for_geocoding": geoagent_answer.answer_for_geocoding(text),
+            "fields": [name[:_KEPT_CHARS] for name in geoagent_answer.names_in(geoagent_answer.answer_for_names(text))],
         },
-        "geovista_names_by_rule": levels(geovista.names_by_rule(text, truth)),
+        "geovista_names_by_rule": levels(geovista_reward.names_by_rule(text, truth)),
     }
     pairs: dict[str, tuple[JsonValue, JsonValue]] = {
         name: (row[name], spelled(value)) for name, value in made.items() if name in row
@@ -48,11 +53,11 @@ def _totals(row: Row) -> Judged:
         return declared(f"{row['file']} is not in {DEFAULT_LOGS} (GEOTTS_LOGS); it is published with the code")
     count, unread, differing, total = 0, 0, 0, 0.0
     for output in read_rows(path):
-        reading = thinking_with_map.read_answer(output["solution_str"])
+        reading = thinking_with_map_reward.read_answer(output["solution_str"])
         count += 1
         unread += reading.lat is None or reading.lon is None
-        differing += reading != thinking_with_map.read_verdict(output["solution_str"])
-        total += thinking_with_map.score(reading, output["ground_truth"]).score
+        differing += reading != thinking_with_map_reward.read_verdict(output["solution_str"])
+        total += thinking_with_map_reward.score(reading, output["ground_truth"]).score
     return compared(
         rows=(row["rows"], count),
         no_answer_for_the_scorer=(row["no_answer_for_the_scorer"], unread),
@@ -61,8 +66,8 @@ def _totals(row: Row) -> Judged:
     )
 
 
-def _scored(reading: thinking_with_map.Reading, truth: Row) -> dict[str, Any]:
-    return {**reading._asdict(), "score": thinking_with_map.score(reading, truth).score}
+def _scored(reading: thinking_with_map_reward.Reading, truth: Row) -> dict[str, Any]:
+    return {**reading._asdict(), "score": thinking_with_map_reward.score(reading, truth).score}
 
 
 def _pair(found: tuple[float, float] | None) -> dict[str, float] | None:
@@ -70,6 +75,6 @@ def _pair(found: tuple[float, float] | None) -> dict[str, float] | None:
 
 
 def _reward(text: str, truth: Row) -> dict[str, Any]:
-    found: dict[str, Any] = _pair(reverse.read_for_reward(text)) or {"lat": None, "lon": None}
+    found: dict[str, Any] = _pair(reverse_reward.read_for_reward(text)) or {"lat": None, "lon": None}
     true = f"{truth['lat']}, {truth['lon']}"
-    return {**found, "score": reverse.place(text, true).place}
+    return {**found, "score": reverse_reward.place(text, true).place}

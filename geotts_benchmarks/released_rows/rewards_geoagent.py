@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.judged import Judged, compared, declared
-from tts.rewards.released import chain, geoagent
-from tts.rewards.released.opencage import query_of, shortened
-from tts.rewards.released.sphere import haversine_km
+from tts.rewards.released import geoagent_chain, geoagent_reward
+from tts.rewards.released.distances import haversine_km
+from tts.rewards.released.geoagent_geocoder import query_of, shortened
 
 _ALL_AGREE = (True, True, True)
 Reply = Callable[[str, str, str], str | None]
@@ -22,7 +22,7 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
 
 
 def _spatial(row: Row) -> Judged:
-    return compared(value=(row["value"], geoagent.spatial_reward(row["input"]["km"])))
+    return compared(value=(row["value"], geoagent_reward.spatial_reward(row["input"]["km"])))
 
 
 def _distance(row: Row) -> Judged:
@@ -32,19 +32,19 @@ def _distance(row: Row) -> Judged:
 
 
 def _format(row: Row) -> Judged:
-    return compared(value=(row["value"], geoagent.format_reward(row["input"]["text"])))
+    return compared(value=(row["value"], geoagent_reward.format_reward(row["input"]["text"])))
 
 
 def _geo_format(row: Row) -> Judged:
-    return compared(value=(row["value"], geoagent.geo_format_reward(row["input"]["text"])))
+    return compared(value=(row["value"], geoagent_reward.geo_format_reward(row["input"]["text"])))
 
 
 def _names(row: Row) -> Judged:
     given = row["input"]
     if "cosine" in given:
-        return compared(value=(row["value"], geoagent.clipped(given["cosine"])))
+        return compared(value=(row["value"], geoagent_reward.clipped(given["cosine"])))
     table: Mapping[str, float] = given["similarities"]
-    made = geoagent.names_reward(given["text"], given["solution"], lambda a, b: table.get(f"{a} | {b}", 0.0))
+    made = geoagent_reward.names_reward(given["text"], given["solution"], lambda a, b: table.get(f"{a} | {b}", 0.0))
     return compared(
         value=(row["value"], made.value), compared=(row["compared"], [list(pair) for pair in made.compared])
     )
@@ -53,7 +53,7 @@ def _names(row: Row) -> Judged:
 def _spatial_of_text(row: Row) -> Judged:
     table: Mapping[str, list[float]] = row["input"]["geocoder"]
 
-    def geocode(address: str) -> geoagent.Position | None:
+    def geocode(address: str) -> geoagent_reward.Position | None:
         asked: str | None = address
         while asked is not None:
             if (found := table.get(query_of(asked))) is not None:
@@ -61,29 +61,29 @@ def _spatial_of_text(row: Row) -> Judged:
             asked = shortened(asked)
         return None
 
-    made = geoagent.spatial_reward_of_text(row["input"]["text"], row["input"]["solution"], geocode)
+    made = geoagent_reward.spatial_reward_of_text(row["input"]["text"], row["input"]["solution"], geocode)
     return compared(value=(row["value"], made))
 
 
 def _length_weight(row: Row) -> Judged:
-    return compared(value=(row["value"], chain.length_weight(row["input"]["reasoning_characters"])))
+    return compared(value=(row["value"], geoagent_chain.length_weight(row["input"]["reasoning_characters"])))
 
 
 def _consistency(row: Row) -> Judged:
     given = row["input"]
     if (lengths := given.get("lengths")) is not None:
-        return compared(value=(row["value"], chain.consistency_reward(tuple(lengths), _ALL_AGREE)))
+        return compared(value=(row["value"], geoagent_chain.consistency_reward(tuple(lengths), _ALL_AGREE)))
     reply = _REPLIES.get(given["why"])
     if reply is None:
         return declared("the replies of the second reader are not in the row, and its reason does not say them")
-    stages = chain.read_chain(given["text"])
+    stages = geoagent_chain.read_chain(given["text"])
     if stages is None:
         return compared(value=(row["value"], 0.0))
     read = []
-    for number, question in enumerate(chain.questions(stages)):
+    for number, question in enumerate(geoagent_chain.questions(stages)):
         conclusion = reply(f"{number}", question.stage, str(stages[question.stage]["Conclusion"]))
-        read.append(None if conclusion is None else chain.conclusion_of(conclusion, f"{number}"))
-    return compared(value=(row["value"], chain.reward_of(stages, read)))
+        read.append(None if conclusion is None else geoagent_chain.conclusion_of(conclusion, f"{number}"))
+    return compared(value=(row["value"], geoagent_chain.reward_of(stages, read)))
 
 
 def _concludes(request_id: str, conclusion: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.judged import Judged, compared
-from tts.rewards.geo_adapt import visual_locatability
+from tts.rewards.papers.geo_adapt_reward import visual_locatability
 from tts.routing.segmentation import class_weights
 
 

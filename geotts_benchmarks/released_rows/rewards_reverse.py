@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.judged import Judged, compared, same
 from geotts_benchmarks.released_rows.spelled import spelled
-from tts.rewards.released import marks, reverse
-from tts.rewards.reverse import place_reward
+from tts.rewards.papers.reverse_reward import place_reward
+from tts.rewards.released import reverse_marks, reverse_reward
 
 _PLAIN = "compute_score"
 
@@ -27,27 +27,27 @@ def _place(row: Row) -> Judged:
 
 
 def _format(row: Row) -> Judged:
-    return compared(value=(row["value"], reverse.format_reward(row["input"]["text"])))
+    return compared(value=(row["value"], reverse_reward.format_reward(row["input"]["text"])))
 
 
 def _coordinates(row: Row) -> Judged:
-    return compared(value=(row["value"], spelled(reverse.read_for_reward(row["input"]["text"]))))
+    return compared(value=(row["value"], spelled(reverse_reward.read_for_reward(row["input"]["text"]))))
 
 
 def _compute_score(row: Row) -> Judged:
-    placed = reverse.place(row["input"]["text"], row["input"]["ground_truth"])
+    placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     made: Mapping[str, Any] = {"score": placed.place, "acc": placed.place, "km": placed.km, **placed.within}
     return compared(value=(row["value"], dict(made)))
 
 
 def _detailed(row: Row) -> Judged:
-    placed = reverse.place(row["input"]["text"], row["input"]["ground_truth"])
+    placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     terms = {"reward": placed.place, "format_reward": placed.form, "acc_reward": placed.place, "km": placed.km}
     return compared(value=(row["value"], {**terms, **placed.within}))
 
 
 def _discrimination(row: Row) -> Judged:
-    made = marks.discrimination(row["input"]["text"], row["input"]["useful"], row["input"]["results"])
+    made = reverse_marks.discrimination(row["input"]["text"], row["input"]["useful"], row["input"]["results"])
     counts: JsonValue = None if made is None else {"tp": made.tp, "fp": made.fp, "fn": made.fn, "tn": made.tn}
     return compared(
         value=(row["value"], None if made is None else made.reward),
@@ -57,14 +57,14 @@ def _discrimination(row: Row) -> Judged:
 
 
 def _image_search(row: Row) -> Judged:
-    iou = reverse.overlap(row["input"]["bbox_2d"], row["input"]["recorded"])
-    return compared(iou=(row["iou"], iou), value=(row["value"], reverse.image_search_reward(iou)))
+    iou = reverse_reward.overlap(row["input"]["bbox_2d"], row["input"]["recorded"])
+    return compared(iou=(row["iou"], iou), value=(row["value"], reverse_reward.image_search_reward(iou)))
 
 
 def _total(row: Row) -> Judged:
     given = row["input"]
-    placed = reverse.place(given["text"], given["ground_truth"])
-    made = reverse.total(placed, given["tool_rewards"] or [], with_format=given["function"] != _PLAIN)
+    placed = reverse_reward.place(given["text"], given["ground_truth"])
+    made = reverse_reward.total(placed, given["tool_rewards"] or [], with_format=given["function"] != _PLAIN)
     turns = _one_a_turn(given["tool_rewards"])
     if not same(row["per_turn"], turns) and _can_be_turns(given["tool_rewards"], row["per_turn"]):
         turns = row["per_turn"]
@@ -79,7 +79,7 @@ def _one_a_turn(rewards: Sequence[float] | None) -> JsonValue:
     """Sums by turn where every turn has one reward; one turn without any where there is none."""
     if rewards is None:
         return None
-    return [reverse.tools_reward([reward]) for reward in rewards] or [reverse.tools_reward([])]
+    return [reverse_reward.tools_reward([reward]) for reward in rewards] or [reverse_reward.tools_reward([])]
 
 
 def _can_be_turns(rewards: Sequence[float] | None, per_turn: Sequence[float] | None) -> bool:
@@ -89,7 +89,7 @@ def _can_be_turns(rewards: Sequence[float] | None, per_turn: Sequence[float] | N
     inner = range(len(rewards) + 1)
     for cuts in itertools.combinations_with_replacement(inner, max(0, len(per_turn) - 1)):
         edges = (0, *cuts, len(rewards))
-        sums = [reverse.tools_reward(rewards[a:b]) for a, b in itertools.pairwise(edges)]
+        sums = [reverse_reward.tools_reward(rewards[a:b]) for a, b in itertools.pairwise(edges)]
         if same(list(per_turn), list(sums)):
             return True
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.judged import Judged, compared
 from geotts_benchmarks.released_rows.spelled import spelled
-from tts.rewards.released.thinking_with_map import read_answer, score
+from tts.rewards.released.thinking_with_map_reward import read_answer, score
 
 
 async def judge(row: Row, corpus: Corpus) -> Judged:

@@ -11,11 +11,11 @@ from pydantic import JsonValue
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.judged import Judged, compared, declared
 from geotts_benchmarks.released_rows.made_up import http_failure
-from tools.released.geoagent import geocoder_tool
+from tools.released.geoagent_geocoder import geocoder_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.ports import ToolContext
-from tts.rewards.released.opencage import URL, Reply, parameters
+from tts.rewards.released.geoagent_geocoder import URL, Reply, parameters
 from tts.toolkit.toolbox import LocalToolbox
 
 _REMAINING_S = 60.0

@@ -10,7 +10,7 @@ from tts.dialects import DIALECTS
 from tts.dialects.base import Completion, FinishedTurn
 from tts.dialects.settings import DialectSettings
 from tts.domain.messages import text_message
-from tts.rewards.released import chain, geoagent
+from tts.rewards.released import geoagent_answer, geoagent_chain, geoagent_reward
 
 _CUT = "…"
 
@@ -23,16 +23,16 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     parsed = dialect.parse(Completion(text), turn=0)
     following = dialect.go_on(FinishedTurn(0, dialect.limits.max_turns, parsed, (), replies))
     concluded = dialect.conclusion(replies)
-    answer = geoagent.answer_for_geocoding(text)
-    country = geoagent.names_in(answer or "").country
-    names = geoagent.answer_for_names(text)
+    answer = geoagent_answer.answer_for_geocoding(text)
+    country = geoagent_answer.names_in(answer or "").country
+    names = geoagent_answer.answer_for_names(text)
     made: dict[str, JsonValue] = {
         "answer_for_geocoding": answer,
         "answer_for_names": names,
-        "fields": list(geoagent.names_in(names)),
-        "chain_readable": chain.read_chain(text) is not None,
-        "format": geoagent.format_reward(text),
-        "geo_format": geoagent.geo_format_reward(text),
+        "fields": list(geoagent_answer.names_in(names)),
+        "chain_readable": geoagent_chain.read_chain(text) is not None,
+        "format": geoagent_reward.format_reward(text),
+        "geo_format": geoagent_reward.geo_format_reward(text),
         "stop": following.ends,
     }
     read = "" if concluded is None or concluded.answer is None else concluded.answer.country

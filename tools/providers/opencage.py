@@ -15,7 +15,7 @@ from tools.providers.provider import Provider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.rewards.released.opencage import query_of, shortened
+from tts.rewards.released.geoagent_geocoder import query_of, shortened
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 

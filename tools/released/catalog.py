@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tools.released.geoagent import geocoder_tool
+from tools.released.geoagent_geocoder import geocoder_tool
 from tools.released.geovista.search import search_tool
 from tools.released.geovista.zoom import zoom_tool as geovista_zoom
 from tools.released.reverse.image_search import image_search_tool

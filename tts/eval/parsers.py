@@ -18,7 +18,7 @@ from tts.dialects.served.geo_adapt import answer_in_block
 from tts.dialects.served.labelled import answer_tags, labelled_answer
 from tts.dialects.stated_answer import StatedAnswer
 from tts.eval.fields import StatedPlace, point_from
-from tts.rewards.released import geoagent, reverse, thinking_with_map
+from tts.rewards.released import geoagent_answer, reverse_reward, thinking_with_map_reward
 
 ParserName = Literal[
     "paper", "serving", "verifier", "reverse", "reverse_reward", "geoagent", "geovista", "spotagent", "geo_adapt"
@@ -30,12 +30,12 @@ NAME_READERS: frozenset[ParserName] = frozenset({"geoagent", "geovista"})
 
 def parse_paper(text: str) -> StatedPlace | None:
     """The first strict object with all four keys, or None. Null or impossible coordinates give None as well."""
-    return _placed(thinking_with_map.read_answer(text))
+    return _placed(thinking_with_map_reward.read_answer(text))
 
 
 def parse_verifier(text: str) -> StatedPlace | None:
     """As the verifier of Thinking with Map is read: the widest object, else each field by itself."""
-    return _placed(thinking_with_map.read_verdict(text))
+    return _placed(thinking_with_map_reward.read_verdict(text))
 
 
 def parse_serving(text: str) -> StatedPlace | None:
@@ -45,18 +45,18 @@ def parse_serving(text: str) -> StatedPlace | None:
 
 def parse_reverse(text: str) -> StatedPlace | None:
     """REVERSE's tables: the last two parts of the last answer, before them country and city."""
-    return _pair(reverse.read_for_tables(text), reverse.names_for_tables(text))
+    return _pair(reverse_reward.read_for_tables(text), reverse_reward.names_for_tables(text))
 
 
 def parse_reverse_reward(text: str) -> StatedPlace | None:
     """REVERSE's reward: a pair of numbers in the first answer, else anywhere."""
-    return _pair(reverse.read_for_reward(text), ("", ""))
+    return _pair(reverse_reward.read_for_reward(text), ("", ""))
 
 
 def parse_geoagent(text: str) -> StatedPlace | None:
     """GeoAgent: the names of the first answer, else of FinalAnswer; the place counts as the city."""
-    answer = geoagent.answer_for_geocoding(text)
-    names = geoagent.names_in(answer or "")
+    answer = geoagent_answer.answer_for_geocoding(text)
+    names = geoagent_answer.names_in(answer or "")
     return StatedPlace(None, names.country, names.place or names.region) if names.country else None
 
 
@@ -89,7 +89,7 @@ PARSERS: dict[ParserName, Callable[[str], StatedPlace | None]] = {
 }
 
 
-def _placed(reading: thinking_with_map.Reading) -> StatedPlace | None:
+def _placed(reading: thinking_with_map_reward.Reading) -> StatedPlace | None:
     return _pair(reading.position, (_name(reading.country), _name(reading.city)))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tts.domain.geo import LatLon
 from tts.eval.fields import StatedPlace
 from tts.eval.parsers import ParserName
-from tts.rewards.released import reverse, thinking_with_map
-from tts.rewards.released.geoagent import spatial_reward
-from tts.rewards.released.sphere import haversine_km
+from tts.rewards.released import reverse_reward, thinking_with_map_reward
+from tts.rewards.released.distances import haversine_km
+from tts.rewards.released.geoagent_reward import spatial_reward
 
 REWARDED: frozenset[ParserName] = frozenset({"paper", "verifier", "reverse_reward", "geoagent"})
 
@@ -17,11 +17,11 @@ def reward_of(text: str, guess: StatedPlace | None, truth: LatLon, parser: Parse
     where = {"lat": truth.lat, "lon": truth.lon}
     match parser:
         case "paper":
-            return thinking_with_map.score(thinking_with_map.read_answer(text), where).score
+            return thinking_with_map_reward.score(thinking_with_map_reward.read_answer(text), where).score
         case "verifier":
-            return thinking_with_map.score(thinking_with_map.read_verdict(text), where).score
+            return thinking_with_map_reward.score(thinking_with_map_reward.read_verdict(text), where).score
         case "reverse_reward":
-            return reverse.place(text, f"{truth.lat!r}, {truth.lon!r}").place
+            return reverse_reward.place(text, f"{truth.lat!r}, {truth.lon!r}").place
         case "geoagent":
             if guess is None or guess.point is None:
                 return 0.0

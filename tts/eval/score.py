@@ -31,8 +31,8 @@ from tts.eval.parsers import NAME_READERS, PARSERS, ParserName
 from tts.eval.reader_rewards import REWARDED, reward_of
 from tts.eval.rows import Row, read_rows
 from tts.geodata.datum import as_wgs84
-from tts.rewards.released.geoagent import answer_for_geocoding
-from tts.rewards.released.geovista import Levels, names_by_rule
+from tts.rewards.released.geoagent_answer import answer_for_geocoding
+from tts.rewards.released.geovista_reward import Levels, names_by_rule
 
 
 class Score(Value):

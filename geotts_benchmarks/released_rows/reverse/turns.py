@@ -28,7 +28,7 @@ from tts.domain.messages import text_message
 from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Turn
 from tts.eval.rewarding.process import tool_rewards
-from tts.rewards.released.reverse import read_for_tables
+from tts.rewards.released.reverse_reward import read_for_tables
 from tts.toolkit.reverse_cache.calls import ReverseCache
 
 _LIMIT: Final = re.compile(r"max_turns (\d+)")

@@ -32,7 +32,7 @@ from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.inference.openai.client import OpenAIModel
 from tts.ports import GroupRequest, RolloutTask
-from tts.rewards.released.geoagent import Names, names_in
+from tts.rewards.released.geoagent_answer import Names, names_in
 from tts.rollout.agent import Agent
 from tts.rollout.single import run_rollout
 from tts.toolkit.broker.broker import Broker

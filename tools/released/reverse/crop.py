@@ -13,7 +13,7 @@ from PIL import Image
 
 from tools.released.picture import check_crop
 from tts.domain.photo import Photo
-from tts.rewards.released.pixels import smart_resize
+from tts.rewards.released.picture_sizes import smart_resize
 
 _THOUSAND: Final = 1000.0
 Region = tuple[int, int, int, int]

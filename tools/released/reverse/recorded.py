@@ -10,7 +10,7 @@ from typing import Any
 from tools.released.reverse.training_words import box_of_four
 from tools.released.written import refused
 from tts.domain.tooling import WebFact
-from tts.rewards.released.reverse import image_search_reward
+from tts.rewards.released.reverse_reward import image_search_reward
 from tts.toolkit.reverse_cache.calls import ReverseCache
 from tts.toolkit.reverse_cache.facts import as_facts
 from tts.toolkit.reverse_cache.lookup import IOU_MIN, picture_call, query_text, text_call

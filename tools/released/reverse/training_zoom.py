@@ -23,7 +23,7 @@ from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.imaging import ResizeRule
 from tts.domain.photo import Photo
 from tts.ports import ToolContext
-from tts.rewards.released.pixels import smart_resize
+from tts.rewards.released.picture_sizes import smart_resize
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 _SHORTEST: Final = 28

@@ -10,7 +10,7 @@ from tools.released.sources.reply import raw_reply
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import as_wgs84
-from tts.rewards.released.opencage import Reply, parameters, query_of
+from tts.rewards.released.geoagent_geocoder import Reply, parameters, query_of
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
 
 _ADDRESS_CHARS: Final = 200

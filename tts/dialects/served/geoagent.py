@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from tts.dialects.answers import json_objects
 from tts.dialects.base import Completion, ParsedTurn
-from tts.dialects.released.geoagent import ReleasedGeoAgent
+from tts.dialects.released.geoagent_loop import ReleasedGeoAgent
 from tts.dialects.served.labelled import answer_tags, known
 from tts.dialects.served.text_dialect import TextDialect, split_thought
 from tts.dialects.settings import DialectSettings, SamplingSettings

@@ -1,6 +1,6 @@
 """Rewards as the papers state them, for the systems whose code does something else.
 
-Where the papers leave a figure open, ours is beside it in `tts/rewards`.
+Where the papers leave a figure open, ours is beside it in `tts/rewards/papers`.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from tts.eval.rewarding.case import Case
 from tts.eval.rewarding.process import answered, judged_marks, searched_box
 from tts.eval.rewarding.reward_inputs import PAIR_SEPARATOR, RewardInputs
 from tts.geodata.same_place import same_place
-from tts.rewards import geoagent, reverse, thinking_with_map
-from tts.rewards.released import chain
-from tts.rewards.released import geoagent as released_geoagent
-from tts.rewards.released import reverse as released_reverse
-from tts.rewards.released.sphere import geodesic_km
+from tts.rewards.papers import geoagent_reward, reverse_reward, thinking_with_map_reward
+from tts.rewards.released import geoagent_answer, geoagent_chain
+from tts.rewards.released import reverse_reward as released_reverse
+from tts.rewards.released.distances import geodesic_km
 from tts.toolkit.reverse_cache.lookup import picture_call
 
 Made = tuple[float, dict[str, Any], list[str]]
-_FORMS: Mapping[float, reverse.Format] = {1.0: "strict", 0.8: "loose"}
+_FORMS: Mapping[float, reverse_reward.Format] = {1.0: "strict", 0.8: "loose"}
 
 
 def thinking_with_map_paper(case: Case, inputs: RewardInputs) -> Made:
-    """The staircase over the distance, 0 to 1 (`tts.rewards.thinking_with_map`)."""
+    """The staircase over the distance, 0 to 1 (`tts.rewards.papers.thinking_with_map_reward`)."""
     away_km, missing = distance_km(case, "paper")
-    return thinking_with_map.distance_reward(away_km), {"km": away_km}, missing
+    return thinking_with_map_reward.distance_reward(away_km), {"km": away_km}, missing
 
 
 def reverse_paper(case: Case, inputs: RewardInputs) -> Made:
@@ -39,30 +38,32 @@ def reverse_paper(case: Case, inputs: RewardInputs) -> Made:
     form = _FORMS.get(released_reverse.format_reward(case.text), "broken")
     use = _tool_use(case, inputs)
     parts = {
-        "place": reverse.place_reward(away_km),
-        "format": reverse.format_reward(form),
-        "tools": reverse.tool_reward(use),
+        "place": reverse_reward.place_reward(away_km),
+        "format": reverse_reward.format_reward(form),
+        "tools": reverse_reward.tool_reward(use),
         "tool_use": use.model_dump(mode="json"),
         "km": away_km,
     }
-    return reverse.total_reward(away_km, form, use), parts, missing
+    return reverse_reward.total_reward(away_km, form, use), parts, missing
 
 
 def geoagent_paper(case: Case, inputs: RewardInputs) -> Made:
-    """The total of `tts.rewards.geoagent`, 0 to 3. A part that was not supplied counts 0 and is named as missing."""
+    """The total of `papers/geoagent_reward.py`, 0 to 3. A part that is missing counts 0 and is named."""
     missing: list[str] = []
-    stages = chain.read_chain(case.text)
+    stages = geoagent_chain.read_chain(case.text)
     similarity = _similarity(case, inputs, missing)
     agreement = _agreement(case, inputs, missing)
-    words = 0 if stages is None else sum(len(str(stages[stage]["Reasoning"]).split()) for stage in chain.STAGES)
+    words = (
+        0 if stages is None else sum(len(str(stages[stage]["Reasoning"]).split()) for stage in geoagent_chain.STAGES)
+    )
     away_km = _between_names_km(case, inputs, missing)
     parts = {
-        "spatial": geoagent.spatial_reward(away_km),
-        "semantic": geoagent.semantic_reward(similarity),
-        "consistency": geoagent.consistency_reward(agreement, words),
+        "spatial": geoagent_reward.spatial_reward(away_km),
+        "semantic": geoagent_reward.semantic_reward(similarity),
+        "consistency": geoagent_reward.consistency_reward(agreement, words),
         "words": words,
     }
-    return geoagent.total_reward(away_km, similarity, agreement, words), parts, missing
+    return geoagent_reward.total_reward(away_km, similarity, agreement, words), parts, missing
 
 
 def distance_km(case: Case, parser: ParserName) -> tuple[float | None, list[str]]:
@@ -75,15 +76,15 @@ def distance_km(case: Case, parser: ParserName) -> tuple[float | None, list[str]
     return geodesic_km((guess.point.lat, guess.point.lon), (case.truth.lat, case.truth.lon)), []
 
 
-def _tool_use(case: Case, inputs: RewardInputs) -> reverse.ToolUse:
+def _tool_use(case: Case, inputs: RewardInputs) -> reverse_reward.ToolUse:
     stated = case.given.get("tool_use")
     if stated is not None:
         try:
-            return reverse.ToolUse.model_validate(stated)
+            return reverse_reward.ToolUse.model_validate(stated)
         except ValidationError as error:
             raise DataError(f"{case.sample}: `tool_use` is wrong: {error.errors()[0]['msg']}") from error
     if inputs.labels is None or not case.photos:
-        return reverse.ToolUse()
+        return reverse_reward.ToolUse()
     cache, path = inputs.labels, inputs.labels.path_of(case.photos[0])
     ious: list[float] = []
     queries = degenerate = 0
@@ -100,7 +101,7 @@ def _tool_use(case: Case, inputs: RewardInputs) -> reverse.ToolUse:
     for marks in judged_marks(case.turns, cache, case.photos[0]):
         tagged += [True] * (marks.tp + marks.fp) + [False] * (marks.fn + marks.tn)
         true += [True] * marks.tp + [False] * marks.fp + [True] * marks.fn + [False] * marks.tn
-    return reverse.ToolUse(
+    return reverse_reward.ToolUse(
         image_search_ious=tuple(ious),
         valid_text_queries=queries,
         degenerate_zooms=degenerate,
@@ -109,39 +110,39 @@ def _tool_use(case: Case, inputs: RewardInputs) -> reverse.ToolUse:
     )
 
 
-def _similarity(case: Case, inputs: RewardInputs, missing: list[str]) -> geoagent.Levels:
+def _similarity(case: Case, inputs: RewardInputs, missing: list[str]) -> geoagent_reward.Levels:
     """Of the three names, by the cosines that were given."""
     if not case.solution or inputs.similarities is None:
         missing.append("--similarities" if case.solution else "the true names")
-        return geoagent.Levels(country=0, region=0, place=0)
-    ours = released_geoagent.names_in(released_geoagent.answer_for_names(case.text))
-    true = released_geoagent.names_in(case.solution)
+        return geoagent_reward.Levels(country=0, region=0, place=0)
+    ours = geoagent_answer.names_in(geoagent_answer.answer_for_names(case.text))
+    true = geoagent_answer.names_in(case.solution)
     pairs = [f"{name_read}{PAIR_SEPARATOR}{name}" for name_read, name in zip(ours, true, strict=True)]
     missing += [f"the similarity of {pair}" for pair in pairs if pair not in inputs.similarities]
     country, region, place = (inputs.similarities.get(pair, 0.0) for pair in pairs)
-    return geoagent.Levels(country=country, region=region, place=place)
+    return geoagent_reward.Levels(country=country, region=region, place=place)
 
 
-def _agreement(case: Case, inputs: RewardInputs, missing: list[str]) -> geoagent.Levels:
+def _agreement(case: Case, inputs: RewardInputs, missing: list[str]) -> geoagent_reward.Levels:
     """1 for each level at which the second reader names the same place; names are aliases."""
-    nothing = geoagent.Levels(country=0, region=0, place=0)
-    stages = chain.read_chain(case.text)
+    nothing = geoagent_reward.Levels(country=0, region=0, place=0)
+    stages = geoagent_chain.read_chain(case.text)
     if stages is None:
         return nothing
     reread = inputs.conclusions.get((case.sample, case.rollout))
     if reread is None:
         missing.append("the second reader's conclusions (--conclusions)")
         return nothing
-    concluded = [str(stages[stage]["Conclusion"]) for stage in chain.STAGES]
+    concluded = [str(stages[stage]["Conclusion"]) for stage in geoagent_chain.STAGES]
     agreed = [
         float(conclusion is not None and same_place(conclusion, own))
         for conclusion, own in zip(reread, concluded, strict=True)
     ]
-    return geoagent.Levels(country=agreed[0], region=agreed[1], place=agreed[2])
+    return geoagent_reward.Levels(country=agreed[0], region=agreed[1], place=agreed[2])
 
 
 def _between_names_km(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
-    answer = released_geoagent.answer_for_geocoding(case.text)
+    answer = geoagent_answer.answer_for_geocoding(case.text)
     if not answer:
         return None
     if answer not in inputs.geocoded:

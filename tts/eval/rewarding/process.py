@@ -12,8 +12,8 @@ from typing import Any
 from tts.domain.tooling import ToolCall, ToolResult, WebFact
 from tts.domain.trajectory import Turn
 from tts.errors import ToolErrorKind
-from tts.rewards.released.marks import Marks, discrimination
-from tts.rewards.released.reverse import image_search_reward
+from tts.rewards.released.reverse_marks import Marks, discrimination
+from tts.rewards.released.reverse_reward import image_search_reward
 from tts.toolkit.reverse_cache.calls import ReverseCache
 from tts.toolkit.reverse_cache.lookup import picture_call
 

@@ -15,7 +15,7 @@ from tts.domain.request import RequestContext
 from tts.errors import GeoTTSError
 from tts.eval.rewarding.case import Case
 from tts.ports import ModelClient, ModelRequest, Sampling
-from tts.rewards.released.chain import Question, conclusion_of, questions, read_chain
+from tts.rewards.released.geoagent_chain import Question, conclusion_of, questions, read_chain
 
 OWN_WORDS: Final = (
     "You get the reasoning of one stage of locating a photo as JSON: id, stage (CountryIdentification, RegionalGuess "

@@ -12,9 +12,16 @@ from tts.eval.rewarding.case import Case
 from tts.eval.rewarding.papers import Made, distance_km, geoagent_paper, reverse_paper, thinking_with_map_paper
 from tts.eval.rewarding.process import tool_rewards
 from tts.eval.rewarding.reward_inputs import PAIR_SEPARATOR, RewardInputs
-from tts.rewards import geo_adapt, spotagent
-from tts.rewards.released import chain, geoagent, geovista, reverse, thinking_with_map
-from tts.rewards.released.sphere import haversine_km
+from tts.rewards.papers import geo_adapt_reward, spotagent_reward
+from tts.rewards.released import (
+    geoagent_answer,
+    geoagent_chain,
+    geoagent_reward,
+    geovista_reward,
+    reverse_reward,
+    thinking_with_map_reward,
+)
+from tts.rewards.released.distances import haversine_km
 from tts.routing.segmentation import class_weights
 
 System = Literal["thinking_with_map", "reverse", "geoagent", "geovista", "spotagent", "geo_adapt", "georeasoner"]
@@ -52,16 +59,16 @@ def _thinking_with_map(case: Case, inputs: RewardInputs) -> Made:
     if case.truth is None:
         return 0.0, {}, ["the true position"]
     truth = {"lat": case.truth.lat, "lon": case.truth.lon}
-    found = thinking_with_map.score(thinking_with_map.read_answer(case.text), truth)
+    found = thinking_with_map_reward.score(thinking_with_map_reward.read_answer(case.text), truth)
     return found.score, dict(found.within), []
 
 
 def _reverse(case: Case, inputs: RewardInputs) -> Made:
     if case.truth is None:
         return 0.0, {}, ["the true position"]
-    placed = reverse.place(case.text, f"{case.truth.lat!r}, {case.truth.lon!r}")
+    placed = reverse_reward.place(case.text, f"{case.truth.lat!r}, {case.truth.lon!r}")
     tools = _tool_rewards(case, inputs)
-    total = reverse.total(placed, tools)
+    total = reverse_reward.total(placed, tools)
     parts = {
         "place": placed.place,
         "format": placed.form,
@@ -69,7 +76,7 @@ def _reverse(case: Case, inputs: RewardInputs) -> Made:
         "tool_rewards": list(tools),
         "km": placed.km,
         **placed.within,
-        "as_scripted": reverse.total(placed, tools, with_format=False).value,
+        "as_scripted": reverse_reward.total(placed, tools, with_format=False).value,
     }
     return total.value, parts, []
 
@@ -87,14 +94,14 @@ def _tool_rewards(case: Case, inputs: RewardInputs) -> Sequence[float]:
 def _geoagent(case: Case, inputs: RewardInputs) -> Made:
     missing: list[str] = []
     parts: dict[str, Any] = {
-        "format": geoagent.format_reward(case.text),
-        "geo_format": geoagent.geo_format_reward(case.text),
+        "format": geoagent_reward.format_reward(case.text),
+        "geo_format": geoagent_reward.geo_format_reward(case.text),
         "names": _names(case, inputs, missing),
         "consistency": _consistency(case, inputs, missing),
         "spatial": _spatial(case, inputs, missing),
     }
     known = {name: 0.0 if value is None else float(value) for name, value in parts.items()}
-    total = geoagent.total_reward(
+    total = geoagent_reward.total_reward(
         form=known["format"],
         geo_form=known["geo_format"],
         names=known["names"],
@@ -120,13 +127,13 @@ def _names(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None
             unknown.append(pair)
         return table.get(pair, 0.0)
 
-    value = geoagent.names_reward(case.text, case.solution, similarity).value
+    value = geoagent_reward.names_reward(case.text, case.solution, similarity).value
     missing += [f"the similarity of {pair}" for pair in unknown]
     return None if unknown else value
 
 
 def _spatial(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
-    answer = geoagent.answer_for_geocoding(case.text)
+    answer = geoagent_answer.answer_for_geocoding(case.text)
     if not answer:
         return 0.0
     if answer not in inputs.geocoded:
@@ -136,38 +143,38 @@ def _spatial(case: Case, inputs: RewardInputs, missing: list[str]) -> float | No
     true = inputs.geocoded.get(case.solution, case.truth)
     if place is None or true is None:
         return 0.0
-    return geoagent.spatial_reward(haversine_km(place.lat, place.lon, true.lat, true.lon))
+    return geoagent_reward.spatial_reward(haversine_km(place.lat, place.lon, true.lat, true.lon))
 
 
 def _consistency(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
-    stages = chain.read_chain(case.text)
+    stages = geoagent_chain.read_chain(case.text)
     if stages is None:
         return 0.0
     reread = inputs.conclusions.get((case.sample, case.rollout))
     if reread is None:
         missing.append("the second reader's conclusions (--conclusions)")
         return None
-    return chain.reward_of(stages, reread)
+    return geoagent_chain.reward_of(stages, reread)
 
 
 def _geovista(case: Case, inputs: RewardInputs) -> Made:
     if not case.names:
         return 0.0, {}, ["the true names"]
-    levels = geovista.names_by_rule(case.text.split("assistant")[-1].strip(), case.names)
+    levels = geovista_reward.names_by_rule(case.text.split("assistant")[-1].strip(), case.names)
     parts: dict[str, Any] = levels._asdict()
     if isinstance(judgement := case.given.get("judge_says"), Mapping):
-        parts["judged"] = geovista.names_by_judge(judgement)._asdict()
-    found = inputs.geocoded.get(geovista.place_of(case.text))
+        parts["judged"] = geovista_reward.names_by_judge(judgement)._asdict()
+    found = inputs.geocoded.get(geovista_reward.place_of(case.text))
     if found is not None and case.truth is not None:
-        parts["km"] = geovista.distance_km(found.model_dump(), case.truth.model_dump())
-    return geovista.training_reward(levels), parts, []
+        parts["km"] = geovista_reward.distance_km(found.model_dump(), case.truth.model_dump())
+    return geovista_reward.training_reward(levels), parts, []
 
 
 def _spotagent(case: Case, inputs: RewardInputs) -> Made:
     away_km, missing = distance_km(case, "spotagent")
     results = [result.ok for turn in case.turns for result in turn.results]
-    kept = spotagent.keep_trajectory(away_km, all_calls_valid=all(results))
-    return spotagent.distance_reward(away_km), {"km": away_km, "worth_training_on": kept}, missing
+    kept = spotagent_reward.keep_trajectory(away_km, all_calls_valid=all(results))
+    return spotagent_reward.distance_reward(away_km), {"km": away_km, "worth_training_on": kept}, missing
 
 
 def _geo_adapt(case: Case, inputs: RewardInputs) -> Made:
@@ -176,8 +183,8 @@ def _geo_adapt(case: Case, inputs: RewardInputs) -> Made:
         missing.append("the true country")
     guess = PARSERS["geo_adapt"](case.text)
     names = "" if guess is None else f"{guess.country}; {guess.city}"
-    levels = geovista.names_by_rule(names, case.names)
-    reward = geo_adapt.place_reward(country_right=levels.country, city_right=levels.city, distance_km=away_km)
+    levels = geovista_reward.names_by_rule(names, case.names)
+    reward = geo_adapt_reward.place_reward(country_right=levels.country, city_right=levels.city, distance_km=away_km)
     return reward, {"km": away_km, "country": levels.country, "city": levels.city, **_reasoning(case)}, missing
 
 
@@ -187,13 +194,13 @@ def _reasoning(case: Case) -> dict[str, float | None]:
     reason_km, retrieval_km, chose = given.get("reason_km"), given.get("retrieval_km"), depth_flag(case.text)
     depth = grounding = None
     if chose is not None and isinstance(reason_km, int | float) and isinstance(retrieval_km, int | float):
-        label = geo_adapt.needs_depth(reason_km, retrieval_km)
-        depth = geo_adapt.depth_reward(chose_deep=chose == "deep", label_deep=label)
+        label = geo_adapt_reward.needs_depth(reason_km, retrieval_km)
+        depth = geo_adapt_reward.depth_reward(chose_deep=chose == "deep", label_deep=label)
     entities, reference = given.get("entities"), given.get("reference")
     if isinstance(entities, Mapping) and isinstance(reference, Sequence) and not isinstance(reference, str):
         confidences = [float(confidence) for confidence in entities.values()]
-        grounding = geo_adapt.grounding_reward(confidences, list(entities), list(reference))
-    both = None if depth is None or grounding is None else geo_adapt.reasoning_reward(depth, grounding)
+        grounding = geo_adapt_reward.grounding_reward(confidences, list(entities), list(reference))
+    both = None if depth is None or grounding is None else geo_adapt_reward.reasoning_reward(depth, grounding)
     return {"depth": depth, "grounding": grounding, "reasoning": both}
 
 

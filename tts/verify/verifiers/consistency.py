@@ -38,7 +38,7 @@ from tts.ports import (
     VerifyRequest,
     close_each,
 )
-from tts.rewards.geoagent import LengthDamping, Levels, consistency_reward
+from tts.rewards.papers.geoagent_reward import LengthDamping, Levels, consistency_reward
 from tts.verify.assembly.radii_and_confidence import doubted
 from tts.verify.evidence.world import World
 

@@ -19,7 +19,7 @@ from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.trajectory import Trajectory, Turn
 from tts.ports import ModelRequest, Sampling, VerifyRequest
-from tts.rewards.released.thinking_with_map import read_verdict
+from tts.rewards.released.thinking_with_map_reward import read_verdict
 
 CANDIDATES: Final = "{candidates}"
 INPUT: Final = "{input}"

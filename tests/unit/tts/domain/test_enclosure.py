@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tts.domain.enclosure import between_tags, value_between_tags, widest_object
-from tts.rewards.released import marks, reverse
+from tts.rewards.released import reverse_marks, reverse_reward
 
 PIECES = ["<a>", "</a>", "<A>", "{", "}", "[", "]", " ", "\n", "x", "<useful>", "</useful>", "<a", ">"]
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
@@ -48,10 +48,10 @@ def test_the_widest_object_is_what_the_expression_finds(text):
 @given(texts)
 def test_a_list_that_its_own_bracket_and_tag_close_is_what_the_expression_finds(text):
     found = re.search(r"<useful>\s*\[([^\]]*)\]\s*</useful>", text)
-    assert marks._first_list(text) == (found[1] if found else "")
+    assert reverse_marks._first_list(text) == (found[1] if found else "")
 
 
 @given(st.lists(st.sampled_from(["1", "23", ".", ",", " ", "-", "+", "x"]), max_size=14).map("".join))
 def test_pairs_of_numbers_are_what_the_authors_expression_finds(text):
     number = r"[-+]?\d+(?:\.\d+)?"
-    assert reverse._PAIR.findall(text) == re.findall(rf"({number})\s*,\s*({number})", text)
+    assert reverse_reward._PAIR.findall(text) == re.findall(rf"({number})\s*,\s*({number})", text)

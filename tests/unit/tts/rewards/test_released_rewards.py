@@ -4,10 +4,16 @@ import math
 
 import pytest
 
-from tts.rewards.released import chain, geoagent, geovista, pixels, reverse, thinking_with_map
-from tts.rewards.released.marks import discrimination
-from tts.rewards.released.opencage import Reply, ask
-from tts.rewards.released.sphere import haversine_km
+from tts.rewards.released import geoagent_answer
+from tts.rewards.released import geoagent_chain as chain
+from tts.rewards.released import geoagent_reward as geoagent
+from tts.rewards.released import geovista_reward as geovista
+from tts.rewards.released import picture_sizes as pixels
+from tts.rewards.released import reverse_reward as reverse
+from tts.rewards.released import thinking_with_map_reward as thinking_with_map
+from tts.rewards.released.distances import haversine_km
+from tts.rewards.released.geoagent_geocoder import Reply, ask
+from tts.rewards.released.reverse_marks import discrimination
 
 TRUE = "10.0, 20.0, Land, Town"
 
@@ -106,11 +112,11 @@ def test_geoagent_formats(text, form, geo_form):
 
 
 def test_geoagent_reads_three_parts_in_any_of_its_separators_and_the_first_answer():
-    assert geoagent.names_in("德国；石荷州；测试港") == ("德国", "石荷州", "测试港")
-    assert geoagent.names_in("A; ; B; C; D") == ("A", "B", "C;D")
-    assert geoagent.answer_for_names("<answer>A; B</answer><answer>C</answer>") == "A; B"
-    assert geoagent.answer_for_geocoding('so: {"FinalAnswer": "A; B; C"}') == "A; B; C"
-    assert geoagent.answer_for_geocoding('{"FinalAnswer": "A"} {"x": 1}') is None
+    assert geoagent_answer.names_in("德国；石荷州；测试港") == ("德国", "石荷州", "测试港")
+    assert geoagent_answer.names_in("A; ; B; C; D") == ("A", "B", "C;D")
+    assert geoagent_answer.answer_for_names("<answer>A; B</answer><answer>C</answer>") == "A; B"
+    assert geoagent_answer.answer_for_geocoding('so: {"FinalAnswer": "A; B; C"}') == "A; B; C"
+    assert geoagent_answer.answer_for_geocoding('{"FinalAnswer": "A"} {"x": 1}') is None
 
 
 def test_geoagent_compares_a_level_only_when_the_one_above_is_right():

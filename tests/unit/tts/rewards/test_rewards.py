@@ -4,9 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tts.rewards import geo_adapt, geoagent, reverse, spotagent, thinking_with_map
-from tts.rewards.geoagent import LengthDamping, Levels
-from tts.rewards.reverse import ToolUse
+from tts.rewards.papers import geo_adapt_reward as geo_adapt
+from tts.rewards.papers import geoagent_reward as geoagent
+from tts.rewards.papers import reverse_reward as reverse
+from tts.rewards.papers import spotagent_reward as spotagent
+from tts.rewards.papers import thinking_with_map_reward as thinking_with_map
+from tts.rewards.papers.geoagent_reward import LengthDamping, Levels
+from tts.rewards.papers.reverse_reward import ToolUse
 
 kms = st.floats(0, 20004)
 unit = st.floats(0, 1)
@@ -99,7 +103,12 @@ def test_spotagent_curation():
     assert not spotagent.keep_trajectory(None, all_calls_valid=True)
     assert spotagent.learnable_at_km([0.5] * 8) == ()
     assert spotagent.learnable_at_km([None] * 8) == ()
-    assert spotagent.learnable_at_km([0.5, 30.0, None, 800.0, 800.0, 800.0, 800.0, 800.0]) == (1.0, 25.0, 200.0, 750.0)
+    assert spotagent.learnable_at_km([0.5, 30.0, None, 800.0, 800.0, 800.0, 800.0, 800.0]) == (
+        1.0,
+        25.0,
+        200.0,
+        750.0,
+    )
 
 
 def test_geoagent_by_hand():

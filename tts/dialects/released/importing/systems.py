@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from tts.dialects.released.imported import ImportedTexts
-from tts.dialects.released.importing import geoagent, geovista, reverse, thinking_with_map
+from tts.dialects.released.importing import geoagent_texts, geovista_texts, reverse_texts, thinking_with_map_texts
 
 IMPORTERS: Final[Mapping[str, Callable[[Path], dict[str, ImportedTexts]]]] = {
-    "thinking_with_map": thinking_with_map.read,
-    "reverse": reverse.read,
-    "geoagent": geoagent.read,
-    "geovista": geovista.read,
+    "thinking_with_map": thinking_with_map_texts.read,
+    "reverse": reverse_texts.read,
+    "geoagent": geoagent_texts.read,
+    "geovista": geovista_texts.read,
 }
 IMPORTABLE: Final = frozenset(IMPORTERS)

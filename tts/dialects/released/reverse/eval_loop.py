@@ -27,7 +27,7 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import ToolResult
 from tts.errors import ToolErrorKind
 from tts.ports import Sampling, ToolOutcome
-from tts.rewards.released.reverse import names_for_tables, read_for_tables
+from tts.rewards.released.reverse_reward import names_for_tables, read_for_tables
 
 _MESSAGES: Final = 11  # eval/run_eval_rl_checkpoint.sh:37, max_turns 10, counted from 0
 _NEW_TOKENS: Final = 32_768  # eval/run_eval_rl_checkpoint.sh:152, of each message; there is no total

@@ -26,7 +26,7 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import Datum
 from tts.errors import ConfigError, ToolErrorKind
 from tts.ports import ToolOutcome, ToolSchema
-from tts.rewards.released.thinking_with_map import first_object
+from tts.rewards.released.thinking_with_map_reward import first_object
 
 DEMO_SYSTEM: Final = "thinking_with_map_demo"
 _MODEL_CALLS: Final = 20  # demo/qwen_agent/settings.py:24

@@ -1,7 +1,7 @@
 """GeoAgent: do the stages of a chain of thought carry their conclusions? A second reader says.
 
 For every stage the reader sees the reasoning and the conclusions of the stages before it and names its own; equal names
-earn the stage's weight, damped where the reasoning is short (`ThinkAnswerConsistency`, commit in `geoagent.py`).
+earn the stage's weight, damped where the reasoning is short (`ThinkAnswerConsistency`, commit in `geoagent_reward.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tts.domain.enclosure import between_tags
-from tts.rewards.released.geoagent import json_between_braces
+from tts.rewards.released.geoagent_answer import json_between_braces
 
 STAGES = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
 _WEIGHTS = (0.1, 0.6, 0.3)

@@ -21,7 +21,7 @@ from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
-from tts.rewards.released.geoagent import Names, answer_for_geocoding, names_in
+from tts.rewards.released.geoagent_answer import Names, answer_for_geocoding, names_in
 
 _NEW_TOKENS: Final = 2048  # infer/infer.py, max_new_tokens
 GEOCODER: Final = released_tool_name("geocode", "geoagent", "opencage")

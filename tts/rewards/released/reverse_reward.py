@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tts.domain.enclosure import Enclosure, between_tags, value_between_tags
-from tts.rewards.released.sphere import haversine_km
-from tts.rewards.reverse import place_reward
+from tts.rewards.papers.reverse_reward import place_reward
+from tts.rewards.released.distances import haversine_km
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 _ANSWER = between_tags("answer")

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tts.domain.enclosure import widest_object
-from tts.rewards.released.sphere import geodesic_km, loose_position
-from tts.rewards.thinking_with_map import distance_reward
+from tts.rewards.papers.thinking_with_map_reward import distance_reward
+from tts.rewards.released.distances import geodesic_km, loose_position
 
 _BRACE = re.compile(r"[{}]")
 _FLAT = re.compile(r"\{[^{}]*\}")

@@ -1,7 +1,7 @@
 """GeoAgent's geocoder: one question to OpenCage, a shorter one when nothing is found, the same again when it fails.
 
 Sans I/O: `ask` yields queries and is sent replies, so that the reward, the provider and the tests share it
-(`GeoScoreAccuracy` of the commit in `geoagent.py`; the API is described at opencagedata.com/api).
+(`GeoScoreAccuracy` of the commit in `geoagent_reward.py`; the API is described at opencagedata.com/api).
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ import json
 from tools.providers.opencage import place_found
 from tools.released.sources.opencage import AddressSource
 from tools.released.written import refused
-from tts.dialects.released.geoagent import GEOCODER
+from tts.dialects.released.geoagent_loop import GEOCODER
 from tts.domain.geo import LatLon
 from tts.errors import ToolErrorKind
 from tts.ports import ToolContext
-from tts.rewards.released.opencage import Result, ask
+from tts.rewards.released.geoagent_geocoder import Result, ask
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
 _NOTHING_FOUND = 200  # the status of a reply without results

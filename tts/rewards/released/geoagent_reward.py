@@ -1,24 +1,23 @@
 """GeoAgent: format, names, distance after geocoding, and consistency of reasoning and conclusions.
 
 github.com/HVision-NKU/GeoAgent, commit 6e25f0866dce438e18ada3727536a1cc5a00e168: `swift/plugin/orm.py`. The embedding
-model and the geocoder are the caller's; `chain.py` has the second reader.
+model and the geocoder are the caller's; `geoagent_chain.py` has the second reader, `geoagent_answer.py`
+what is read in an output.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tts.domain.enclosure import between_tags, widest_object
-from tts.rewards.released.sphere import haversine_km
+from tts.domain.enclosure import between_tags
+from tts.rewards.released.distances import haversine_km
+from tts.rewards.released.geoagent_answer import answer_for_geocoding, answer_for_names, names_in
 
 _THEN_ANSWER = re.compile(r"</think>\s*<answer>")
-_ANSWER = between_tags("answer", re.IGNORECASE)
 _STRICT_ANSWER = between_tags("answer")
-_SEPARATOR = re.compile(r"[;；]")
 _PARTS = (2, 3)
 _REACH_KM = 2000.0
 _WEIGHTS = (0.1, 0.6, 0.3)
@@ -30,14 +29,6 @@ Similarity = Callable[[str, str], float]
 Position = tuple[float, float]
 Geocode = Callable[[str], Position | None]
 """(lat, lon) of an address as the model wrote it, or None."""
-
-
-class Names(NamedTuple):
-    """Country, region and place; empty where nothing is stated."""
-
-    country: str
-    region: str
-    place: str
 
 
 class NameScore(NamedTuple):
@@ -58,27 +49,6 @@ def geo_format_reward(text: str) -> float:
     found = _STRICT_ANSWER.search(text.strip())
     parts = [] if found is None else [part for part in found.text.strip().split(";") if part.strip()]
     return float(_PARTS[0] <= len(parts) <= _PARTS[1])
-
-
-def answer_for_names(text: str) -> str:
-    """The first answer, else the whole text."""
-    found = _ANSWER.search(text)
-    return (text if found is None else found.text).strip()
-
-
-def answer_for_geocoding(text: str) -> str | None:
-    """The first answer, else `FinalAnswer` of the object between the first brace and the last, else None."""
-    if (found := _ANSWER.search(text)) is not None:
-        return found.text.strip()
-    value = json_between_braces(text)
-    return str(value["FinalAnswer"]).strip() if value is not None and "FinalAnswer" in value else None
-
-
-def names_in(answer: str) -> Names:
-    """The parts between plain or full-width semicolons; empty ones are skipped, a fourth stays with the third."""
-    parts = [part.strip() for part in _SEPARATOR.split(answer) if part.strip()]
-    country, region = [*parts, "", ""][:2]
-    return Names(country, region, ";".join(parts[2:]))
 
 
 def names_reward(text: str, solution: str, similarity: Similarity) -> NameScore:
@@ -121,15 +91,3 @@ def total_reward(*, form: float, geo_form: float, names: float, consistency: flo
     """The weighted sum of training, at most 5 (`tools/train_grpo.sh`: 1, 1, 1, 0.5, 1.5)."""
     terms = (form, geo_form, names, consistency, spatial)
     return sum(weight * term for weight, term in zip(_TRAINING_WEIGHTS, terms, strict=True))
-
-
-def json_between_braces(text: str) -> dict[str, Any] | None:
-    """The JSON object from the first brace to the last, or None."""
-    found = widest_object(text)
-    if found is None:
-        return None
-    try:
-        value = json.loads(found)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

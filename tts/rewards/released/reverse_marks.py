@@ -1,7 +1,7 @@
 """REVERSE: the reward for telling useful results from useless ones, `<useful>[1, 3]</useful>` after a search.
 
 Each turn after a search is judged against the latest search whose labels are known: Matthews correlation times 0.3
-(`experimental/agent_loop/tool_agent_loop.py` of the commit in `released/reverse.py`).
+(`experimental/agent_loop/tool_agent_loop.py` of the commit in `reverse_reward.py`).
 """
 
 from __future__ import annotations

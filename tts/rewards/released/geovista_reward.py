@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tts.rewards.released.sphere import haversine_km
+from tts.rewards.released.distances import haversine_km
 
 _OTHER = re.compile(r"[^a-z0-9\s]")
 _BLANKS = re.compile(r"\s+")
