@@ -25,6 +25,8 @@ from deployments.http.app import create_app
 from deployments.http.server import head_limits as http_limits
 from deployments.observability.audit import AuditLog
 from deployments.observability.metrics import Metrics
+from deployments.serve.deployment_classes import Locatability, Rollout, Tools
+from deployments.serve.deployment_classes import Verifier as VerifierWorker
 from deployments.serve.endpoint_orders import to_all_replicas
 from deployments.serve.engine_rooms import PERIOD_S, known_rooms
 from deployments.serve.handles import (
@@ -41,11 +43,9 @@ from deployments.serve.handles import (
 from deployments.serve.operator_settings import DEFAULTS, apply_settings
 from deployments.serve.ray_env import wait_for_ingress_port
 from deployments.serve.remote_brokers import RemoteBrokers
-from deployments.serve.replica import prepare_replica
+from deployments.serve.replica_start import prepare_replica
 from deployments.serve.request_router import ROUTER
 from deployments.serve.scaling import POLICY
-from deployments.serve.workers import Locatability, Rollout, Tools
-from deployments.serve.workers import Verifier as VerifierWorker
 from deployments.wiring.parts import (
     asking_locator,
     make_agent_model,

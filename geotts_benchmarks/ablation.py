@@ -11,8 +11,8 @@ from deployments.cli.console import config_option
 from deployments.cli.eval_run import chosen
 from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
 from tts.clues.clue import ClueKind
+from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import answers
-from tts.clues.reader import ClueReader
 from tts.config import AppArgs
 from tts.domain.geo import distance_km
 from tts.domain.photo_cleaning import load_photo

@@ -15,11 +15,11 @@ import psutil
 
 from deployments.gateway.gateway import Gateway
 from deployments.launch.cluster import APP_NAME, served
-from deployments.serve.probe import Probe
+from deployments.serve.replica_probe import Probe
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_fuzz import Fuzzer
-from geotts_benchmarks.api_inside import inside_args, listening, merge_ms, ssrf_refused, stalled_reader
-from geotts_benchmarks.cutting import CuttingTransport
+from geotts_benchmarks.api_without_ray import inside_args, listening, merge_ms, ssrf_refused, stalled_reader
+from geotts_benchmarks.cutting_network import CuttingTransport
 from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, percentile, report, say
 from tts.api.client import Client

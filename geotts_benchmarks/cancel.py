@@ -10,7 +10,7 @@ import click
 import httpx
 
 from deployments.launch.cluster import APP_NAME, served
-from deployments.serve.probe import Probe
+from deployments.serve.replica_probe import Probe
 from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, client, free_port, locate, report, say
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine

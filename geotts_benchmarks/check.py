@@ -17,7 +17,7 @@ from PIL import Image
 from deployments.cli.console import config_option
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import clue_reader, make_world
-from geotts_benchmarks.continued import continued_figures
+from geotts_benchmarks.continue_cost import continued_figures
 from geotts_benchmarks.harness import Result, report, say
 from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
@@ -29,10 +29,10 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
-from tts.eval.calibrating import Case, judged, with_regions
+from tts.eval.calibration_fitting import Case, judged, with_regions
 from tts.eval.claims.adversarial import attacked_claims
-from tts.eval.claims.cases import CLAIM_FAMILIES, ClaimCase, claims_about
 from tts.eval.claims.fitting import WeighedCase, auc, calibration_error, fit_claims, probabilities
+from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
 from tts.eval.metrics.regions import KnownArea, region_figures
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.words import SPLITS, Split

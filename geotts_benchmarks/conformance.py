@@ -12,7 +12,7 @@ import click
 from geotts_benchmarks.harness import DEFAULT_CORPUS, Result, report, say
 from geotts_benchmarks.released_rows.adapters import judged
 from geotts_benchmarks.released_rows.corpus import FILES, READERS, SAMPLING, Corpus, Row, open_corpus
-from geotts_benchmarks.released_rows.judged import Judged
+from geotts_benchmarks.released_rows.row_result import Judged
 
 _QUICK_ROWS = 25
 

@@ -24,13 +24,13 @@ from tts.config import AppArgs
 from tts.domain.geo import Floats
 from tts.domain.request import MAX_QUESTIONS
 from tts.errors import DataError
-from tts.eval.calibrating import held_out, mean_of
+from tts.eval.answer_parsers import ParserName
+from tts.eval.calibration_fitting import held_out, mean_of
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.sampling import best_of_n_km
 from tts.eval.panel import Panel
-from tts.eval.parsers import ParserName
 from tts.eval.synthetic.families import FAMILIES, HELD_OUT, generate
-from tts.eval.synthetic.score import consensus, majority_vote, score, without_ledger
+from tts.eval.synthetic.verifier_score import consensus, majority_vote, score, without_ledger
 from tts.verify.evidence.world import World
 
 

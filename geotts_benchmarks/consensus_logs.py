@@ -14,13 +14,13 @@ import numpy as np
 
 from geotts_benchmarks.harness import Result
 from tts.domain.geo import Floats, LatLon, distance_km, distance_matrix_km
-from tts.eval.calibrating import Case, Judged, judged, known_areas, measured, part_of, thinned, with_regions
+from tts.eval.answer_parsers import ParserName
+from tts.eval.calibration_fitting import Case, Judged, judged, known_areas, measured, part_of, thinned, with_regions
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.metrics.medoid import medoid_of
 from tts.eval.metrics.regions import KnownArea, region_figures
 from tts.eval.panel import Panel, panels_from_logs
-from tts.eval.parsers import ParserName
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.reliability import Reliability, from_agreement, from_labels
 from tts.verify.evidence.world import World

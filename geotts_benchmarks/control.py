@@ -3,10 +3,10 @@
 The engine takes exactly 200 ms (or 0), so everything else is ours: reading the photo, planning, N rollouts, events,
 verifying, the reply. Measured as served for an engine that computes elsewhere, with rollouts and verifier in the
 gateway's process (ADR 0012), with them in deployments of their own (`apart`), and with the photo rated beside the
-rollouts (`leader`; with `depth: auto` in this process, by `geotts_benchmarks.led`). `--beside` measures other best-of-N
+rollouts (`leader`; with `depth: auto` in this process, by `leader_cost.py`). `--beside` measures other best-of-N
 servers in the same run, in front of a fake engine of the same 200 ms: `scripts/best-of-n-servers` installs and starts
 two (docs/evaluation.md). Beside all of them stands what the machine takes for the least that any such service does
-(`geotts_benchmarks.bare`).
+(`geotts_benchmarks.bare_ray_serve`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ import orjson
 import psutil
 
 from deployments.launch.cluster import served, serving
-from geotts_benchmarks.bare import bare, photo_ms
+from geotts_benchmarks.bare_ray_serve import bare, photo_ms
 from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, median, report, say
-from geotts_benchmarks.led import measure_led
+from geotts_benchmarks.leader_cost import measure_led
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.errors import FatalError
 

@@ -16,13 +16,13 @@ import click
 from deployments.cli.eval_run import chosen
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import make_world
+from geotts_benchmarks.depth_leader import measure_leading
 from geotts_benchmarks.first_calls import measure_first_calls
-from geotts_benchmarks.frontier import DEFAULT, Point, draw, frontier
 from geotts_benchmarks.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, percentile, report, say
-from geotts_benchmarks.leading import measure_leading
 from geotts_benchmarks.photos import bench_options
-from geotts_benchmarks.recorded import recorded_photos
-from geotts_benchmarks.stopped_elsewhere import stopped_elsewhere
+from geotts_benchmarks.recorded_rollouts import recorded_photos
+from geotts_benchmarks.stop_frontier import DEFAULT, Point, draw, frontier
+from geotts_benchmarks.stop_policy_elsewhere import stopped_elsewhere
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.domain.answer import StopReason, Verdict
@@ -33,8 +33,8 @@ from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
+from tts.domain.stop_settings import WatchSettings
 from tts.domain.stop_table import shipped_stop_table
-from tts.domain.watch_settings import WatchSettings
 from tts.eval.datasets import load_dataset
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample

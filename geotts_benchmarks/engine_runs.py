@@ -30,8 +30,8 @@ from tts.domain.plan import Limits
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
-from tts.inference.vllm.checkpoints import Shape, write_checkpoint
 from tts.inference.vllm.engine import VllmModel
+from tts.inference.vllm.random_weights import Shape, write_checkpoint
 from tts.ports import Delta, GroupRequest, ModelClient, ModelRequest, RolloutTask, Sampling
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group

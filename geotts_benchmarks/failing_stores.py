@@ -24,7 +24,7 @@ from deployments.runstore import RunStore
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.api_inside import listening
+from geotts_benchmarks.api_without_ray import listening
 from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, free_port, say
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine

@@ -23,8 +23,8 @@ from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
+from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run, fold
-from tts.domain.watch_settings import WatchSettings
 from tts.eval.metrics.accuracy import CLASSIC_KM
 from tts.eval.metrics.intervals import Interval, bootstrap_ratio, paired_difference
 from tts.eval.metrics.shared_calls import shared_calls

@@ -19,8 +19,8 @@ from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.photo import Photo
 from tts.domain.request import RequestContext
-from tts.inference.vllm.checkpoints import Shape
 from tts.inference.vllm.engine import VllmModel
+from tts.inference.vllm.random_weights import Shape
 from tts.inference.vllm.seam import has_cuda
 from tts.ports import ModelRequest, Sampling
 

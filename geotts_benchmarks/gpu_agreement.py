@@ -27,9 +27,9 @@ from tts.domain.messages import Message, text_message
 from tts.domain.photo import Photo
 from tts.domain.request import RequestContext
 from tts.inference.token_prompts import TokenPrompts
-from tts.inference.vllm.checkpoints import Shape, write_checkpoint
 from tts.inference.vllm.content_pictures import ContentPictures
-from tts.inference.vllm.reference import ReferenceModel, write_random_weights
+from tts.inference.vllm.random_weights import Shape, write_checkpoint
+from tts.inference.vllm.reference_model import ReferenceModel, write_random_weights
 from tts.inference.vllm.seam import Generation, VllmSeam, has_cuda
 from tts.ports import ModelRequest, Sampling
 

@@ -21,8 +21,8 @@ from tts.aio import cancel_and_wait, closing, spawn
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.request import RequestContext
-from tts.inference.vllm.checkpoints import Shape
 from tts.inference.vllm.engine import VllmModel
+from tts.inference.vllm.random_weights import Shape
 from tts.ports import ModelRequest, Sampling
 
 _CANCELLED = 8

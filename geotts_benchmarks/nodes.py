@@ -16,16 +16,16 @@ from pathlib import Path
 import click
 
 from geotts_benchmarks.harness import Result, percentile, report, say
-from geotts_benchmarks.machines.accounts import (
+from geotts_benchmarks.machines.doubled_work import doubled_work
+from geotts_benchmarks.machines.engine_journal import read_journal
+from geotts_benchmarks.machines.load import SteadyLoad
+from geotts_benchmarks.machines.site import Site, running_site, why_not_here
+from geotts_benchmarks.machines.waiting_times import (
     Phase,
     extra_waits_s,
     phase_row,
     undisturbed_s,
 )
-from geotts_benchmarks.machines.doubled_work import doubled_work
-from geotts_benchmarks.machines.journal import read_journal
-from geotts_benchmarks.machines.load import SteadyLoad
-from geotts_benchmarks.machines.site import Site, running_site, why_not_here
 from tts.errors import FatalError
 
 _CLIENTS, _DEADLINE_S, _PARALLEL = 6, 120.0, 2

@@ -8,8 +8,8 @@ import click
 
 from geotts_benchmarks.engine_runs import Measured, a_photo, cpu_options, engine, roll_out
 from geotts_benchmarks.harness import Result, median, report, say
-from tts.inference.vllm.checkpoints import Shape
 from tts.inference.vllm.engine import VllmModel
+from tts.inference.vllm.random_weights import Shape
 from tts.inference.vllm.seam import installed
 
 

@@ -22,7 +22,7 @@ from deployments.runstore.blobs import FolderBlobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.api_inside import listening
+from geotts_benchmarks.api_without_ray import listening
 from geotts_benchmarks.failing_stores import Server
 from geotts_benchmarks.harness import Result, locate, report, say
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine

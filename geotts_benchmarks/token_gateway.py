@@ -20,7 +20,7 @@ import uvloop
 from deployments.gateway.gateway import Gateway
 from deployments.runstore import LogEntry, MemoryRunStore
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.api_inside import listening
+from geotts_benchmarks.api_without_ray import listening
 from geotts_benchmarks.harness import percentile
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason

@@ -18,7 +18,7 @@ from typing import Any
 import click
 import orjson
 
-from deployments.wiring.tooling import make_tooling
+from deployments.wiring.toolbox_assembly import make_tooling
 from geotts_benchmarks.harness import Result, free_port, median, report, say
 from geotts_benchmarks.killed_writer import PROGRAM
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, ProviderSettings, ToolsConfig

@@ -13,8 +13,8 @@ from typing import Final
 from tools.maps import MAP_TOOLS, MapsProvider, maps_tools
 from tools.places import PLACE_TOOLS, CountryProvider, PlacesProvider, places_tools
 from tools.read_text import read_text_tool
-from tools.regions.search import RegionSearch
-from tools.regions.tool import region_search_tool
+from tools.region_search.search import RegionSearch
+from tools.region_search.tool import region_search_tool
 from tools.web import ImageSearchProvider, WebProvider, image_search_tool, web_search_tool
 from tools.zoom import zoom_tool
 from tts.errors import ConfigError

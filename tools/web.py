@@ -127,7 +127,7 @@ async def found_pages(provider: WebProvider, query: str, *, limit: int, context:
 
 
 def image_search_tool(provider: ImageSearchProvider) -> Tool:
-    """`image_search` with recorded results; `tools.regions` has the tool for live services."""
+    """`image_search` with recorded results; `tools.region_search` has the tool for live services."""
 
     async def search(arguments: ImageSearchArguments, box: Box, context: ToolContext) -> Sequence[WebFact]:
         photo = context.photo_hashes()[box.photo]

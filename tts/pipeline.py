@@ -50,7 +50,7 @@ from tts.request_egress import RequestEgress
 from tts.request_events import accepted_event, failed_event
 from tts.request_seeds import request_seed, rollout_seed
 from tts.telemetry import current_trace, span
-from tts.verify.claims.questions import in_question
+from tts.verify.claims.places_in_question import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
 _VERIFIER_SHARE, _VERIFIER_MAX_S, _GRACE_S = 0.1, 20.0, 0.1

@@ -27,12 +27,12 @@ from tts.domain.photo import Box, Photo
 from tts.domain.plan import Limits, Locatability, Plan
 from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions, RequestContext
-from tts.domain.similar import SimilarPhoto
+from tts.domain.similar_photo import SimilarPhoto
+from tts.domain.stop_settings import WatchSettings
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.domain.usage import Usage
 from tts.domain.value import Value
-from tts.domain.watch_settings import WatchSettings
 
 
 class Sampling(Value):

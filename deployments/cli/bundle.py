@@ -12,7 +12,7 @@ import httpx
 
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option
-from deployments.wiring.replaying import replayed
+from deployments.wiring.bundle_replay import replayed
 from tts.api.client import refusal
 from tts.bundle.archive import pack
 from tts.bundle.build_bundle import root_hash

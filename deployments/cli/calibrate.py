@@ -11,8 +11,8 @@ from deployments.cli.console import STDERR, config_option
 from deployments.cli.text_console import styled
 from deployments.wiring.parts import make_world
 from tts.config import AppArgs
-from tts.eval.calibrating import cases_of, held_out, judged, made_up_cases, mean_of, thinned, with_regions
-from tts.eval.sources import reliability_from
+from tts.eval.calibration_fitting import cases_of, held_out, judged, made_up_cases, mean_of, thinned, with_regions
+from tts.eval.source_reliability import reliability_from
 from tts.verify.consensus.calibration import Calibration, load
 from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.consensus.region_fitting import MIN_CASES

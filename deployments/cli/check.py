@@ -16,7 +16,7 @@ from tts.config import AppArgs
 from tts.domain.claim import CheckOptions
 from tts.domain.plan import Depth
 from tts.domain.request import MAX_PARALLEL
-from tts.geodata.areas import WAYS
+from tts.geodata.area_from_text import WAYS
 
 
 @click.command()

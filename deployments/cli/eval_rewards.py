@@ -11,7 +11,6 @@ import click
 
 from deployments.cli.console import STDERR
 from tts.eval.photo_table import read_photo_table
-from tts.eval.rewarding.case import cases_of
 from tts.eval.rewarding.reward_inputs import (
     RewardInputs,
     read_conclusions,
@@ -19,6 +18,7 @@ from tts.eval.rewarding.reward_inputs import (
     read_similarities,
     read_table_values,
 )
+from tts.eval.rewarding.rewarded_output import cases_of
 from tts.eval.rewarding.systems import FORMS, SYSTEMS, Form, System, rewarded
 from tts.rewards.papers.spotagent_reward import learnable_at_km
 from tts.toolkit.reverse_cache.tables import read_tables

@@ -16,8 +16,8 @@ from tts.config import AppArgs
 from tts.domain.trajectory import fold
 from tts.errors import DataError
 from tts.eval.runs.located_files import read_located
+from tts.export.export_source import Located, located_from
 from tts.export.formats import FORMATS, Format
-from tts.export.located import Located, located_from
 
 _REQUEST = re.compile(r"loc_[0-9a-f]{20}")
 _NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")

@@ -9,7 +9,7 @@ from tts.config import AppArgs
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import Run
 from tts.geodata.store import DataStore
-from tts.report.page import report_page
+from tts.report.html_report import report_page
 
 
 class HtmlReports:

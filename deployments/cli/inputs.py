@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from deployments.cli.text_console import printable
 from tts.domain.budget import Budget, budget_of
 from tts.domain.geo import Area
-from tts.geodata.areas import area_in_words
+from tts.geodata.area_from_text import area_in_words
 from tts.geodata.countries import Countries
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".gif", ".bmp", ".heic", ".heif", ".avif", ".mpo"}
@@ -83,7 +83,7 @@ def _pictures(paths: list[Path], where: str) -> Iterator[Input]:
 
 
 class AreaType(click.ParamType[Area]):
-    """An area in words (`tts.geodata.areas`)."""
+    """An area in words (`tts.geodata.area_from_text`)."""
 
     name = "area"
 

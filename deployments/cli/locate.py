@@ -42,7 +42,7 @@ from tts.domain.plan import Depth
 from tts.domain.request import MAX_PARALLEL, MAX_PHOTOS, MAX_QUESTIONS, LocateOptions, LocateRequest, new_request_id
 from tts.domain.trajectory import Run, fold
 from tts.errors import FatalError, GeoTTSError, RequestError, boundary
-from tts.geodata.areas import WAYS
+from tts.geodata.area_from_text import WAYS
 from tts.geodata.store import DataStore
 from tts.pipeline import solve
 from tts.ports import Attachment, Ports, close_each

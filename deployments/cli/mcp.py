@@ -17,9 +17,9 @@ from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.http.answer_maps import AnswerMaps
-from deployments.http.pictures import AnswerPictures
+from deployments.http.answer_pictures import AnswerPictures
 from deployments.mcp.photo_arguments import AllowedRoots, LocalPhoto
-from deployments.mcp.tool_work import McpTools
+from deployments.mcp.tool_execution import McpTools
 from deployments.wiring.local import local_ports, local_tools, without_gateway
 from tts.config import AppArgs
 from tts.errors import ConfigError

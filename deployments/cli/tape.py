@@ -16,7 +16,7 @@ from tts.toolkit.reverse_cache.evaluation import copy_files, has_files, read_fil
 from tts.toolkit.reverse_cache.tables import has_tables, read_tables, write_tables
 from tts.toolkit.reverse_cache.tape_conversion import as_tables
 from tts.toolkit.tape.file import read_tape, write_tape
-from tts.toolkit.tape.reverse import export_reverse, import_reverse
+from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
 from tts.toolkit.tape.search import SearchTape
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -15,14 +15,14 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import RequestContext
 from tts.domain.usage import Usage
 from tts.errors import ConfigError, DataError, GeoTTSError
-from tts.inference.openai.client import OpenAIModel
 from tts.inference.openai.endpoint.advice import longer_context
 from tts.inference.openai.endpoint.canary import CanaryOutcome
 from tts.inference.openai.endpoint.traits import EndpointTraits
 from tts.inference.openai.endpoint.truncation_check import needed_tokens
+from tts.inference.openai.engine import OpenAIModel
 from tts.package_files import SAMPLES
 from tts.ports import ModelRequest
-from tts.rollout.offered import offered_tools
+from tts.rollout.offered_tools import offered_tools
 
 _PATIENCE_S = 180.0
 _COST = "the model does not see the system text, the tools and the photo, but still answers"

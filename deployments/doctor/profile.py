@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from deployments.endpoints.models import listed_models
+from deployments.endpoints.listed_models import listed_models
 from deployments.finding import BUILD, Finding
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect

@@ -15,7 +15,7 @@ from typing import Final
 from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.runstore import CaseRecord
-from deployments.runstore.decoding import value_of
+from deployments.runstore.stored_values import value_of
 from tts.api.cases import (
     MOST_RUNS,
     AddedRun,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from deployments.wiring.parts import clue_reader
 from geotts_client.statements import Statement
 from tts.clues.claimed_places import claimed_place
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.request import LocateOptions
 from tts.errors import RequestError

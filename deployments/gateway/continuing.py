@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from deployments.gateway.claimed_places import looked_up
 from deployments.runstore import RunMeta, RunStore
-from deployments.runstore.decoding import event_of, value_of
+from deployments.runstore.stored_values import event_of, value_of
 from deployments.wiring.parts import clue_reader
 from geotts_client.continue_options import ContinueOptions
 from geotts_client.file_claim import FileClaim
 from tts.aio import closing
 from tts.clues.claimed_places import places_of
+from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
-from tts.clues.reader import ClueReader
 from tts.clues.rejected_place import rejected_place
 from tts.clues.ruled_out import labels
 from tts.domain.call_key import call_key

@@ -15,7 +15,7 @@ from pydantic import ConfigDict
 
 from deployments.gateway.continuing import earlier_run, kept_results, logged_events
 from deployments.runstore import RunMeta, RunStore
-from deployments.runstore.decoding import value_of
+from deployments.runstore.stored_values import value_of
 from geotts_client.file_claim import FileClaim
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.continued import Continued, KeptResult

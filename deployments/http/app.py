@@ -16,31 +16,31 @@ from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.gateway.uploads import Uploads
 from deployments.http.answer_maps import AnswerMaps
+from deployments.http.answer_pictures import AnswerPictures
 from deployments.http.health import Check
 from deployments.http.map_tiles import MapTiles
 from deployments.http.middleware.access_log import AccessLog
 from deployments.http.middleware.cors import Cors
 from deployments.http.middleware.head_method import HeadAsGet
 from deployments.http.openapi import install_openapi
-from deployments.http.pictures import AnswerPictures
 from deployments.http.problems import install_errors, unexpected
 from deployments.http.routes.bundle import add_bundle
 from deployments.http.routes.cases import add_cases
+from deployments.http.routes.chat_completions import add_openai
 from deployments.http.routes.check import add_check
 from deployments.http.routes.continuing import add_continue
 from deployments.http.routes.endpoints import add_endpoints
 from deployments.http.routes.locate import add_locate
 from deployments.http.routes.map import add_map
 from deployments.http.routes.mcp import McpRoutes
-from deployments.http.routes.openai import add_openai
 from deployments.http.routes.operations import add_operations
-from deployments.http.routes.regions import add_regions
+from deployments.http.routes.photo_regions import add_regions
 from deployments.http.routes.responses import add_responses
 from deployments.http.routes.runs import add_runs
 from deployments.http.routes.tiles import add_tiles
 from deployments.http.routes.web import add_web
 from deployments.http.service import Service, Spread
-from deployments.mcp.tool_work import ToolboxSource
+from deployments.mcp.tool_execution import ToolboxSource
 from deployments.observability.metrics import Metrics
 from tts.config import AppArgs
 

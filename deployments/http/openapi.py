@@ -12,14 +12,14 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 from geotts_client.continue_options import ContinueOptions
-from tts.api.openai import ChatRequest
+from tts.api.chat_completions import ChatRequest
 from tts.api.responses import ResponsesRequest
 from tts.api.schema import Accepted202, Problem
 from tts.domain.claim import CheckOptions
 from tts.domain.events import EVENT
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.export.formats import FORMATS
-from tts.geodata.areas import WAYS
+from tts.geodata.area_from_text import WAYS
 
 _REF = "#/components/schemas/{model}"
 Json = dict[str, Any]

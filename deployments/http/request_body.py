@@ -29,7 +29,7 @@ from tts.domain.claim import ClaimedPlace
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.errors import PhotoError, RequestError
 from tts.field_errors import field_error_text
-from tts.geodata.areas import area_in_words
+from tts.geodata.area_from_text import area_in_words
 from tts.geodata.countries import Countries
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from geotts_client.continue_options import MAX_FACT, ContinueOptions
 from geotts_client.options import MAX_RULED_OUT
 from tts.domain.request import MAX_PARALLEL, LocateOptions
 from tts.errors import RequestError
-from tts.geodata.areas import area_in_words
+from tts.geodata.area_from_text import area_in_words
 from tts.geodata.countries import Countries
 
 Place = Annotated[str, Field(min_length=1, max_length=400)]

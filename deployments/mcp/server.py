@@ -21,7 +21,7 @@ from deployments.gateway.auth import Caller
 from deployments.mcp.call_arguments import validated
 from deployments.mcp.located_place import map_uri, report_uri
 from deployments.mcp.progress import milestone
-from deployments.mcp.tool_work import Call, McpTools, words_of
+from deployments.mcp.tool_execution import Call, McpTools, words_of
 from deployments.mcp.tools import request_tools, tool_of_map, tool_of_request
 from tts.domain.events import Event
 from tts.domain.tooling import ToolResult

@@ -1,6 +1,6 @@
 """The definitions of the MCP tools: names, descriptions, arguments and schemas, and the form of their results.
 
-`tool_work.py` has the work that they do.
+`tool_execution.py` has the work that they do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from deployments.mcp.call_arguments import (
 from deployments.mcp.checked_claim import CheckedClaim, checked_claim
 from deployments.mcp.continued_place import ContinuedPlace, continued_place
 from deployments.mcp.located_place import LocatedPlace, in_words, located_place
-from deployments.mcp.tool_work import Call, McpTools
+from deployments.mcp.tool_execution import Call, McpTools
 from tts.domain.answer import Answer
 from tts.domain.value import Value
 from tts.errors import RequestError

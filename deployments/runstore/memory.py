@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
-from deployments.runstore.following import PAGE, Page, follow
+from deployments.runstore.log_following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
 from deployments.runstore.port import REMINDERS, Claim, KeyTaken, LogEntry, RunMeta
 from deployments.runstore.single_gateway import SingleGateway

@@ -24,9 +24,8 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 
-from deployments.runstore.decoding import value_of
-from deployments.runstore.following import PAGE, Page, follow
-from deployments.runstore.packing import packed, unpacked
+from deployments.runstore.log_following import PAGE, Page, follow
+from deployments.runstore.log_packing import packed, unpacked
 from deployments.runstore.port import (
     PROBE_BYTES,
     REMINDERS,
@@ -56,6 +55,7 @@ from deployments.runstore.redis_scripts import (
     TAKE,
     TAKE_OVER,
 )
+from deployments.runstore.stored_values import value_of
 from tts.aio import heeding_cancels
 from tts.net.redis_password import run_store_password
 from tts.ports import Attachment

@@ -9,7 +9,7 @@ from typing import Any, Final
 from redis.asyncio import Redis
 
 from deployments.runstore.case_record import CaseRecord
-from deployments.runstore.decoding import value_of
+from deployments.runstore.stored_values import value_of
 
 # the version decides; the requests of the case live as long as it does, also when they are closed later (see CLOSE)
 SAVE: Final = """

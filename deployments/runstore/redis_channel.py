@@ -11,7 +11,7 @@ from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from deployments.runstore.following import LogSignals
+from deployments.runstore.log_following import LogSignals
 from tts.aio import cancel_and_wait, heeding_cancels, spawn
 
 _log = logging.getLogger("geotts.runstore")

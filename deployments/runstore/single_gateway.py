@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-from deployments.runstore.following import LogSignals
+from deployments.runstore.log_following import LogSignals
 from deployments.runstore.port import RunMeta
 
 

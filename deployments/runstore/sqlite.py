@@ -17,8 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from deployments.runstore.decoding import value_of
-from deployments.runstore.following import PAGE, Page, follow
+from deployments.runstore.log_following import PAGE, Page, follow
 from deployments.runstore.port import (
     PROBE_BYTES,
     REMINDERS,
@@ -31,6 +30,7 @@ from deployments.runstore.port import (
 )
 from deployments.runstore.single_gateway import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
+from deployments.runstore.stored_values import value_of
 from tts.errors import ConfigError
 from tts.ports import Attachment
 from tts.private_files import make_database_private

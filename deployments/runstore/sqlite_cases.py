@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from deployments.runstore.case_record import CaseRecord
-from deployments.runstore.decoding import value_of
+from deployments.runstore.stored_values import value_of
 
 T = TypeVar("T")
 

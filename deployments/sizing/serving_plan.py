@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from deployments.endpoints.terms import money_line
+from deployments.endpoints.key_and_price import money_line
 from deployments.sizing.find_shape import shape_of
 from deployments.sizing.gpu_plan import GpuPlan, Gpus, plan_gpus
 from deployments.wiring.parts import make_dialect, verifier_name

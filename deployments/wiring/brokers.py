@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from deployments.wiring.tooling import Tooling
+from deployments.wiring.toolbox_assembly import Tooling
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
 from tts.ports import OutgoingRecord, Toolbox

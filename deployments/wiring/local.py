@@ -17,7 +17,7 @@ from deployments.wiring.parts import (
     make_watch,
 )
 from deployments.wiring.rollouts import make_rollouts
-from deployments.wiring.tooling import make_tooling, taped
+from deployments.wiring.toolbox_assembly import make_tooling, taped
 from tts.config import AppArgs
 from tts.config.region_search import BY_URL
 from tts.perception.local import LocalPerception

@@ -9,11 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from deployments.wiring.released import released_system_of, released_texts
+from deployments.wiring.released_system import released_system_of, released_texts
 from deployments.wiring.tool_findings import tools_note
 from tools.registry import ToolParts, make_tools
 from tools.released.catalog import released_local_tools
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VerifierConfig, VllmEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, Task, prompt_hash
@@ -23,8 +23,8 @@ from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.identity import Identity
 from tts.domain.price import Price
 from tts.domain.stop_experience import StopExperience
+from tts.domain.stop_settings import WatchSettings
 from tts.domain.stop_table import StopTable, shipped_stop_table
-from tts.domain.watch_settings import WatchSettings
 from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
 from tts.extensions import Registry
@@ -32,8 +32,8 @@ from tts.gallery.gallery import PhotoGallery
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.inference.clues.engine import CluesModel
-from tts.inference.openai.client import OpenAIModel
 from tts.inference.openai.endpoint.prices import shipped_prices
+from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.pool import EndpointPool
 from tts.inference.scripted import ScriptedModel
 from tts.inference.vllm.engine import VllmModel

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from geotts_benchmarks.machines.clients import Seen
-from geotts_benchmarks.machines.journal import Started
+from geotts_benchmarks.machines.engine_journal import Started
 
 Way = Literal["begun again", "ended twice", "ran beside"]
 

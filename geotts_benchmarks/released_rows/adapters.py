@@ -21,9 +21,9 @@ from geotts_benchmarks.released_rows import (
 from geotts_benchmarks.released_rows.corpus import READERS, SAMPLING, Corpus, Row
 from geotts_benchmarks.released_rows.geovista import tools as geovista_tools
 from geotts_benchmarks.released_rows.geovista import turns as geovista_turns
-from geotts_benchmarks.released_rows.judged import Judged, differ
 from geotts_benchmarks.released_rows.reverse import tools as reverse_tools
 from geotts_benchmarks.released_rows.reverse import turns as reverse_turns
+from geotts_benchmarks.released_rows.row_result import Judged, differ
 from geotts_benchmarks.released_rows.sampling import judge as sampling
 from geotts_benchmarks.released_rows.thinking_with_map import tools as thinking_with_map_tools
 from geotts_benchmarks.released_rows.thinking_with_map import turns as thinking_with_map_turns

@@ -22,7 +22,7 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.usage import Usage
 from tts.ports import Attachment, Checkpoint, GroupRequest, ModelRequest, RolloutTask, Toolbox
 from tts.rollout.agent import Agent
-from tts.rollout.single import run_rollout
+from tts.rollout.single_rollout import run_rollout
 
 _REMAINING_S = 60.0
 _WIDE = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**20)

@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from geotts_benchmarks.harness import DEFAULT_LOGS
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared, declared
+from geotts_benchmarks.released_rows.corpus_spelling import spelled
 from geotts_benchmarks.released_rows.rewards_geovista import levels
-from geotts_benchmarks.released_rows.spelled import spelled
+from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from tts.eval.rows import read_rows
 from tts.rewards.released import (
     geoagent_answer,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from tts.rewards.released import geoagent_chain, geoagent_reward
 from tts.rewards.released.distances import haversine_km
 from tts.rewards.released.geoagent_geocoder import query_of, shortened

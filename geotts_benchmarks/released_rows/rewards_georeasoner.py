@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared
+from geotts_benchmarks.released_rows.row_result import Judged, compared
 from tts.rewards.papers.geo_adapt_reward import visual_locatability
 from tts.routing.segmentation import class_weights
 

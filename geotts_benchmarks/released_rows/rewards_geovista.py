@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared, differ
+from geotts_benchmarks.released_rows.row_result import Judged, compared, differ
 from tts.rewards.released.geovista_reward import Levels, distance_km, names_by_judge, names_by_rule
 from tts.rewards.released.picture_sizes import smart_resize
 

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared, same
-from geotts_benchmarks.released_rows.spelled import spelled
+from geotts_benchmarks.released_rows.corpus_spelling import spelled
+from geotts_benchmarks.released_rows.row_result import Judged, compared, same
 from tts.rewards.papers.reverse_reward import place_reward
 from tts.rewards.released import reverse_marks, reverse_reward
 

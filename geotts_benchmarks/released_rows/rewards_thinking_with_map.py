@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared
-from geotts_benchmarks.released_rows.spelled import spelled
+from geotts_benchmarks.released_rows.corpus_spelling import spelled
+from geotts_benchmarks.released_rows.row_result import Judged, compared
 from tts.rewards.released.thinking_with_map_reward import read_answer, score
 
 

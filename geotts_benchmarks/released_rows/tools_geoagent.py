@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared, declared
-from geotts_benchmarks.released_rows.made_up import http_failure
+from geotts_benchmarks.released_rows.made_up_replies import http_failure
+from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from tools.released.geoagent_geocoder import geocoder_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared
+from geotts_benchmarks.released_rows.row_result import Judged, compared
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion, FinishedTurn
 from tts.dialects.settings import DialectSettings

@@ -10,7 +10,7 @@ from support.page import FREE, locate, text_of
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
-from tts.report.page import report_page
+from tts.report.html_report import report_page
 
 pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=MISSING), pytest.mark.asyncio(loop_scope="module")]
 SEVERAL = "a firm edge: it is probably inside one of them · with a dashed edge: very probably"

@@ -10,7 +10,7 @@ from support.chromium import CHROMIUM, MISSING
 from tts.domain.answer import Answer, Radius, RunCount, StopReason, Timing
 from tts.domain.hypothesis import Level
 from tts.domain.trajectory import Run
-from tts.report.page import report_page
+from tts.report.html_report import report_page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 

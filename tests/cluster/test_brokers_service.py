@@ -24,7 +24,7 @@ from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.tooling import WebFact
 from tts.toolkit.tape.file import read_tape
-from tts.toolkit.tape.reverse import export_reverse
+from tts.toolkit.tape.reverse_layout import export_reverse
 from tts.toolkit.tape.search import SearchTape
 
 PHOTO, OTHER = sign_bytes("Calle Mayor"), sign_bytes("Via Roma")

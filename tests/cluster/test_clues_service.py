@@ -7,7 +7,7 @@ from support.basics import a_request, sign_bytes
 from support.mcp_client import mcp_client, uploaded
 
 from deployments.launch.cluster import APP_NAME
-from deployments.serve.probe import Probe
+from deployments.serve.replica_probe import Probe
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.harness import locate
 from tts.config import AppArgs

@@ -8,7 +8,7 @@ import pytest_asyncio
 from ray import serve
 
 from deployments.launch.cluster import APP_NAME
-from deployments.serve.probe import Probe
+from deployments.serve.replica_probe import Probe
 from geotts_benchmarks.fanout import plain_photo
 from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine

@@ -15,7 +15,7 @@ from support.basics import sign_bytes
 from support.endpoint import chunk, saying, serving_in_a_thread
 
 from deployments.launch.cluster import APP_NAME, served
-from deployments.serve.probe import Probe
+from deployments.serve.replica_probe import Probe
 from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import free_port, locate
 from tts.config import AppArgs, EngineShare, GatewayConfig, OpenAIEngine, RoutingConfig, ScriptedEngine, VerifierConfig

@@ -10,7 +10,7 @@ from support.hostile import corpus
 from support.mcp_client import mcp_client, uploaded
 
 from deployments.launch.cluster import APP_NAME
-from deployments.serve.probe import Probe
+from deployments.serve.replica_probe import Probe
 from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import locate
 from tts.api.client import Client

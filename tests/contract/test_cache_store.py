@@ -11,8 +11,8 @@ from tts.domain.geo import LatLon
 from tts.domain.tooling import ImageRef, PlaceFact, WebFact
 from tts.errors import ConfigError, ToolErrorKind
 from tts.ports import Attachment
+from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_store import Rate, StoreError
-from tts.toolkit.broker.entry import Entry
 from tts.toolkit.broker.open_store import open_store
 from tts.toolkit.spec import Observation
 

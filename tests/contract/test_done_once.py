@@ -10,7 +10,7 @@ from support.service import PHOTO, an_app, idle, serving
 
 from deployments.runstore import Claim, StoreUnavailable
 from deployments.runstore.redis import RedisRunStore
-from geotts_benchmarks.machines.journal import read_journal
+from geotts_benchmarks.machines.engine_journal import read_journal
 from tts.api.client import Client
 from tts.config import ScriptedEngine
 from tts.domain.request import LocateOptions

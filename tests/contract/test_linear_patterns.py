@@ -23,7 +23,7 @@ import deployments
 import geotts_client
 import tts
 from tts.clues import postal_addresses
-from tts.domain.enclosure import Enclosure
+from tts.domain.text_between_marks import Enclosure
 
 pytestmark = pytest.mark.slow
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -8,7 +8,7 @@ from support.basics import a_context
 from support.chat_servers import BY_NAME, Turn, playing
 from support.endpoint import chunk, saying, serving
 
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.config import CluesEngine, OpenAIEngine, ScriptedEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
@@ -16,7 +16,7 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.countries import Countries
 from tts.inference.clues.engine import CluesModel
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.inference.scripted import ScriptedModel
 from tts.net.engine_egress import EGRESS
 from tts.ports import ModelRequest, Sampling, ToolSchema

@@ -11,7 +11,7 @@ from support.redis_server import running_redis
 from support.service import PHOTO, an_app, serving
 
 from deployments.runstore import CaseRecord, LogEntry, RunMeta
-from deployments.runstore.packing import packed, unpacked
+from deployments.runstore.log_packing import packed, unpacked
 from deployments.runstore.redis import RedisRunStore
 from tts.api.client import Client
 from tts.config import ScriptedEngine

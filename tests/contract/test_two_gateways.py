@@ -15,7 +15,7 @@ from deployments.gateway.auth import fingerprint
 from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
-from geotts_benchmarks.cutting import CuttingTransport
+from geotts_benchmarks.cutting_network import CuttingTransport
 from tts.api.client import Client
 from tts.config import AccessConfig, ScriptedEngine
 from tts.domain.request import LocateOptions

@@ -7,7 +7,7 @@ from support.basics import a_context
 
 from tools.places import places_tools
 from tools.providers.offline import OfflinePlaces
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.config import VerifierConfig
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.events import Hypothesised, RolloutFinished, ToolResulted
@@ -16,7 +16,7 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import fold
-from tts.eval.synthetic.tape import reading_of
+from tts.eval.synthetic.rollout_events import reading_of
 from tts.ports import VerifyRequest
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.claims.claim_calibration import shipped_claim_calibration

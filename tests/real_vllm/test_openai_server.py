@@ -18,7 +18,7 @@ from tts.config import OpenAIEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.errors import ModelError
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import ModelRequest, Sampling, ToolSchema
 
 pytestmark = pytest.mark.timeout(300)

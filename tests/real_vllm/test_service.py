@@ -12,7 +12,7 @@ from support.basics import sign_bytes
 from support.service import samples
 
 from deployments.launch.cluster import APP_NAME, served
-from deployments.serve.probe import Probe
+from deployments.serve.replica_probe import Probe
 from geotts_benchmarks.harness import free_port, locate
 from tts.config import (
     AppArgs,

@@ -18,7 +18,7 @@ from tts.domain.tooling import CountryFact, PlaceFact, WebFact
 from tts.inference.scripted import ScriptedModel, ScriptedTurn
 from tts.ports import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
-from tts.rollout.single import run_rollout
+from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox

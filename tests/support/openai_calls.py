@@ -6,7 +6,7 @@ from support.basics import a_context
 from support.endpoint import serving
 from tts.config import OpenAIEngine
 from tts.domain.messages import text_message
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import ModelRequest, Sampling, ToolSchema
 
 SEARCH = ToolSchema(name="look", description="Look it up.", parameters={"type": "object"})

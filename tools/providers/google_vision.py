@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from tools.providers.plain import plain_text
 from tools.providers.provider import Provider
-from tools.regions.picture import RegionPicture
+from tools.region_search.picture import RegionPicture
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.http_client import Fetched

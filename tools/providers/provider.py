@@ -31,7 +31,7 @@ class ProviderParts:
 @dataclass(frozen=True, slots=True)
 class Provider:
     """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not; services that
-    receive pictures are made by `tools.regions.maker`. `key_variable` is empty where no key is needed."""
+    receive pictures are made by `tools.region_search.assembly`. `key_variable` is empty where no key is needed."""
 
     limits: ProviderLimits
     key_variable: str = ""

@@ -12,8 +12,8 @@ from typing import Final
 
 from tools.providers.plain import plain_text
 from tools.providers.provider import Provider
-from tools.regions.picture import RegionPicture
-from tools.regions.upload import RegionUpload
+from tools.region_search.picture import RegionPicture
+from tools.region_search.picture_urls import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.http_client import Fetched

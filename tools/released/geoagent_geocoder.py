@@ -6,7 +6,7 @@ import json
 
 from tools.providers.opencage import place_found
 from tools.released.sources.opencage import AddressSource
-from tools.released.written import refused
+from tools.released.written_arguments import refused
 from tts.dialects.released.geoagent_loop import GEOCODER
 from tts.domain.geo import LatLon
 from tts.errors import ToolErrorKind

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tts.api.openai import MODEL, MODELS, Narrator, Open, Unsupported, check_tools, content_of, options_of
+from tts.api.chat_completions import MODEL, MODELS, Narrator, Open, Unsupported, check_tools, content_of, options_of
 from tts.domain.answer import Answer
 from tts.domain.events import Accepted, Answered, Done, Event, Failed
 from tts.domain.usage import Usage

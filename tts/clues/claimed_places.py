@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from geotts_client.area_words import area_of
 from geotts_client.check_options import Statement
+from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
-from tts.clues.reader import ClueReader
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Area, Circle, Countries
-from tts.geodata.areas import WAYS, countries_in_words
+from tts.geodata.area_from_text import WAYS, countries_in_words
 from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
 

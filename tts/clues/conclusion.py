@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tts.clues.belief import Belief
+from tts.clues.clue_reader import Leads
 from tts.clues.postal_addresses import ADDRESS
-from tts.clues.reader import Leads
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.countries import Countries

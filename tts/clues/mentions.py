@@ -15,7 +15,7 @@ from functools import lru_cache
 from phonenumbers import NumberParseException, PhoneNumberType, number_type, parse, region_code_for_number
 from rapidfuzz.distance import OSA
 
-from tts.clues.surroundings import TOWN_NAMED, about_flying, kilometres_beside, of_an_owner, weight_beside
+from tts.clues.words_around_names import TOWN_NAMED, about_flying, kilometres_beside, of_an_owner, weight_beside
 from tts.domain.geo import distance_km
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.lexicon import Lexicon

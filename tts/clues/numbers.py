@@ -11,10 +11,10 @@ import zipcodes
 from phonenumbers import PhoneNumberFormat
 
 from tts.clues.clue import Clue, ClueKind, listed, pointing
+from tts.clues.clue_tables import tables
 from tts.clues.dates import date_clues, without_dates
 from tts.clues.plates import plate_clues
 from tts.clues.signals import phone_signals
-from tts.clues.tables import tables
 from tts.domain.geo import LatLon
 from tts.geodata.countries import Countries
 

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tts.clues.clue_tables import tables
 from tts.clues.languages import spoken_shares
-from tts.clues.tables import tables
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
 from tts.weights import weights

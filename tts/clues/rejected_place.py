@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geotts_client.answer import Answer
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Circle, Countries, LatLon, distance_km
 from tts.domain.hypothesis import Level

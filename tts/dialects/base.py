@@ -22,7 +22,7 @@ from tts.domain.imaging import PictureRules
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Photo
 from tts.domain.plan import Limits
-from tts.domain.similar import SimilarPhoto
+from tts.domain.similar_photo import SimilarPhoto
 from tts.domain.tooling import ImageRef, ToolCall
 from tts.ports import Sampling, ToolOutcome, ToolSchema
 

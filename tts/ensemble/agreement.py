@@ -18,8 +18,8 @@ from tts.domain.geo import LatLon, distance_km, distance_rows_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import STOP_POLICIES, Ballot, StopKind, StopPolicy, StopView
+from tts.domain.stop_settings import TownGuess
 from tts.domain.trajectory import Trajectory
-from tts.domain.watch_settings import TownGuess
 from tts.ensemble.first_turn import LEADER, REGION_KM, TOWN_KM, UNTRUSTED, is_clear
 from tts.ensemble.loss_rule import LossRule, guess_tolerance_km
 from tts.ensemble.vote_count import VoteCount, count_votes

@@ -15,8 +15,8 @@ from tts.aio import Deadline, GrowingMerge
 from tts.domain.answer import StopReason
 from tts.domain.description import Description
 from tts.domain.events import Event, Hypothesised, RolloutFinished, RolloutResumed, TurnFinished
+from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run
-from tts.domain.watch_settings import WatchSettings
 from tts.ensemble.agreement import ConsensusWatch
 from tts.ensemble.first_description import FirstDescription, with_descriptions
 from tts.ensemble.first_turn import LEADER

@@ -13,9 +13,9 @@ from typing import Literal
 from tts.aio import Deadline
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.request import LocateOptions
+from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run, Trajectory
-from tts.domain.watch_settings import WatchSettings
-from tts.ensemble.distinct import most_distinct
+from tts.ensemble.direction_order import most_distinct
 from tts.ensemble.first_turn import LEADER, REGION_KM, SIBLING, UNTRUSTED, is_clear
 
 Width = Literal["full", "careful"]

@@ -11,8 +11,8 @@ from tts.domain.geo import distance_km
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.geodata.datum import as_wgs84
+from tts.verify.evidence.evidence_sources import Source, sources_of
 from tts.verify.evidence.page_dedup import alike, page_witness
-from tts.verify.evidence.sources import Source, sources_of
 
 _NEAR_KM = 25.0
 

@@ -17,8 +17,8 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.trajectory import Trajectory
 from tts.errors import DataError
+from tts.eval.answer_parsers import ParserName
 from tts.eval.fields import StatedPlace, answer_of, truth_of
-from tts.eval.parsers import ParserName
 from tts.eval.rows import Row, read_rows
 from tts.eval.score import place_of_answer
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tts.domain.geo import LatLon
+from tts.eval.answer_parsers import ParserName
 from tts.eval.fields import StatedPlace
-from tts.eval.parsers import ParserName
 from tts.rewards.released import reverse_reward, thinking_with_map_reward
 from tts.rewards.released.distances import haversine_km
 from tts.rewards.released.geoagent_reward import spatial_reward

@@ -16,6 +16,7 @@ from tts.domain.geo import Floats, LatLon, distances_km
 from tts.domain.tooling import Datum
 from tts.domain.value import Value
 from tts.errors import DataError
+from tts.eval.answer_parsers import NAME_READERS, PARSERS, ParserName
 from tts.eval.fields import StatedAnswer, StatedPlace, answer_of, names_of, truth_of
 from tts.eval.metrics.accuracy import (
     CLASSIC_KM,
@@ -27,7 +28,6 @@ from tts.eval.metrics.accuracy import (
     median_km,
 )
 from tts.eval.metrics.names import PlaceNames
-from tts.eval.parsers import NAME_READERS, PARSERS, ParserName
 from tts.eval.reader_rewards import REWARDED, reward_of
 from tts.eval.rows import Row, read_rows
 from tts.geodata.datum import as_wgs84

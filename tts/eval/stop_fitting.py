@@ -16,12 +16,12 @@ import numpy as np
 
 from tts.domain.geo import distance_km
 from tts.domain.stop_policy import StopPolicy
+from tts.domain.stop_settings import TownGuess
 from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTable, band_of
-from tts.domain.watch_settings import TownGuess
 from tts.ensemble.agreement import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
-from tts.eval.calibrating import Case
+from tts.eval.calibration_fitting import Case
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 

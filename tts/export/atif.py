@@ -14,7 +14,7 @@ import orjson
 
 from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
-from tts.export.located import Located
+from tts.export.export_source import Located
 
 VERSION = "ATIF-v1.4"
 _ASKED = "Where was this photo taken?"

@@ -11,9 +11,9 @@ import orjson
 from tts.domain.geojson import answer_geojson
 from tts.errors import DataError
 from tts.export.atif import to_atif
+from tts.export.export_source import Located
 from tts.export.geo_uri import geo_uri
 from tts.export.kml import to_kml
-from tts.export.located import Located
 from tts.export.tables import to_csv, to_geoparquet
 from tts.export.xmp import MEDIA_TYPE as XMP_TYPE
 from tts.export.xmp import to_xmp

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 from tts.domain.answer import Answer, Candidate
 from tts.domain.geo import LatLon
 from tts.domain.geojson import area_geometry, claimed_geometries, outline_of
-from tts.export.located import Located
+from tts.export.export_source import Located
 from tts.export.rows import row_of
 from tts.export.xml_text import add_text, xml_bytes, xml_text
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tts.export.export_source import Located
 from tts.export.geo_uri import geo_uri
-from tts.export.located import Located
 
 Cell = str | float | int | None
 TEXT, NUMBER, COUNT = "string", "float64", "int64"

@@ -13,7 +13,7 @@ from shapely.geometry import Point, shape
 
 from tts.domain.geojson import area_geometry
 from tts.errors import DataError
-from tts.export.located import Located
+from tts.export.export_source import Located
 from tts.export.rows import COLUMNS, Cell, row_of
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from tts.domain.answer import Answer
 from tts.errors import DataError
-from tts.export.located import Located
+from tts.export.export_source import Located
 from tts.export.xml_text import add_text, xml_bytes
 
 MEDIA_TYPE = "application/rdf+xml"

@@ -11,7 +11,7 @@ import numpy as np
 
 from tts.config.gallery import GalleryConfig
 from tts.domain.photo import Photo
-from tts.domain.similar import SimilarPhoto
+from tts.domain.similar_photo import SimilarPhoto
 from tts.gallery.encoder import ImageEncoder
 from tts.gallery.table import read_gallery
 

@@ -33,9 +33,9 @@ from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
 from tts.engine_offers import EngineCapacity, EngineHealth, EngineLoad
 from tts.errors import ModelError, MoneySpent
-from tts.inference.meter import Meter
 from tts.inference.picture_scaling import size_of
 from tts.inference.token_estimate import prompt_tokens_about
+from tts.inference.usage_meter import Meter
 from tts.ports import Delta, ModelClient, ModelRequest, Sampling, close_each
 
 _SCENE = """\

@@ -19,7 +19,7 @@ from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.names import script_of
 from tts.perception.ppocr import Pixels, PpOcr, Quad, cut_out
-from tts.perception.scripts import ForeignLine, ForeignReader
+from tts.perception.script_recognition import ForeignLine, ForeignReader
 from tts.perception.tesseract import Tesseract
 from tts.perception.vietnamese import VietnameseReader
 

@@ -13,7 +13,7 @@ from rapidfuzz.distance import LCSseq
 from tts.geodata.names import normalise
 from tts.perception.alphabets import VIETNAMESE
 from tts.perception.ppocr import Pixels
-from tts.perception.scripts import ForeignLine
+from tts.perception.script_recognition import ForeignLine
 from tts.perception.tesseract import Tesseract
 
 _OWN = frozenset("ơư" + "".join(map(chr, range(0x1EA0, 0x1EFA))))  # Latin letters that no other language has

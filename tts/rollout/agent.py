@@ -10,9 +10,9 @@ from tts.dialects.directions import ask_for_directions, give_direction
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
 from tts.domain.reach import widest_km
-from tts.domain.similar import SimilarPhoto
+from tts.domain.similar_photo import SimilarPhoto
 from tts.ports import Gallery, GroupRequest, ModelClient, RolloutTask, Toolbox, ToolSchema
-from tts.rollout.offered import offered_tools
+from tts.rollout.offered_tools import offered_tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tts.aio import Deadline, Send, closing
 from tts.clues.ruled_out import RuledOut
 from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
-from tts.dialects.declining import declines
+from tts.dialects.prose_abstention import declines
 from tts.dialects.released.written_call import as_plain_call
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.answer import StopReason
@@ -40,11 +40,11 @@ from tts.rollout.agent import Agent, Brief, opening_of
 from tts.rollout.answer_draws import are_wanted
 from tts.rollout.answer_geocoding import placed
 from tts.rollout.budget import Budget
-from tts.rollout.drawing import AnswerDrawing
+from tts.rollout.draw_timing import AnswerDrawing
 from tts.rollout.first_turn import first_cues
 from tts.rollout.text_coalescer import RolloutOutput, TextCoalescer
 from tts.rollout.tool_runner import ToolRunner
-from tts.rollout.usability import problem_of
+from tts.rollout.usable_turn import problem_of
 from tts.telemetry import current_trace, span
 
 _MAX_CORRECTIONS = 2

@@ -16,8 +16,8 @@ from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.geodata.english_names import script_names
 from tts.ports import Perception, Routing
-from tts.routing.cues import image_cues
 from tts.routing.empty_photo import CONTENT_FROM, structure_of
+from tts.routing.photo_measures import image_cues
 from tts.routing.predictor import DepthPredictor
 from tts.routing.small_copy import small_copy
 

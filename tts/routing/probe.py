@@ -15,7 +15,7 @@ from tts.domain.photo import Photo
 from tts.domain.plan import Locatability
 from tts.domain.request import RequestContext
 from tts.errors import GeoTTSError
-from tts.inference.meter import Meter
+from tts.inference.usage_meter import Meter
 from tts.ports import Locator, ModelClient, ModelRequest, Routing, Sampling
 from tts.routing.predictor import DepthPredictor
 

@@ -7,13 +7,13 @@ import asyncio
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
+from deployments.http.answer_pictures import AnswerPictures
 from deployments.http.openapi import PROBLEMS
-from deployments.http.pictures import AnswerPictures
 from deployments.http.replies import NO_STORE
 from deployments.http.routes.runs import RequestId
 from deployments.http.service import Service
 from deployments.runstore import RunMeta
-from deployments.wiring.replaying import replay_settings
+from deployments.wiring.bundle_replay import replay_settings
 from tts.aio import closing
 from tts.bundle.archive import pack
 from tts.bundle.build_bundle import entries_of

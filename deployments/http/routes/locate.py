@@ -13,7 +13,7 @@ from starlette.responses import Response
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.continuing import Continuation
 from deployments.gateway.webhooks import HEADER
-from deployments.http.accept import preferred
+from deployments.http.accept_header import preferred
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log

@@ -8,8 +8,8 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from starlette.responses import Response
 
 from deployments.http.answer_maps import MEDIA_TYPE, AnswerMaps, MapView
+from deployments.http.answer_pictures import AnswerPictures
 from deployments.http.openapi import FILE, PROBLEMS
-from deployments.http.pictures import AnswerPictures
 from deployments.http.routes.runs import PICTURE_HEADERS, RequestId
 from deployments.http.service import Service
 from tts.errors import NotFound

@@ -16,13 +16,13 @@ from starlette.types import Message, Receive, Scope, Send
 
 from deployments.gateway.auth import Caller
 from deployments.gateway.uploads import Ticket, Uploads
+from deployments.http.answer_pictures import AnswerPictures
 from deployments.http.openapi import PROBLEMS
-from deployments.http.pictures import AnswerPictures
 from deployments.http.replies import JSON, NO_STORE
 from deployments.http.request_body import read_body
 from deployments.http.service import Service
 from deployments.mcp.photo_arguments import RemotePhoto
-from deployments.mcp.tool_work import McpTools, ToolboxSource
+from deployments.mcp.tool_execution import McpTools, ToolboxSource
 from tts.errors import NotFound
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.uploads import Uploads
 from deployments.gateway.webhooks import HEADER
-from deployments.http.accept import preferred
+from deployments.http.accept_header import preferred
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
@@ -29,7 +29,7 @@ from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
 from deployments.runstore import RunMeta
-from deployments.runstore.decoding import event_of
+from deployments.runstore.stored_values import event_of
 from tts.aio import closing, spawn
 from tts.api.responses import ResponseFold, ResponsesRequest, request_id
 from tts.api.sse import HEARTBEAT

@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi import Path as InPath
 from starlette.responses import Response
 
-from deployments.http.accept import preferred
+from deployments.http.accept_header import preferred
 from deployments.http.openapi import EVENTS, FILE, PROBLEMS, STATUS
 from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
 from deployments.http.request_body import Malformed
@@ -22,7 +22,7 @@ from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.schema import Cancelled, RunStatus, status_of
 from tts.domain.geojson import answer_geojson
 from tts.errors import NotFound
-from tts.export.located import located_from
+from tts.export.export_source import located_from
 
 RequestId = Annotated[str, InPath(pattern=r"^loc_[0-9a-f]{20}$", examples=["loc_6f1d0c9a3b2e4d5f7a81"])]
 Sha256 = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$")]

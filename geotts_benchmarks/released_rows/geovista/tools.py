@@ -17,10 +17,10 @@ from geotts_benchmarks.released_rows.geovista.subject import (
     dialect_for,
     is_beyond_the_service,
 )
-from geotts_benchmarks.released_rows.judged import Judged, compared, declared
 from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
+from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from geotts_benchmarks.released_rows.values import with_numbers
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.tooling import ToolResult

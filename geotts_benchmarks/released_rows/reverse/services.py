@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.made_up import http_failure
+from geotts_benchmarks.released_rows.made_up_replies import http_failure
 from tools.released.reverse.lens import hits_of_organic
 from tools.released.reverse.pages import pages_of, request_body
 from tts.errors import ToolError, ToolErrorKind

@@ -14,12 +14,12 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared, declared
 from geotts_benchmarks.released_rows.played_rollout import Played, made_photo
 from geotts_benchmarks.released_rows.reverse.played import eval_message, eval_tools, play, rl_message, rl_tools
 from geotts_benchmarks.released_rows.reverse.recordings import recorded
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import LARGE_PHOTO, PHOTO, dialect_for, nudge_of
+from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from geotts_benchmarks.released_rows.values import with_words
 from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written
 from tts.dialects.released.reverse.marks import marks_in
@@ -27,7 +27,7 @@ from tts.dialects.released.thinking_with_map.calls import calls_found
 from tts.domain.messages import text_message
 from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Turn
-from tts.eval.rewarding.process import tool_rewards
+from tts.eval.rewarding.process_reward import tool_rewards
 from tts.rewards.released.reverse_reward import read_for_tables
 from tts.toolkit.reverse_cache.calls import ReverseCache
 

@@ -7,10 +7,16 @@ from functools import partial
 from typing import Any, Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared, declared, differ
 from geotts_benchmarks.released_rows.played_rollout import made_photo
+from geotts_benchmarks.released_rows.row_result import Judged, compared, declared, differ
 from geotts_benchmarks.released_rows.sampling import pictures, verifier
-from geotts_benchmarks.released_rows.sampling.shipped import Shipped, context_length, grainy_photo, pictures_in, shipped
+from geotts_benchmarks.released_rows.sampling.shipped_profile import (
+    Shipped,
+    context_length,
+    grainy_photo,
+    pictures_in,
+    shipped,
+)
 from tts.dialects.served.text_dialect import TextDialect
 from tts.domain.tooling import ToolResult
 from tts.ports import ToolOutcome

@@ -11,8 +11,8 @@ from typing import Final
 from PIL import Image
 
 from geotts_benchmarks.released_rows.corpus import Row
-from geotts_benchmarks.released_rows.judged import Judged, compared
-from geotts_benchmarks.released_rows.sampling.shipped import Shipped, grainy_photo, pictures_in
+from geotts_benchmarks.released_rows.row_result import Judged, compared
+from geotts_benchmarks.released_rows.sampling.shipped_profile import Shipped, grainy_photo, pictures_in
 from tts.domain.photo import Photo
 
 _FILTERS: Final = ("BICUBIC", "BILINEAR", "LANCZOS")

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from deployments.wiring.parts import trajectory_texts
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.judged import Judged, compared, declared
 from geotts_benchmarks.released_rows.played_rollout import made_photo
+from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from geotts_benchmarks.released_rows.sampling.pictures import as_noted
-from geotts_benchmarks.released_rows.sampling.shipped import ENDPOINT, Shipped, grainy_photo, pictures_in
+from geotts_benchmarks.released_rows.sampling.shipped_profile import ENDPOINT, Shipped, grainy_photo, pictures_in
 from geotts_benchmarks.released_rows.thinking_with_map.subject import texts_for
 from tts.config import load_config
 from tts.domain.photo import Photo

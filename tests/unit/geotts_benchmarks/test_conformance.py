@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from geotts_benchmarks.cli import command
 from geotts_benchmarks.released_rows import adapters
 from geotts_benchmarks.released_rows.corpus import Corpus, open_corpus
-from geotts_benchmarks.released_rows.judged import EQUAL, compared, declared, same
+from geotts_benchmarks.released_rows.row_result import EQUAL, compared, declared, same
 from tts.errors import ConfigError
 
 

@@ -30,11 +30,11 @@ from tts.dialects import DIALECTS
 from tts.dialects.released.imported import ImportedTexts
 from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import GroupRequest, RolloutTask
 from tts.rewards.released.geoagent_answer import Names, names_in
 from tts.rollout.agent import Agent
-from tts.rollout.single import run_rollout
+from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox

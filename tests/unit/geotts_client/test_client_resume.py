@@ -7,7 +7,7 @@ import httpx
 import pytest
 from support.service import PHOTO, an_app, idle, serving
 
-from geotts_benchmarks.cutting import CuttingTransport
+from geotts_benchmarks.cutting_network import CuttingTransport
 from geotts_benchmarks.harness import free_port
 from tts.api.client import Client, ServerUnreachable
 from tts.api.sync_client import SyncClient

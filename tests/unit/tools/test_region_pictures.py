@@ -15,12 +15,12 @@ from support.made_detectors import detector, no_detector
 from support.provider_server import KEYS, PUBLIC_URL
 from support.rude_server import rude_server
 
-from tools.regions.blur import Blur
-from tools.regions.picture import RegionPicture, cut_region, encoded
-from tools.regions.places import HeaderPlaces, S3Places
-from tools.regions.presigned import S3Keys, presigned
-from tools.regions.shelf import RegionShelf
-from tools.regions.store import StoredRegions
+from tools.region_search.blur import Blur
+from tools.region_search.picture import RegionPicture, cut_region, encoded
+from tools.region_search.picture_addresses import HeaderPlaces, S3Places
+from tools.region_search.picture_store import StoredRegions
+from tools.region_search.presigned import S3Keys, presigned
+from tools.region_search.served_pictures import RegionShelf
 from tts.config import (
     AppArgs,
     BlurConfig,

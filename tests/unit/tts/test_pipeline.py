@@ -14,8 +14,8 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.identity import Identity
 from tts.domain.plan import Limits, Locatability
+from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import fold
-from tts.domain.watch_settings import WatchSettings
 from tts.errors import ModelError, Overloaded
 from tts.pipeline import solve
 from tts.ports import Attachment, Ports, Routing, VerdictText

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tools.released.sources.pages import PageSource
-from tools.released.written import Written, refused
+from tools.released.written_arguments import Written, refused
 from tts.dialects.released.geovista.tool_texts import SEARCH_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact

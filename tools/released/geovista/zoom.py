@@ -13,7 +13,7 @@ from typing import Any, Final
 from PIL import Image
 
 from tools.released.picture import attached, check_crop, view_of
-from tools.released.written import WrittenBox, refused
+from tools.released.written_arguments import WrittenBox, refused
 from tts.dialects.released.geovista.tool_texts import CROP_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.imaging import ResizeRule

@@ -9,7 +9,7 @@ from tools.photo_hosts import PHOTO_HOSTS
 from tools.released.reverse.crop import checked_size, region_of
 from tools.released.reverse.lens import LensSource
 from tools.released.reverse.words import as_call_error, call_error, object_of, whole_numbers
-from tools.released.written import Written
+from tools.released.written_arguments import Written
 from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH
 from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from tools.regions.search import RegionSearch
+from tools.region_search.search import RegionSearch
 from tools.web import ImageSearchProvider, tells_of_photo
 from tts.domain.photo import Box
 from tts.domain.tooling import WebFact

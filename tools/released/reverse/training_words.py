@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tools.released.written import refused
+from tools.released.written_arguments import refused
 
 _NOT_FOUR = "Error: bbox_2d parameter is missing or not a list of 4 numbers."
 

@@ -16,7 +16,7 @@ from PIL import Image
 from tools.released.picture import as_png, attached, view_of
 from tools.released.reverse.training_words import box_of_four, get_from
 from tools.released.reverse.zoom import zoomed_text
-from tools.released.written import Written, refused
+from tools.released.written_arguments import Written, refused
 from tts.dialects.released.reverse.eval_calls import ZOOM
 from tts.dialects.released.reverse.served import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name

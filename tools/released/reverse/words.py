@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from tools.released.written import refused
+from tools.released.written_arguments import refused
 from tts.errors import ToolError
 
 _BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, LookupError, AttributeError, MemoryError)

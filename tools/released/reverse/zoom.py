@@ -8,7 +8,7 @@ from typing import Any
 from tools.released.picture import attached, view_of
 from tools.released.reverse.crop import as_jpeg, cropped
 from tools.released.reverse.words import as_call_error, object_of, whole_numbers
-from tools.released.written import Written
+from tools.released.written_arguments import Written
 from tts.dialects.released.reverse.eval_calls import ZOOM
 from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name

@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 
-from tools.released.written import refused
+from tools.released.written_arguments import refused
 from tts.dialects.released.json5 import read_json5
 from tts.errors import ToolError, ToolErrorKind
 

@@ -17,7 +17,7 @@ from tools.maps import Style
 from tools.released.picture import as_png, attached, size_of, view_of
 from tools.released.sources.maps import MapSource, Marker
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
-from tools.released.written import Written, refused
+from tools.released.written_arguments import Written, refused
 from tts.dialects.released.thinking_with_map.demo import demo_tool
 from tts.domain.imaging import ResizeRule
 from tts.domain.photo import Photo

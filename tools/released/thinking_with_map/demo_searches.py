@@ -17,7 +17,7 @@ from tools.released.sources.reply import JsonObject, RawReply
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
 from tools.released.thinking_with_map.formats import pages_text, places_text
-from tools.released.written import Written
+from tools.released.written_arguments import Written
 from tts.dialects.released.thinking_with_map.demo import DEMO_SYSTEM, demo_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact

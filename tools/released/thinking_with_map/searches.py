@@ -13,7 +13,7 @@ from tools.released.sources.reply import RawReply
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.formats import detail_text, pages_text, places_text, pois_text, tips_text
 from tools.released.thinking_with_map.texts import answered, no_query, no_reply, object_of
-from tools.released.written import Written
+from tools.released.written_arguments import Written
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from tools.released.written import refused
+from tools.released.written_arguments import refused
 from tts.errors import ToolError, ToolErrorKind
 
 _NO_QUERY: Final = "Error: 'query' is missing, empty, or not a list in parameters."

@@ -15,7 +15,7 @@ from PIL import Image
 
 from tools.released.picture import as_png, attached, check_crop, view_of
 from tools.released.thinking_with_map.texts import crashed, object_of
-from tools.released.written import Written, refused
+from tools.released.written_arguments import Written, refused
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.imaging import ResizeRule
 from tts.domain.photo import Photo

@@ -19,7 +19,7 @@ from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.cues import Cues
 from tts.domain.plan import Limits
-from tts.domain.similar import SimilarPhoto
+from tts.domain.similar_photo import SimilarPhoto
 
 WantedDepth = Literal["short", "deep"]
 _DEPTH = re.compile(r"<depth>\s*(short|deep)\s*</depth>|\bdepth\s*[:=]\s*\**(short|deep)\b", re.IGNORECASE)

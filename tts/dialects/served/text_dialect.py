@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
-from tts.dialects.areas import area_text
+from tts.dialects.area_prompt import area_text
 from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn, Surroundings, Task, user_message
-from tts.dialects.continuing import continued_text
+from tts.dialects.continued_request_prompt import continued_text
 from tts.dialects.cue_words import cues_in
 from tts.dialects.hermes_tool_calls import calls_in, tools_text, without_calls
 from tts.dialects.served.labelled import answer_in_words, answer_tags
 from tts.dialects.served.served_tool import Frame, ServedTool
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings, read_schemas, read_text
 from tts.dialects.stated_answer import StatedAnswer
-from tts.dialects.testing import testing_text
+from tts.dialects.testing_rollout_prompt import testing_text
 from tts.domain.cues import Cues
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.imaging import PictureRules

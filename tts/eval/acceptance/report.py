@@ -6,8 +6,7 @@ import importlib.resources
 from collections.abc import Iterator, Sequence
 
 from tts.eval.acceptance.acceptance import Acceptance
-from tts.eval.acceptance.findings import Finding
-from tts.eval.acceptance.wording import (
+from tts.eval.acceptance.acceptance_texts import (
     Row,
     calibration_lines,
     cost_rows,
@@ -16,6 +15,7 @@ from tts.eval.acceptance.wording import (
     title,
     what_was_done,
 )
+from tts.eval.acceptance.findings import Finding
 from tts.eval.runs.report import Table, table_markdown
 from tts.report.markup import Child, Html, el, page
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.value import Value
-from tts.eval.calibrating import Case, cases_of
+from tts.eval.calibration_fitting import Case, cases_of
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
 from tts.verify.consensus.calibration import Calibration

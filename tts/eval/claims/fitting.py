@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tts.domain.geo import Floats
-from tts.eval.claims.cases import ClaimCase
+from tts.eval.claims.scene_claims import ClaimCase
 from tts.verify.claims.claim_calibration import ClaimCalibration, log_odds
 
 _RIDGE, _STEPS, _BINS = 1.0, 50, 10

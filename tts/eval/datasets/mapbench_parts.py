@@ -13,8 +13,8 @@ from typing import Literal
 
 from tts.domain.geo import distance_km
 from tts.errors import DataError
+from tts.eval.answer_parsers import ParserName
 from tts.eval.fields import answer_of, truth_of
-from tts.eval.parsers import ParserName
 from tts.eval.rows import read_rows
 from tts.eval.score import place_of_answer
 

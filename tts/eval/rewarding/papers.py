@@ -11,10 +11,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from tts.errors import DataError, ToolErrorKind
-from tts.eval.parsers import PARSERS, ParserName
-from tts.eval.rewarding.case import Case
-from tts.eval.rewarding.process import answered, judged_marks, searched_box
+from tts.eval.answer_parsers import PARSERS, ParserName
+from tts.eval.rewarding.process_reward import answered, judged_marks, searched_box
 from tts.eval.rewarding.reward_inputs import PAIR_SEPARATOR, RewardInputs
+from tts.eval.rewarding.rewarded_output import Case
 from tts.geodata.same_place import same_place
 from tts.rewards.papers import geoagent_reward, reverse_reward, thinking_with_map_reward
 from tts.rewards.released import geoagent_answer, geoagent_chain

@@ -7,11 +7,11 @@ from typing import Any, Literal, get_args
 
 from tts.dialects.served.geo_adapt import depth_flag
 from tts.domain.value import Value
-from tts.eval.parsers import PARSERS
-from tts.eval.rewarding.case import Case
+from tts.eval.answer_parsers import PARSERS
 from tts.eval.rewarding.papers import Made, distance_km, geoagent_paper, reverse_paper, thinking_with_map_paper
-from tts.eval.rewarding.process import tool_rewards
+from tts.eval.rewarding.process_reward import tool_rewards
 from tts.eval.rewarding.reward_inputs import PAIR_SEPARATOR, RewardInputs
+from tts.eval.rewarding.rewarded_output import Case
 from tts.rewards.papers import geo_adapt_reward, spotagent_reward
 from tts.rewards.released import (
     geoagent_answer,

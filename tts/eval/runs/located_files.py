@@ -17,7 +17,7 @@ from tts.domain.events import Event, parse_event
 from tts.domain.trajectory import Run, Trajectory, fold
 from tts.errors import DataError
 from tts.eval.runs.record import read_records
-from tts.export.located import Located, located_from
+from tts.export.export_source import Located, located_from
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
 

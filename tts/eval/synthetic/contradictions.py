@@ -12,8 +12,8 @@ from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import SIGNS, Atlas
 from tts.eval.synthetic.mix import Cast, Family
+from tts.eval.synthetic.rollout_events import Tape
 from tts.eval.synthetic.rollout_kinds import belief, guesser, near
-from tts.eval.synthetic.tape import Tape
 from tts.geodata.gazetteer import Place
 
 Kind = Literal["phone", "postcode", "script", "domain", "language", "sea", "country"]

@@ -15,8 +15,8 @@ from tts.eval.synthetic.injections import injected_page, injected_place, injecte
 from tts.eval.synthetic.last_turn import last_turn
 from tts.eval.synthetic.left_behind import left_behind
 from tts.eval.synthetic.mix import Cast, Family
+from tts.eval.synthetic.rollout_events import reading_of
 from tts.eval.synthetic.scenario import Scenario
-from tts.eval.synthetic.tape import reading_of
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 

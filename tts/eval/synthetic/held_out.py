@@ -13,8 +13,8 @@ from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.rollout_events import Tape
 from tts.eval.synthetic.rollout_kinds import belief, near
-from tts.eval.synthetic.tape import Tape
 from tts.geodata.facts import place_fact
 from tts.geodata.gazetteer import Place
 

@@ -20,8 +20,8 @@ from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.branches import Branch, chain, page_of, place_of
 from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.rollout_events import Tape
 from tts.eval.synthetic.rollout_kinds import belief, near
-from tts.eval.synthetic.tape import Tape
 
 _THOROUGH_ONE_IN = 4
 _WHIMS = (

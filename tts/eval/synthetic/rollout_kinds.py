@@ -10,7 +10,7 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import CountryFact, Fact, PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.tape import Tape
+from tts.eval.synthetic.rollout_events import Tape
 from tts.geodata.gazetteer import Place
 
 _SURE = (

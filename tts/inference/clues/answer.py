@@ -9,10 +9,10 @@ from typing import Any
 
 from tts.clues.belief import Belief
 from tts.clues.clue import Clue, ClueKind
+from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.conclusion import answers, conclusion, place_at
 from tts.clues.lookups import AROUND
 from tts.clues.mentions import Mention
-from tts.clues.reader import ClueReader, Leads
 from tts.domain.geo import distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reading import TextLine

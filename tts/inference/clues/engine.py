@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from tts.clues.belief import Belief
-from tts.clues.caller import believed
+from tts.clues.belief_with_caller import believed
+from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.hints import hint_of
 from tts.clues.lookups import pair_lookups
 from tts.clues.mentions import Mention, weighted
-from tts.clues.reader import ClueReader, Leads
 from tts.clues.ruled_out import RuledOut
 from tts.config import CluesEngine
 from tts.domain.tooling import ToolCall

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from tts.clues.belief import Belief
+from tts.clues.clue_reader import ClueReader
 from tts.clues.lookups import AROUND, GEOCODE, SEARCH
 from tts.clues.mentions import Mention
 from tts.clues.postal_addresses import addresses
-from tts.clues.reader import ClueReader
 from tts.domain.geo import Circle, LatLon
 from tts.domain.photo import Box, Photo
 from tts.domain.tooling import ToolCall

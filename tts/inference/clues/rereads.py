@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tts.clues.clue_reader import ClueReader
 from tts.clues.languages import spoken_shares
 from tts.clues.lines import same_lines
-from tts.clues.reader import ClueReader
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import TextLine
 from tts.geodata.names import script_of

@@ -10,8 +10,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
+from tts.clues.clue_reader import ClueReader
 from tts.clues.lines import trusted
-from tts.clues.reader import ClueReader
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER, normalise, script_of
 from tts.inference.clues.notes import Notes, gumbel

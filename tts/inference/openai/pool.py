@@ -22,8 +22,8 @@ from tts.config import OpenAIEngine
 from tts.domain.price import Price
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError
-from tts.inference.openai.client import OpenAIModel
 from tts.inference.openai.endpoint.states import STATES, EndpointStates
+from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.retry import Backoff
 from tts.ports import Delta, ModelRequest
 

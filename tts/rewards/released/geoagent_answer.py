@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from tts.domain.enclosure import between_tags, widest_object
+from tts.domain.text_between_marks import between_tags, widest_object
 
 _ANSWER = between_tags("answer", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[;；]")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tts.domain.enclosure import between_tags
+from tts.domain.text_between_marks import between_tags
 from tts.rewards.released.geoagent_answer import json_between_braces
 
 STAGES = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")

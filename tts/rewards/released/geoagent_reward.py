@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tts.domain.enclosure import between_tags
+from tts.domain.text_between_marks import between_tags
 from tts.rewards.released.distances import haversine_km
 from tts.rewards.released.geoagent_answer import answer_for_geocoding, answer_for_names, names_in
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tts.domain.enclosure import Enclosure, between_tags, value_between_tags
+from tts.domain.text_between_marks import Enclosure, between_tags, value_between_tags
 from tts.rewards.papers.reverse_reward import place_reward
 from tts.rewards.released.distances import haversine_km
 

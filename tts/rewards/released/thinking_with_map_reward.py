@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tts.domain.enclosure import widest_object
+from tts.domain.text_between_marks import widest_object
 from tts.rewards.papers.thinking_with_map_reward import distance_reward
 from tts.rewards.released.distances import geodesic_km, loose_position
 

@@ -18,9 +18,9 @@ from typing import TypeVar
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports import ToolContext, ToolOutcome, ToolSchema
+from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_key import call_key
 from tts.toolkit.broker.cache_store import CacheStore, MemoryStore, StoreError
-from tts.toolkit.broker.entry import Entry
 from tts.toolkit.broker.single_flight import SingleFlight
 from tts.toolkit.broker.stats import BrokerSnapshot, ProviderFigures, Source, ToolCounter
 from tts.toolkit.erased_names import ErasedNames

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from tts.domain.value import Value
 from tts.errors import GeoTTSError
-from tts.toolkit.broker.entry import Entry
+from tts.toolkit.broker.cache_entry import Entry
 
 
 class StoreError(GeoTTSError):

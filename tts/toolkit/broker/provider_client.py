@@ -21,9 +21,9 @@ from tts.domain.request import RequestContext
 from tts.errors import FetchError, FetchErrorKind, ToolError, ToolErrorKind
 from tts.net.http_client import Fetched, SafeHttpClient, retry_after_s
 from tts.net.secret import Credential, Secret
-from tts.toolkit.broker.breaker import Breaker
 from tts.toolkit.broker.cache_store import CacheStore, Rate, StoreError
-from tts.toolkit.broker.fair import FairLimiter
+from tts.toolkit.broker.circuit_breaker import Breaker
+from tts.toolkit.broker.fair_slots import FairLimiter
 from tts.toolkit.broker.keypool import KeyPool
 from tts.toolkit.broker.provider_limits import ProviderLimits
 from tts.toolkit.broker.stats import ProviderFigures

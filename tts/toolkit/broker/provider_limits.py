@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tts.domain.value import Value
-from tts.toolkit.broker.breaker import BreakerConfig
+from tts.toolkit.broker.circuit_breaker import BreakerConfig
 
 
 class ProviderLimits(Value):

@@ -17,8 +17,8 @@ from redis.exceptions import RedisError
 
 from tts.aio import heeding_cancels
 from tts.net.redis_password import tool_cache_password
+from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_store import Rate, StoreError
-from tts.toolkit.broker.entry import Entry
 
 _RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
 _TAKE = """

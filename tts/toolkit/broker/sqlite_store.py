@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from tts.private_files import make_database_private
+from tts.toolkit.broker.cache_entry import SCHEMA_VERSION, Entry
 from tts.toolkit.broker.cache_store import Rate, StoreError, booking
-from tts.toolkit.broker.entry import SCHEMA_VERSION, Entry
 
 T = TypeVar("T")
 

@@ -9,14 +9,14 @@ from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Ra
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.names import normalise
-from tts.verify.assembly.evidence import evidence_of
 from tts.verify.assembly.naming import names_at
 from tts.verify.assembly.radii_and_confidence import exactness_of, level_of
+from tts.verify.assembly.shown_evidence import evidence_of
+from tts.verify.consensus.answer_regions import regions_of
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.guesswork import CENTRE_KM
 from tts.verify.consensus.peaks import peaks_of
-from tts.verify.consensus.regions import regions_of
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.world import World

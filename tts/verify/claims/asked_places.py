@@ -16,9 +16,9 @@ from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.datum import as_wgs84
 from tts.geodata.names import normalise
 from tts.verify.assembly.naming import names_at
-from tts.verify.claims.areas import centre_of, holds
+from tts.verify.claims.claimed_area import centre_of, holds
 from tts.verify.claims.weighing import Rival
-from tts.verify.evidence.sources import telling
+from tts.verify.evidence.evidence_sources import telling
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.statements import Statement, Statements
 from tts.verify.inquiry.statements import holds as names

@@ -17,10 +17,10 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.trajectory import Trajectory
 from tts.geodata.datum import as_wgs84
 from tts.verify.assembly.naming import names_at
-from tts.verify.claims.areas import holds
+from tts.verify.claims.check_summary import check_text
 from tts.verify.claims.claim_calibration import ClaimCalibration
+from tts.verify.claims.claimed_area import holds
 from tts.verify.claims.weighing import Rival, Weighed, Weighing
-from tts.verify.claims.wording import check_text
 from tts.verify.evidence.world import World
 
 # Chosen on 377 claims about development scenes (`geotts bench check --split dev --seed 11 --scenes 150`, 2026-11-24):

@@ -16,7 +16,7 @@ import numpy as np
 from tts.clues.belief import distances_from
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Circle, Countries, Floats, LatLon
-from tts.verify.claims.areas import Mask, centre_of, inside, prior_of, reach_km
+from tts.verify.claims.claimed_area import Mask, centre_of, inside, prior_of, reach_km
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.place_belief import PlaceBelief, belief_of_reading, belief_of_votes, mixed

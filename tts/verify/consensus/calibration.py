@@ -28,7 +28,7 @@ from tts.domain.answer import Radius
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Floats
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.verify.consensus.regions import RegionRule
+from tts.verify.consensus.answer_regions import RegionRule
 from tts.verify.consensus.spread_features import Spread
 
 SCHEMA_VERSION: Final = 1

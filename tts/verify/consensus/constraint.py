@@ -16,9 +16,9 @@ from tts.domain.hypothesis import Level
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.consensus.votes import Vote, evidence_score
+from tts.verify.evidence.contradiction_texts import area_words, what_the_photo_says
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.reading_belief import ReadBelief
-from tts.verify.evidence.wording import area_words, what_the_photo_says
 from tts.verify.evidence.world import World
 from tts.weights import weights
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tts.clues.belief import Belief
-from tts.clues.caller import believed
+from tts.clues.belief_with_caller import believed
+from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.hints import Hint
 from tts.clues.lookups import pair_lookups
-from tts.clues.reader import ClueReader, Leads
 from tts.clues.ruled_out import RuledOut
 from tts.domain.geo import Area
 from tts.domain.reading import Reading, TextLine

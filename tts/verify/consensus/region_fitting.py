@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tts.domain.geo import Floats, LatLon, distance_km
+from tts.verify.consensus.answer_regions import SMALLER, RegionRule, scale_needed
 from tts.verify.consensus.peaks import Peak
-from tts.verify.consensus.regions import SMALLER, RegionRule, scale_needed
 
 MIN_CASES = 40
 _COVER = 0.905  # of all answers, by region or circle, as the 90 % radii are fitted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tts.clues.hints import Hint
 from tts.domain.answer import HintOutcome, Verdict
 from tts.domain.hypothesis import Level
-from tts.verify.evidence.wording import place_words
+from tts.verify.evidence.contradiction_texts import place_words
 
 _OPPOSITE = {"agrees": "contradicted", "near": "unchecked", "same_country": "agrees", "contradicted": "agrees"}
 

@@ -9,9 +9,9 @@ from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.datum import as_wgs84
 from tts.geodata.names import normalise
+from tts.verify.evidence.evidence_sources import Source, telling
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.page_dedup import alike, page_witness
-from tts.verify.evidence.sources import Source, telling
 from tts.verify.evidence.world import World
 from tts.weights import weights
 

@@ -13,9 +13,9 @@ from tts.domain.geo import distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
+from tts.verify.evidence.contradiction_texts import place_words, what_the_photo_says
 from tts.verify.evidence.denial_check import denied_outcome
 from tts.verify.evidence.reading_belief import ReadBelief
-from tts.verify.evidence.wording import place_words, what_the_photo_says
 from tts.verify.evidence.world import World
 
 _QUOTE = 300  # characters of a hint that the evidence repeats

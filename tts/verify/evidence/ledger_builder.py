@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
-from tts.verify.evidence.checks import check_citation, name_checks, place_checks, signal_checks
-from tts.verify.evidence.direction import with_direction
+from tts.verify.evidence.evidence_sources import read_lines, sources_of
+from tts.verify.evidence.geographic_checks import check_citation, name_checks, place_checks, signal_checks
 from tts.verify.evidence.grounding import ground
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
+from tts.verify.evidence.line_support import with_direction
 from tts.verify.evidence.phantom_tool_use import phantom_tool_use
 from tts.verify.evidence.prompt_injection import orders_in, speaks_to_the_model
 from tts.verify.evidence.small_print import detail_checks
-from tts.verify.evidence.sources import read_lines, sources_of
 from tts.verify.evidence.world import World
 
 

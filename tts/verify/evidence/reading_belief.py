@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tts.clues.belief import Belief
+from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.lookups import Lookup, pair_lookups
-from tts.clues.reader import ClueReader, Leads
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.reading import Reading, TextLine

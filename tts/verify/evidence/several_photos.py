@@ -19,10 +19,10 @@ from tts.domain.answer import Contradiction, PhotoAnswer, Verdict
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
+from tts.verify.evidence.contradiction_texts import what_the_photo_says
 from tts.verify.evidence.ledger import POOLED, RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, about_photo, read_belief
-from tts.verify.evidence.wording import what_the_photo_says
 from tts.verify.evidence.world import World
 
 # The joint belief against that of two photos of any two places: a French and a German sign leave about 0.08, a Chinese

@@ -15,10 +15,10 @@ from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.datum import as_wgs84
 from tts.geodata.names import normalise
+from tts.verify.evidence.evidence_sources import Source, statement_of
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.page_dedup import page_witness
-from tts.verify.evidence.sources import Source, statement_of
 
 _DOMAIN = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}", re.IGNORECASE)
 _NUMBER, _WORD = re.compile(r"\d[\w/-]*"), re.compile(r"[^\W\d_]{3,}")

@@ -13,9 +13,9 @@ from itertools import combinations
 import numpy as np
 
 from tts.clues.belief import Belief, distances_from
+from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.priors import Priors
-from tts.clues.reader import ClueReader
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reach import Reach

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.domain.geo import LatLon, destination
 from tts.geodata.countries import Countries, Country
 from tts.geodata.gazetteer import Gazetteer, Place

@@ -21,7 +21,7 @@ from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.constraint import lies_inside
-from tts.verify.consensus.rejected import held_by
+from tts.verify.consensus.ruled_out_evidence import held_by
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger_builder import build_ledger

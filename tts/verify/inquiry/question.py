@@ -13,9 +13,9 @@ from pydantic import JsonValue
 
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.value import Value
+from tts.verify.evidence.evidence_sources import Source
 from tts.verify.evidence.prompt_injection import trustworthy_facts
 from tts.verify.evidence.small_print import is_small_print
-from tts.verify.evidence.sources import Source
 from tts.verify.inquiry.statements import Statement, stated
 
 Form = Literal["web_search", "poi_keyword_search"]

@@ -15,8 +15,8 @@ from tts.domain.tooling import Fact, PlaceFact, TextFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.geodata.datum import as_wgs84
 from tts.geodata.names import normalise
+from tts.verify.evidence.evidence_sources import Source, read_lines, sources_of, statement_of, telling
 from tts.verify.evidence.grounding import NEAR_KM
-from tts.verify.evidence.sources import Source, read_lines, sources_of, statement_of, telling
 
 _LONGEST = 80  # characters of a line that a search is asked for
 _MOST_LINES = 40

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tts.clues.belief import Belief
 from tts.domain.answer import Evidence, Verdict
 from tts.domain.geo import Area
-from tts.verify.assembly.evidence import evidence_of
+from tts.verify.assembly.shown_evidence import evidence_of
 from tts.verify.assembly.verdict import verdict_for
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster

@@ -24,8 +24,8 @@ from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster, clusters_of
 from tts.verify.consensus.constraint import FIRM, Outside, lies_inside, outside_verdict, speaks_against
 from tts.verify.consensus.pooled_lines import Pooled, pooled, read_vote
-from tts.verify.consensus.rejected import Rejected, held_by, rejected_of, with_rejected
 from tts.verify.consensus.reliability import Reliability
+from tts.verify.consensus.ruled_out_evidence import Rejected, held_by, rejected_of, with_rejected
 from tts.verify.consensus.spread_features import Spread, spread_of
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.hint_check import check_hint, with_hint

@@ -27,7 +27,7 @@ from tts.domain.trajectory import Trajectory
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, MoneySpent
 from tts.geodata.same_place import same_place
-from tts.inference.meter import Meter
+from tts.inference.usage_meter import Meter
 from tts.ports import (
     ModelClient,
     ModelRequest,

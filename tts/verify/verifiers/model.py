@@ -22,7 +22,7 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ModelError, MoneySpent, boundary
-from tts.inference.meter import Meter
+from tts.inference.usage_meter import Meter
 from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, VerifierItem, VerifyRequest, close_each
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.model.adjudication import Adjudication, adjudicate

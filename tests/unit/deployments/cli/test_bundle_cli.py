@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from support.geotts_process import geotts
 from support.service import PHOTO, an_app, serving
 
+from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.local import local_tools
-from deployments.wiring.replaying import replayed
 from tts.bundle.archive import pack, unpack
 from tts.bundle.build_bundle import MANIFEST, SIGNATURE, derived, root_hash
 from tts.bundle.check_bundle import checked_entries
@@ -130,12 +130,12 @@ async def test_an_answer_that_was_forged_with_all_its_hashes_is_found_by_the_rep
 
 
 async def test_another_version_of_the_data_is_named(small, monkeypatch):
-    from deployments.wiring import replaying
+    from deployments.wiring import bundle_replay
 
-    here = replaying.make_identity(an_app())
+    here = bundle_replay.make_identity(an_app())
     other = {**here.data_versions, next(iter(here.data_versions)): "0"}
     monkeypatch.setattr(
-        replaying, "make_identity", lambda args: type(here)(**{**_fields(here), "data_versions": other})
+        bundle_replay, "make_identity", lambda args: type(here)(**{**_fields(here), "data_versions": other})
     )
     found = await replayed(checked_entries(small), an_app())
     assert len(found.differing) == 1

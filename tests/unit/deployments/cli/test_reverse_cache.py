@@ -15,7 +15,7 @@ from support.basics import a_context
 
 from deployments.cli.eval import command as eval_command
 from deployments.cli.tape import command
-from deployments.wiring.tooling import make_tooling
+from deployments.wiring.toolbox_assembly import make_tooling
 from tts.config import AppArgs, ProviderSettings, ToolsConfig
 from tts.dialects.settings import DialectSettings
 from tts.domain.events import Accepted, PhotoInfo

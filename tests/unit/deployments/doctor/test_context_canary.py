@@ -12,7 +12,7 @@ from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.errors import ModelError
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import ModelRequest, Sampling
 
 UNKNOWN = {"/v1/models": listing({"id": "gemma3:4b", "owned_by": "somebody"})}

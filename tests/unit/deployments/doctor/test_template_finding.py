@@ -20,7 +20,7 @@ from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished
 from tts.domain.messages import text_message
 from tts.domain.plan import Limits
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import GroupRequest, ModelRequest, RolloutTask, Sampling
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group

@@ -7,7 +7,7 @@ import pytest
 from support.endpoint import DONE, chunk, serving, usage
 from support.service import PHOTO, a_gateway, samples
 
-from deployments.endpoints.terms import money_line, terms_findings
+from deployments.endpoints.key_and_price import money_line, terms_findings
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
 from tts.config import AppArgs, OpenAIEngine, RoutingConfig

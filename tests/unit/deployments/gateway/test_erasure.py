@@ -23,7 +23,7 @@ from tts.ports import ToolContext
 from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.line_erasure import blank_lines
 from tts.toolkit.tape.file import read_tape
-from tts.toolkit.tape.reverse import export_reverse
+from tts.toolkit.tape.reverse_layout import export_reverse
 from tts.toolkit.tape.search import SearchTape
 
 OTHER = sign_bytes("Via Roma")

@@ -20,7 +20,7 @@ from tts.domain.plan import Limits
 from tts.domain.price import Price
 from tts.domain.usage import Usage
 from tts.errors import MoneySpent
-from tts.inference.meter import Meter
+from tts.inference.usage_meter import Meter
 from tts.ports import Delta, ModelRequest, Sampling
 
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan", "reasoning": "Kanji on every sign."}'

@@ -16,8 +16,8 @@ from support.provider_server import config_for
 from support.rude_server import as_json, rude_server
 from support.service import an_app, serving
 
+from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.local import local_tools
-from deployments.wiring.replaying import replayed
 from tts.bundle.build_bundle import REPORT
 from tts.bundle.check_bundle import checked_entries
 from tts.config import RoutingConfig, ScriptedEngine, VerifierConfig

@@ -17,7 +17,7 @@ from support.service import PHOTO, an_app, idle, serving
 
 from deployments.gateway import gateway as gateway_module
 from deployments.gateway.auth import fingerprint
-from deployments.mcp import tool_work as mcp_tools
+from deployments.mcp import tool_execution as mcp_tools
 from deployments.mcp.progress import MILESTONES
 from deployments.runstore.redis import RedisRunStore
 from deployments.wiring.local import local_tools

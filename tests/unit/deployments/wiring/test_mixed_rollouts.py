@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from support.service import PHOTO, an_app, serving
 
 from deployments.doctor.installation import examine
+from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.mixed_rollouts import dealt
-from deployments.wiring.replaying import replayed
 from tts.bundle.check_bundle import checked_entries
 from tts.config import AppArgs, EngineShare, OpenAIEngine, ScriptedEngine, VerifierConfig
 from tts.domain.events import parse_event

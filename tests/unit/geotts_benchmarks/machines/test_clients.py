@@ -8,7 +8,7 @@ from support.service import an_app, serving
 from geotts_benchmarks.harness import free_port
 from geotts_benchmarks.machines.clients import addresses_of, ask
 from geotts_benchmarks.machines.doubled_work import doubled_work
-from geotts_benchmarks.machines.journal import read_journal
+from geotts_benchmarks.machines.engine_journal import read_journal
 from geotts_client.client import Client
 from geotts_client.options import LocateOptions
 from tts.config import ScriptedEngine

@@ -9,8 +9,8 @@ import pytest
 
 from geotts_benchmarks.machines.clients import Seen
 from geotts_benchmarks.machines.doubled_work import DoubledWork, doubled_work
-from geotts_benchmarks.machines.happened import Happened, explained, explained_end
-from geotts_benchmarks.machines.journal import read_journal
+from geotts_benchmarks.machines.engine_journal import read_journal
+from geotts_benchmarks.machines.fault_timeline import Happened, explained, explained_end
 
 TURNS = ((0, 0, 1.0), (0, 1, 2.0))
 

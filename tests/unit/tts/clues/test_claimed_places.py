@@ -3,7 +3,7 @@
 import pytest
 
 from tts.clues.claimed_places import claimed_place
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.domain.geo import Circle, Countries, LatLon, distance_km
 
 KHARKIV = LatLon(lat=49.98, lon=36.25)

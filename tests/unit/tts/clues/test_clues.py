@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.clue_reader import ClueReader
+from tts.clues.clue_tables import tables
+from tts.clues.country_words import wording_clues
 from tts.clues.languages import LanguageReader, split_words
 from tts.clues.mentions import MentionReader, phone_town
 from tts.clues.numbers import number_clues
 from tts.clues.plates import plate_clues
-from tts.clues.reader import ClueReader
-from tts.clues.tables import tables
-from tts.clues.wording import wording_clues
 from tts.domain.geo import LatLon, distance_km
 from tts.geodata.names import normalise
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from support.basics import a_context
 
+from tts.clues.clue_reader import ClueReader
 from tts.clues.lookups import AROUND, GEOCODE, SEARCH
-from tts.clues.reader import ClueReader
 from tts.config import CluesEngine
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.messages import Message

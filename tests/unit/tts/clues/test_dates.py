@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tts.clues.clue import ClueKind
+from tts.clues.clue_tables import tables
 from tts.clues.dates import date_clues, without_dates
 from tts.clues.numbers import number_clues
-from tts.clues.tables import tables
 
 
 def the_date(text):

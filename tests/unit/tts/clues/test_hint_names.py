@@ -2,8 +2,8 @@
 
 import pytest
 
+from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
-from tts.clues.reader import ClueReader
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 import pytest
 
+from tts.clues.clue_reader import ClueReader
 from tts.clues.lookups import AROUND, GEOCODE, SEARCH, pair_lookups
 from tts.clues.postal_addresses import ADDRESS
-from tts.clues.reader import ClueReader
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.geodata.facts import place_fact

@@ -16,7 +16,7 @@ from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, ToolResulted
 from tts.domain.plan import Limits
 from tts.errors import ModelError
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import GroupRequest, ModelRequest, RolloutTask, Sampling
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group

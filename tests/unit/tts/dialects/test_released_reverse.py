@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from deployments.wiring.tooling import make_tooling
+from deployments.wiring.toolbox_assembly import make_tooling
 from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from tools.released.catalog import released_local_tools

@@ -16,8 +16,8 @@ from tts.domain.events import RolloutStarted, Routed
 from tts.domain.hypothesis import Level
 from tts.domain.identity import Identity
 from tts.domain.plan import Limits, Locatability
+from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import fold
-from tts.domain.watch_settings import WatchSettings
 from tts.errors import ModelError
 from tts.inference.scripted import ScriptedModel, ScriptedTurn
 from tts.pipeline import solve

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tts.eval.claims.adversarial import attacked_claims
-from tts.eval.claims.cases import CLAIM_FAMILIES, ClaimCase, claims_about
 from tts.eval.claims.fitting import WeighedCase, auc, calibration_error, fit_claims, probabilities
+from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.synthetic.families import generate
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
@@ -73,7 +73,7 @@ class Checks:
 
 @pytest.mark.parametrize("family", ["half_right", "namesakes", "injected_page", "echo_chamber"])
 def test_a_claim_that_joins_an_attack_moves_nothing(family, data_store, gazetteer, countries, blank_photo):
-    from tts.clues.reader import ClueReader
+    from tts.clues.clue_reader import ClueReader
 
     world = World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
     found = attacked_claims(generate(family, 8, 0, gazetteer, countries), Checks(world), blank_photo)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tts.errors import DataError
-from tts.eval.parsers import parse_paper, parse_serving
+from tts.eval.answer_parsers import parse_paper, parse_serving
 from tts.eval.score import ScoreOptions, score_file, score_rows
 
 ANSWER = '{"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}'

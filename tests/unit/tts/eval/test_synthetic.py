@@ -3,7 +3,7 @@ import pytest
 from tts.domain.geo import distance_km
 from tts.eval.synthetic.families import FAMILIES, generate
 from tts.eval.synthetic.scenario import RIGHT_KM
-from tts.eval.synthetic.score import consensus, majority_vote, score
+from tts.eval.synthetic.verifier_score import consensus, majority_vote, score
 from tts.verify.evidence.world import World
 
 COUNT = 4

@@ -30,11 +30,11 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
 from tts.errors import DataError
+from tts.export.export_source import Located, located_from
 from tts.export.formats import FORMATS
 from tts.export.geo_uri import geo_uri
-from tts.export.located import Located, located_from
+from tts.verify.consensus.answer_regions import RegionRule, regions_of
 from tts.verify.consensus.peaks import Peak
-from tts.verify.consensus.regions import RegionRule, regions_of
 
 # RFC 5870 section 3.3, without `crs` and other parameters
 GEO_URI = re.compile(r"geo:(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)(?:;u=(\d+(?:\.\d+)?))?")

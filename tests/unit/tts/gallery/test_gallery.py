@@ -25,12 +25,12 @@ from tts.domain.events import RolloutFinished
 from tts.domain.geo import LatLon
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Limits
-from tts.domain.similar import SimilarPhoto
+from tts.domain.similar_photo import SimilarPhoto
 from tts.errors import ConfigError, DataError
 from tts.eval.runs.configuration import config_digest
 from tts.gallery.encoder import ImageEncoder
 from tts.gallery.gallery import PhotoGallery
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import GroupRequest, RolloutTask
 
 PLACES = {

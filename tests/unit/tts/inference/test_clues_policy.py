@@ -4,7 +4,7 @@ import pytest
 from support.basics import a_context
 
 from deployments.wiring.parts import make_dialect
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.config import AppArgs
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.photo import Box

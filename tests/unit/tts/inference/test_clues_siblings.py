@@ -7,7 +7,7 @@ import pytest
 from support.basics import a_context
 
 from deployments.wiring.parts import make_watch
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.config import AppArgs, CluesEngine, OpenAIEngine
 from tts.config.mixture import EngineShare
 from tts.domain.messages import text_message

@@ -10,7 +10,7 @@ from support.endpoint import serving as an_endpoint
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
 from tts.domain.plan import Limits
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.pool import EndpointPool
 
 ANSWER = json.dumps({"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"})

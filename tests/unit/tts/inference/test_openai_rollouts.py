@@ -14,7 +14,7 @@ from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutResumed, Text, ToolResulted
 from tts.domain.plan import Limits
 from tts.domain.trajectory import fold
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group

@@ -15,7 +15,7 @@ from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.tooling import ImageRef
 from tts.errors import ModelError
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import ModelRequest, Sampling
 
 

@@ -18,9 +18,9 @@ from support.endpoint import serving
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
-from tts.inference.openai.client import OpenAIModel
 from tts.inference.openai.endpoint.refusal_memory import EndpointMemory
 from tts.inference.openai.endpoint.traits import EndpointTraits
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import ModelRequest, Sampling, ToolSchema
 
 SEARCH = ToolSchema(name="poi_keyword_search", description="Find places.", parameters={"type": "object"})
@@ -194,7 +194,7 @@ async def test_two_commands_in_a_row_pay_for_a_refusal_once(file):
         "from tts.config import OpenAIEngine\n"
         "from tts.domain.messages import text_message\n"
         "from tts.domain.request import RequestContext\n"
-        "from tts.inference.openai.client import OpenAIModel\n"
+        "from tts.inference.openai.engine import OpenAIModel\n"
         "from tts.ports import ModelRequest, Sampling\n"
         "async def main():\n"
         "    model = OpenAIModel(OpenAIEngine(base_url=sys.argv[1], model='o-thinking'))\n"

@@ -14,7 +14,7 @@ from tts.dialects.served.generic import GenericDialect
 from tts.domain.messages import ImagePart, Message, text_message
 from tts.domain.tooling import ImageRef, ToolCall, ToolResult
 from tts.errors import ModelError
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import ModelRequest, Sampling, ToolSchema
 
 SEARCH = ToolSchema(name="poi_keyword_search", description="Find places.", parameters={"type": "object"})

@@ -16,7 +16,7 @@ from tts.domain.messages import text_message
 from tts.errors import ModelError
 from tts.inference.openai import connection as openai_connection
 from tts.inference.openai import stream as openai_stream
-from tts.inference.openai.client import OpenAIModel
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import ModelRequest, Sampling
 
 HUGE = "x" * 3_000_000

@@ -13,7 +13,7 @@ from tts.domain.answer import StopReason
 from tts.domain.description import Description
 from tts.domain.identity import Identity
 from tts.domain.plan import Limits, Locatability
-from tts.domain.watch_settings import WatchSettings
+from tts.domain.stop_settings import WatchSettings
 from tts.engine_offers import EngineHealth, EngineLoad
 from tts.errors import FatalError, ReplicaLost
 from tts.inference.with_observer import ModelWithObserver

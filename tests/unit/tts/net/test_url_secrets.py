@@ -14,8 +14,8 @@ from tts.config import AppArgs, OpenAIEngine, load_config
 from tts.errors import ConfigError
 from tts.net.redis_password import run_store_password, tool_cache_password
 from tts.net.url_secrets import masked, secrets_in
+from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_store import StoreError
-from tts.toolkit.broker.entry import Entry
 from tts.toolkit.broker.open_store import open_store as open_cache
 
 URLS = [

@@ -17,10 +17,10 @@ from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.errors import GeoTTSError
 from tts.geodata.maps.furniture import Pin
 from tts.report.answer_map import answer_map, answer_view, overview_map
+from tts.report.html_report import report_page
 from tts.report.markup import el, link, page
-from tts.report.page import report_page
+from tts.verify.consensus.answer_regions import RegionRule, regions_of
 from tts.verify.consensus.peaks import Peak
-from tts.verify.consensus.regions import RegionRule, regions_of
 
 
 def a_run(text: str = "Bellinzona", **update) -> Run:

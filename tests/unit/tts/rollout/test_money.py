@@ -15,8 +15,8 @@ from tts.domain.plan import Limits, Locatability
 from tts.domain.price import Price
 from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
-from tts.inference.openai.client import OpenAIModel
 from tts.inference.openai.endpoint.prices import shipped_prices
+from tts.inference.openai.engine import OpenAIModel
 from tts.ports import GroupRequest, RolloutTask, Routing
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group

@@ -28,7 +28,7 @@ from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.ports import Checkpoint, GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group, split
-from tts.rollout.single import run_rollout
+from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, ToolSpec
 from tts.toolkit.toolbox import LocalToolbox
 

@@ -16,9 +16,9 @@ from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
 from tts.errors import DataError, ModelError
 from tts.ports import Delta, Routing
-from tts.routing.cues import image_cues
 from tts.routing.depth_router import DepthRouter
 from tts.routing.locatability import CuesLocator, FixedLocator, rate_cues
+from tts.routing.photo_measures import image_cues
 from tts.routing.predictor import fit, load_predictor
 from tts.routing.probe import ProbeLocator, parse_probe
 from tts.routing.segmentation import area_shares, class_weights, visual_rating

@@ -9,9 +9,9 @@ from tts.domain.request import RequestContext
 from tts.errors import FetchError, FetchErrorKind, ToolError, ToolErrorKind
 from tts.net.http_client import Fetched
 from tts.net.secret import Scrubber, Secret
-from tts.toolkit.broker.breaker import BreakerConfig
 from tts.toolkit.broker.cache_store import MemoryStore
-from tts.toolkit.broker.fair import FairLimiter
+from tts.toolkit.broker.circuit_breaker import BreakerConfig
+from tts.toolkit.broker.fair_slots import FairLimiter
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest
 from tts.toolkit.broker.provider_limits import ProviderLimits
 

@@ -11,14 +11,14 @@ from support.provider_server import answering, config_for
 from support.rude_server import as_json, rude_server
 
 from deployments.cli.tape import command
-from deployments.wiring.tooling import make_tooling, taped
+from deployments.wiring.toolbox_assembly import make_tooling, taped
 from tts.config import AppArgs, ProviderSettings, TapeConfig, ToolsConfig
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, WebFact
 from tts.errors import DataError, ToolErrorKind
 from tts.ports import ToolContext
 from tts.toolkit.tape.file import Tape, read_tape, write_tape
-from tts.toolkit.tape.reverse import export_reverse, import_reverse
+from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
 from tts.toolkit.tape.search import SearchTape, likeness, overlap, tokens
 from tts.toolkit.tape.toolbox import RecordingToolbox, ReplayToolbox
 

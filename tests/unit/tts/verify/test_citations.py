@@ -10,16 +10,16 @@ from support.rollouts import COIMBRA, place, said
 
 from deployments.cli import cli
 from tts.clues.clue import ClueKind
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.names import normalise
 from tts.package_files import SAMPLES
+from tts.verify.evidence.evidence_sources import statement_of
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.ledger_builder import build_ledger
-from tts.verify.evidence.sources import statement_of
 from tts.verify.evidence.world import World
 
 NAMES = ("Zaozhuang", "Taozhuang", "Zao", "Coimbra", "Nova Coimbra", "枣庄市")

@@ -5,7 +5,7 @@ from support.basics import a_context
 
 from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.config import VerifierConfig
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.calibration import CalibrationState
@@ -20,8 +20,8 @@ from tts.domain.trajectory import Trajectory, Turn
 from tts.ports import ToolOutcome, ToolSchema, VerifyRequest
 from tts.verify.claims.asked_places import asked_places
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
-from tts.verify.claims.evidence import evidence_of_answers
-from tts.verify.claims.questions import in_question
+from tts.verify.claims.claim_evidence import evidence_of_answers
+from tts.verify.claims.places_in_question import in_question
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.statements import Statements

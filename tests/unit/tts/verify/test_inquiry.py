@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.basics import a_context
 
 from tts.aio import closing
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.config import VerifierConfig
 from tts.domain.answer import Verdict
 from tts.domain.events import ToolCalled, ToolResulted

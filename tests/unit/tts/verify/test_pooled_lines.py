@@ -3,7 +3,7 @@
 import pytest
 from support.rollouts import OSAKA, said
 
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine

@@ -19,10 +19,10 @@ from tts.domain.request import LocateOptions
 from tts.eval.metrics.regions import area_km2
 from tts.ports import VerifyRequest
 from tts.verify.assembly.radii_and_confidence import doubted
+from tts.verify.consensus.answer_regions import RegionRule, regions_of
 from tts.verify.consensus.calibration import Calibration, shipped
 from tts.verify.consensus.peaks import Peak, peaks_of
 from tts.verify.consensus.region_fitting import MIN_CASES, RegionCase, fit_regions
-from tts.verify.consensus.regions import RegionRule, regions_of
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 

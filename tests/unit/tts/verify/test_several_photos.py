@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from tts.clues.reader import ClueReader
+from tts.clues.clue_reader import ClueReader
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.eval.scenes.generate import SceneMaker

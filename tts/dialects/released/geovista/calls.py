@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from tts.domain.enclosure import value_between_tags
+from tts.domain.text_between_marks import value_between_tags
 
 _CALL: Final = value_between_tags("tool_call", "{}")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tts.dialects.released.written_call import WrittenCall, written_call
-from tts.domain.enclosure import value_between_tags
+from tts.domain.text_between_marks import value_between_tags
 
 _CLOSED = value_between_tags("tool_call", "{}")
 _OPEN = re.compile(r"<tool_call>\s*(?=\{)")

@@ -19,11 +19,11 @@ from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools
 from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
-from tts.domain.enclosure import between_tags
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
 from tts.domain.plan import Limits
+from tts.domain.text_between_marks import between_tags
 from tts.domain.tooling import ToolResult
 from tts.errors import ToolErrorKind
 from tts.ports import Sampling, ToolOutcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tts.dialects.released.written_call import WrittenCall, written_call
-from tts.domain.enclosure import between_tags
+from tts.domain.text_between_marks import between_tags
 
 _CALL = between_tags("tool_call")
 

@@ -1,0 +1,220 @@
+"""`/v1`: the pipeline for clients of OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, FastAPI, Request
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from deployments.gateway.arrival import Fetch
+from deployments.gateway.auth import Caller
+from deployments.gateway.continuing import PhotosGone, StillRunning
+from deployments.gateway.gateway import Gateway
+from deployments.http.accept_header import preferred
+from deployments.http.disconnect import while_connected
+from deployments.http.idempotency_header import idempotency_key
+from deployments.http.middleware.access_log import name_in_log
+from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
+from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
+from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
+from deployments.http.routes.locate import LocateBody
+from deployments.http.service import Service
+from deployments.http.trace_headers import trace_of
+from deployments.runstore import StoreUnavailable
+from deployments.runstore.stored_values import event_of
+from geotts_client.continue_options import ContinueOptions
+from tts.aio import closing
+from tts.api.chat_completions import MODELS, ChatRequest, Completion, FollowUp
+from tts.api.sse import HEARTBEAT
+from tts.domain.claim import CheckOptions
+from tts.domain.events import Done, Event, Failed
+from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.domain.trajectory import fold
+from tts.errors import NotFound, RequestError
+
+_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}}
+_EXAMPLE = {"model": "geotts", "messages": [{"role": "user", "content": [_IMAGE]}], "geotts": {"n_parallel": 2}}
+_BODY = {
+    "parameters": [IDEMPOTENCY_KEY, *TRACE],
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}, "example": _EXAMPLE}},
+    },
+    "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
+}
+
+
+_END = b"data: [DONE]\n\n"
+
+
+def add_openai(app: FastAPI, service: Service) -> None:
+    """Add `/v1/models`, `/v1/models/{name}` and `/v1/chat/completions` to `app`."""
+    router = APIRouter(prefix="/v1", tags=["openai"], responses=PROBLEMS)
+    gateway = service.gateway
+
+    @router.get("/models", operation_id="models", response_class=Response)
+    async def models(request: Request) -> Response:
+        """The names for `model`: with `geotts` the service chooses the depth; each other name sets one depth."""
+        service.caller(request)
+        return _json({"object": "list", "data": [_model(name) for name in MODELS]})
+
+    @router.get("/models/{name}", operation_id="model", response_class=Response)
+    async def model(request: Request, name: str) -> Response:
+        """One model."""
+        service.caller(request)
+        if name not in MODELS:
+            raise NotFound(f"there is no model {name[:60]!r}")
+        return _json(_model(name))
+
+    @router.post(
+        "/chat/completions",
+        responses=NOTHING_WORKED,
+        openapi_extra=_BODY,
+        operation_id="chat",
+        response_class=Response,
+    )
+    async def chat(request: Request) -> Response:
+        """Where were the images of this conversation taken? `content` is the answer as JSON; `reasoning_content` has
+        the steps that led to it. Options of `/locate` go into `geotts`; with `geotts.claim` the claim is checked. The
+        text before the first answer has no effect: use `geotts.hint` for a hint. A message after an answer continues
+        its request, as `/locate/{request_id}/continue` does."""
+        caller = await service.caller_within_rate(request)
+        preferred(request.headers.getlist("accept"), (JSON, SSE))  # the body chooses, but one of them must be welcome
+        key = idempotency_key(request)
+        async with gateway.arriving(caller) as arrival:
+            name_in_log(request.scope, arrival.request_id)
+            asked, found = await _read(request, service, caller, arrival.fetching(service.fetch))
+            options = found.options
+            started = await gateway.start(
+                found.photos,
+                options,
+                arrival=arrival,
+                key=key,
+                followed=asked.stream,
+                trace=trace_of(request.headers),
+                continuation=found.continuation,
+            )
+        id_ = started.request_id
+        made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)
+        attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
+        headers = {**NO_STORE, "X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
+        if asked.stream:
+            usage = asked.stream_options is not None and asked.stream_options.include_usage
+            body = _chunks(gateway, id_, made, include_usage=usage)
+            return AttendedStream(body, attended, media_type=SSE, headers=headers)
+        with attended:
+            events = await while_connected(request, _events(gateway, id_))
+        return _whole(made, events, request, headers)
+
+    app.include_router(router)
+
+
+async def _read(
+    request: Request, service: Service, caller: Caller, fetch: Fetch | None
+) -> tuple[ChatRequest, LocateBody]:
+    """The request in OpenAI's form and as options of GeoTTS, with its photos; `fetch` gets those that are sent as a
+    URL.
+    """
+    fields = await read_json(request, service.args.gateway)
+    try:
+        asked = ChatRequest.model_validate(fields)
+    except ValidationError as error:
+        raise refused(error, ChatRequest) from error
+    asked.check_supported()
+    if (follow_up := asked.follow_up()) is not None:
+        with suppress(NotFound, StillRunning, PhotosGone):  # then the conversation has all that is needed to begin anew
+            return asked, await _continuing(follow_up, asked, service, caller, fetch)
+    model = CheckOptions if "claim" in asked.geotts else LocateOptions
+    options = options_from(asked.fields(), asked.sent_as(), model=model)
+    images = [{"url": url} for url in _bounded(asked.images())]
+    return asked, LocateBody(options, await photos_from(images, fetch, service.args.gateway))
+
+
+async def _continuing(
+    follow_up: FollowUp, asked: ChatRequest, service: Service, caller: Caller, fetch: Fetch | None
+) -> LocateBody:
+    """The earlier request, and what the conversation adds to it. The options of the earlier request do not change."""
+    added = {name: value for name, value in follow_up.fields.items() if name in ContinueOptions.model_fields}
+    addition = addition_from(added, asked.sent_as())
+    images = [{"url": url} for url in _bounded(follow_up.images)]
+    photos = await photos_from(images, fetch, service.args.gateway) if images else []
+    found = await service.gateway.continuation(follow_up.request_id, addition, caller, added=len(photos))
+    return LocateBody(found.options, photos, found)
+
+
+def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:
+    if len(urls) > MAX_PHOTOS:
+        raise RequestError(f"{len(urls)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+    return urls
+
+
+async def _events(gateway: Gateway, request_id: str) -> list[Event]:
+    async with closing(gateway.follow(request_id)) as entries:
+        found = [event_of(entry) async for entry in entries if entry is not None]
+    return [event for event in found if event is not None]
+
+
+def _whole(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
+    run = fold(events)
+    if run.answer is not None:
+        return _json(made.whole(events, run.answer), headers)
+    return no_answer(run, request.url.path, headers)
+
+
+async def _chunks(
+    gateway: Gateway,
+    request_id: str,
+    made: Completion,
+    *,
+    include_usage: bool,
+) -> AsyncIterator[bytes]:
+    yield _frame(made.first())
+    try:
+        async with closing(gateway.follow(request_id)) as entries:
+            async for entry in entries:
+                if entry is None:
+                    yield HEARTBEAT
+                    continue
+                event = event_of(entry)
+                if event is None:
+                    continue
+                for chunk in made.chunks(event):
+                    yield _frame(chunk)
+                if isinstance(event, Failed) or (isinstance(event, Done) and made.usage is None):
+                    yield _frame({"error": _error(event)})
+                    yield _END
+                    return
+    except StoreUnavailable as unreadable:
+        yield _frame(
+            {"error": _error(Failed(code=unreadable.code, status=unreadable.status, detail=unreadable.detail))}
+        )
+        yield _END
+        return
+    for chunk in made.last(include_usage=include_usage):
+        yield _frame(chunk)
+    yield _END
+
+
+def _error(event: Failed | Done) -> dict[str, Any]:
+    code, detail = (
+        (event.code, event.detail) if isinstance(event, Failed) else ("cancelled", "the request was cancelled")
+    )
+    return {"message": detail, "type": code, "code": code, "param": None}
+
+
+def _frame(chunk: dict[str, Any]) -> bytes:
+    return b"data: " + orjson.dumps(chunk) + b"\n\n"
+
+
+def _json(body: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(body), media_type=JSON, headers=headers)
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "geotts"}

@@ -1,0 +1,193 @@
+"""The tools of the MCP server, on the same gateway as every other request: one admission, one event log."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from deployments.gateway.arrival import Arrival, PhotoSource
+from deployments.gateway.auth import Caller
+from deployments.gateway.continuing import Continuation
+from deployments.gateway.gateway import Gateway
+from deployments.mcp.call_arguments import ContinueArguments, LocateArguments
+from deployments.mcp.photo_arguments import NamedPhoto
+from deployments.mcp.progress import MILESTONES
+from deployments.runstore.stored_values import event_of
+from tools.maps import MAP_TOOLS
+from tools.places import PLACE_TOOLS
+from tts.aio import beside, closing
+from tts.domain.answer import Answer
+from tts.domain.events import Event
+from tts.domain.request import LocateOptions, RequestContext, new_request_id
+from tts.domain.tooling import ToolCall
+from tts.domain.trace_context import TraceContext
+from tts.domain.trajectory import Run
+from tts.errors import GeoTTSError, NotFound, Overloaded, RequestError
+from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
+
+# what a client may call of the service's own tools: they read places and maps, and need no photo
+_OPEN_TOOLS = (*PLACE_TOOLS, *MAP_TOOLS)
+_TOOL_S = 30.0
+
+Report = Callable[[Event], Awaitable[None]]
+ToolboxSource = Toolbox | Callable[[], Awaitable[Toolbox]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who calls a tool, where each milestone of the request is reported, and the trace that the request joins."""
+
+    caller: Caller
+    report: Report
+    trace: TraceContext | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    options: LocateOptions
+    photos: list[bytes]
+    continuation: Continuation | None = None
+
+
+class Pictures(Protocol):
+    """Draws what an answer looks like."""
+
+    async def draw(self, answer: Answer, view: Literal["answer", "world"]) -> bytes | None:
+        """The answer on a map, as JPEG; None when it names no point."""
+        ...
+
+    async def report(self, run: Run, photo: bytes | None) -> str:
+        """The whole report as HTML."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class McpTools:
+    """`read_path` and `read_upload` are there where photos may be named so; `fetch` where URLs are fetched.
+    `photos_s`: seconds within which all photos of a call have to be there."""
+
+    gateway: Gateway
+    pictures: Pictures
+    photo: type[NamedPhoto]
+    toolbox: ToolboxSource | None = None
+    fetch: PhotoSource | None = None
+    read_path: Callable[[str], Awaitable[bytes]] | None = None
+    read_upload: Callable[[str, Caller], Awaitable[bytes]] | None = None
+    photos_s: float = 30.0
+
+    async def tools(self) -> tuple[ToolSchema, ...]:
+        """The map tools of this service."""
+        if self.toolbox is None:
+            return ()
+        toolbox = await self.toolbox() if callable(self.toolbox) else self.toolbox
+        known = {schema.name: schema for schema in toolbox.schemas()}
+        return tuple(known[name] for name in _OPEN_TOOLS if name in known)
+
+    async def locate(self, asked: LocateArguments, call: Call) -> tuple[str, Answer]:
+        """The id and the answer of a request to locate the photo, or to check what is claimed of it. Leaving early
+        cancels the request. Raises GeoTTSError."""
+
+        async def read(arrival: Arrival) -> _Asked:
+            options = await asked.options()
+            return _Asked(options, await self._photos(asked, call.caller, arrival))
+
+        return await self._answered(read, call)
+
+    async def continue_(self, asked: ContinueArguments, call: Call) -> tuple[str, Answer]:
+        """As `locate`, for a request that continues an earlier one of the same caller."""
+
+        async def read(arrival: Arrival) -> _Asked:
+            await self.gateway.meta(asked.request_id, call.caller)  # before a photo: nobody else's is fetched for
+            addition = await asked.addition()
+            photos = await self._photos(asked, call.caller, arrival) if asked.names_a_photo() else []
+            found = await self.gateway.continuation(asked.request_id, addition, call.caller, added=len(photos))
+            return _Asked(found.options, photos, found)
+
+        return await self._answered(read, call)
+
+    async def _answered(self, read: Callable[[Arrival], Awaitable[_Asked]], call: Call) -> tuple[str, Answer]:
+        async with self.gateway.arriving(call.caller) as arrival:
+            asked = await read(arrival)
+            started = await self.gateway.start(
+                asked.photos, asked.options, arrival=arrival, trace=call.trace, continuation=asked.continuation
+            )
+        with self.gateway.attended(started.request_id, 0.0):
+            run = await self._follow(started.request_id, call.report)
+        if run.answer is None:
+            raise RequestError(run.failure.detail if run.failure is not None else "the request was cancelled")
+        return started.request_id, run.answer
+
+    async def _follow(self, request_id: str, report: Report) -> Run:
+        """The run of a request when it has ended; its milestones are reported as they come."""
+        async with beside(self.gateway.result(request_id)) as result:
+            async with closing(self.gateway.follow(request_id)) as entries:
+                async for entry in entries:
+                    if entry is None or entry.kind not in MILESTONES:
+                        continue
+                    if (event := event_of(entry)) is not None:
+                        await report(event)
+            return await result()
+
+    async def _photos(self, asked: NamedPhoto, caller: Caller, arrival: Arrival) -> list[bytes]:
+        way, names = asked.source()
+        try:
+            async with asyncio.timeout(self.photos_s):
+                return [await self._photo(way, name, caller, arrival) for name in names]
+        except TimeoutError:
+            raise RequestError(f"{way}: the photos did not arrive within {self.photos_s:g} s") from None
+
+    async def _photo(self, way: str, name: str, caller: Caller, arrival: Arrival) -> bytes:
+        fetch = arrival.fetching(self.fetch)
+        if way == "path" and self.read_path is not None:
+            return await self.read_path(name)
+        if way == "upload" and self.read_upload is not None:
+            return await self.read_upload(name, caller)
+        if way == "url" and fetch is not None:
+            if not name.lower().startswith("https://"):
+                raise RequestError("url: an https URL is needed")
+            return await fetch(name)
+        raise RequestError(
+            f"{way}: this server takes no photos in this way; the description of the tool names the others"
+        )
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolOutcome:
+        """Call one of the map tools. What it cannot answer is a failure in the outcome. Raises NotFound for another."""
+        if self.toolbox is None or name not in _OPEN_TOOLS:
+            raise NotFound(f"there is no tool {name[:60]!r}")
+        toolbox = await self.toolbox() if callable(self.toolbox) else self.toolbox
+        context = ToolContext(RequestContext(id=new_request_id(), remaining_s=_TOOL_S))
+        try:
+            async with asyncio.timeout(_TOOL_S):
+                return await toolbox.call(ToolCall(id="mcp", name=name, arguments=arguments), context)
+        except TimeoutError:
+            raise Overloaded(f"{name} did not answer within {_TOOL_S:g} s") from None
+
+    async def map_of(self, request_id: str, caller: Caller) -> bytes:
+        """The answer on a map, as base64 of a JPEG. Raises NotFound."""
+        picture = await self.pictures.draw(await self._answer(request_id, caller), "answer")
+        if picture is None:
+            raise NotFound("the answer names no point")
+        return base64.b64encode(picture)
+
+    async def report_of(self, request_id: str, caller: Caller) -> str:
+        """The report of an answer as one HTML page. Raises NotFound."""
+        meta = await self.gateway.meta(request_id, caller)
+        await self._answer(request_id, caller)
+        run = await self.gateway.so_far(request_id)
+        found = await self.gateway.store.file(request_id, meta.photos[0]) if meta.photos else None
+        return await self.pictures.report(run, None if found is None else found.data)
+
+    async def _answer(self, request_id: str, caller: Caller) -> Answer:
+        await self.gateway.meta(request_id, caller)
+        answer = (await self.gateway.so_far(request_id)).answer
+        if answer is None:
+            raise NotFound("this request has no answer")
+        return answer
+
+
+def words_of(error: GeoTTSError) -> str:
+    """What a client is told of an error: nothing of what went wrong inside."""
+    return "something went wrong here; the log has the details" if error.status == 500 else error.detail

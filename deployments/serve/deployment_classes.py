@@ -1,0 +1,267 @@
+"""The deployments behind the gateway, as plain classes: Locatability, Rollout, Tools, Verifier.
+
+Nothing here knows that it is served; `deployments.app` wraps each with `serve.deployment`. Photos arrive as object
+references nested in a list and are fetched once. Replicas keep nothing between requests but caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ray.serve.handle import DeploymentHandle
+
+from deployments.endpoints.watch import EndpointWatch
+from deployments.serve.engine_rooms import report_of
+from deployments.serve.envelope import Envelope, seal
+from deployments.serve.handles import (
+    JoinedTools,
+    PhotoRefs,
+    RemoteModel,
+    RemotePerception,
+    live_nodes,
+    remote_call,
+    replica_name,
+)
+from deployments.serve.lost_replica import LastSent
+from deployments.serve.operator_settings import apply_settings
+from deployments.serve.replica_load import ReplicaLoad
+from deployments.serve.replica_start import prepare_replica
+from deployments.serve.scaling import load_of
+from deployments.wiring.brokers import LocalBrokers
+from deployments.wiring.parts import (
+    make_agent_model,
+    make_local_toolbox,
+    make_locator,
+    make_verifier,
+)
+from deployments.wiring.rollouts import make_rollouts
+from deployments.wiring.toolbox_assembly import make_tooling, refuse_file_across_nodes, taped
+from tts.aio import closing, coalesce
+from tts.config import AppArgs
+from tts.domain.outgoing import Outgoing
+from tts.domain.photo import Box
+from tts.domain.reading import Reading
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall
+from tts.engine_offers import EngineHealth, EngineLoad
+from tts.inference.openai.endpoint.orders import Orders
+from tts.inference.openai.endpoint.states import STATES
+from tts.perception.local import LocalPerception
+from tts.ports import (
+    Delta,
+    GroupRequest,
+    ModelRequest,
+    RolloutItem,
+    Routing,
+    ToolContext,
+    ToolOutcome,
+    ToolSchema,
+    VerifierItem,
+    VerifyRequest,
+)
+from tts.telemetry import span
+from tts.toolkit.broker.stats import BrokerSnapshot
+from tts.toolkit.toolbox import LocalToolbox
+
+
+class Locatability:
+    """Rates photos, and reads signs for everyone else: the only process that loads the recognisers."""
+
+    def __init__(self, args: AppArgs) -> None:
+        prepare_replica(args, "locatability")
+        self._refs = PhotoRefs()
+        self._perception = LocalPerception()
+        self._locator = make_locator(args, self._perception)
+
+    async def ready(self) -> bool:
+        """Answers when a request would be served."""
+        return True
+
+    async def rate(self, photo_refs: Sequence[Any], context: RequestContext) -> Routing:
+        """Rate the photos of a request, in a span of its trace."""
+        with span("locatability", parent=context.trace):
+            return await self._locator.rate(await self._refs.fetch(photo_refs), context)
+
+    async def read(
+        self, photo_refs: Sequence[Any], box: Box | None, context: RequestContext, language: str = ""
+    ) -> Reading:
+        """Read the one photo in `photo_refs`, in a span of its trace."""
+        with span("read", parent=context.trace):
+            (photo,) = await self._refs.fetch(photo_refs)
+            return await self._perception.read(photo, box, context, language)
+
+
+class Rollout:
+    """Runs groups of rollouts beside their engine. Cheap tools run here, the others in the broker."""
+
+    def __init__(self, args: AppArgs, locatability: DeploymentHandle[Any], tools: DeploymentHandle[Any]) -> None:
+        prepare_replica(args, "rollout")
+        self._coalesce_s = args.coalesce_s
+        self._refs = PhotoRefs()
+        self._model = make_agent_model(args)
+        self._args = args
+        self._endpoints = EndpointWatch(args)
+        local = make_local_toolbox(RemotePerception(locatability, self._refs), args)
+        toolbox = JoinedTools(local, tools, self._refs)
+        self._rollouts = make_rollouts(self._model, toolbox, args)
+        self._tools = tools
+        self._load = ReplicaLoad()
+
+    async def reconfigure(self, settings: dict[str, Any]) -> None:
+        """Called by Serve: what an operator sets while this runs."""
+        apply_settings(settings, self._args)
+
+    async def obey(self, orders: Orders) -> Orders:
+        """What operators ordered; returns the latest that this process knows."""
+        return STATES.obey(orders)
+
+    async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[RolloutItem]]:
+        """Run a group beside the engine. All its rollouts count as in flight until the stream ends.
+
+        A group whose request has its prompt in the cache of another replica only has a leader of its own here.
+        """
+        self._endpoints.start()
+        photos = await self._refs.fetch(photo_refs)
+        warm = group.warm and self._load.has_read(group.context.id)
+        last_sent = LastSent()
+        with self._load.running(group) as running:
+            ours = replace(group, photos=photos, warm=warm, may_begin=last_sent.may_begin)
+            async with closing(seal(self._rollouts.run(ours), group.context.id, last_sent)) as envelopes:
+                async for envelope in envelopes:
+                    running.see(envelope.items)
+                    yield envelope
+
+    async def ready(self) -> bool:
+        """Answers when a request would be served, the broker included."""
+        await remote_call(self._tools.schemas)
+        return True
+
+    async def generate(self, request: ModelRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[Delta]]:
+        """The engine of this replica for somebody else: the verifier model."""
+        photos = await self._refs.fetch(photo_refs)
+        deltas = self._model.generate(replace(request, photos=photos))
+        batched = coalesce(deltas, window_s=self._coalesce_s, urgent=lambda delta: delta.is_aside)
+        self._load.generations += 1
+        try:
+            async with closing(seal(batched, request.context.id)) as envelopes:
+                async for envelope in envelopes:
+                    yield envelope
+        finally:
+            self._load.generations -= 1
+
+    async def running(self) -> tuple[str, int]:
+        """This replica's name, and rollouts in flight on it, or generations where its engine counts more of them."""
+        generations = self._model.running if isinstance(self._model, EngineLoad) else 0
+        return replica_name(), max(self._load.rollouts, generations)
+
+    async def check_health(self) -> None:
+        """Called by Serve. Raises FatalError when the engine is gone, and the replica is replaced."""
+        if isinstance(self._model, EngineHealth):
+            await self._model.check_health()
+
+    async def record_autoscaling_stats(self) -> dict[str, float]:
+        """Called by Serve: what `deployments.serve.scaling` decides by."""
+        return load_of(self._model, self._load.rollouts)
+
+    async def record_routing_stats(self) -> dict[str, int]:
+        """Called by Serve: the room of the engine. Several engines in one replica have no common one."""
+        if self._args.engines:
+            return {}
+        load = self._load
+        return report_of(
+            self._model, self._args.engine, rollouts=load.open_rollouts, promised_tokens=load.promised_tokens
+        )
+
+
+class Tools:
+    """The broker: large data, keys, caches and limits live here."""
+
+    def __init__(self, args: AppArgs) -> None:
+        prepare_replica(args, "tools")
+        refuse_file_across_nodes(args, nodes=live_nodes())
+        tooling = make_tooling(args)
+        self._toolbox = taped(tooling.toolbox, args.tools)
+        self._refs = PhotoRefs()
+        self._broker = LocalBrokers(tooling, self._toolbox, retention_s=args.gateway.retention_s, name=replica_name())
+        self._running = 0
+
+    async def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools of this replica, as rollouts may call them."""
+        return self._toolbox.schemas()
+
+    async def call(self, call: ToolCall, context: ToolContext, photo_refs: Sequence[Any] = ()) -> ToolOutcome:
+        """`photo_refs`: the photos, for the tools that send parts of them to somebody else."""
+        self._running += 1
+        try:
+            with span("broker", parent=context.request.trace, tool=call.name):
+                if photo_refs:
+                    context = replace(context, photos=await self._refs.fetch(photo_refs))
+                return await self._toolbox.call(call, context)
+        finally:
+            self._running -= 1
+
+    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
+        """Counts and latencies of this replica since start, under its name."""
+        return await self._broker.snapshots()
+
+    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
+        """Erase what this replica keeps for these photos, and what it wrote of the request. Raises NotErased."""
+        await self._broker.forget(request_id, photos)
+
+    async def purge(self) -> None:
+        """Let go of what is past its time here."""
+        await self._broker.purge()
+
+    async def outgoing(self, request_id: str) -> tuple[Outgoing, ...]:
+        """What left the machine for a request through this replica."""
+        return await self._broker.about(request_id)
+
+    async def region(self, name: str, to: str) -> bytes | None:
+        """The picture that is lent under this name here."""
+        return await self._broker.region(name, to)
+
+    async def note(self, sent: Sequence[Outgoing]) -> None:
+        """Write down what was sent by others than tools."""
+        await self._broker.note(sent)
+
+    async def running(self) -> tuple[str, int]:
+        """This replica's name, and tool calls in flight on it."""
+        return replica_name(), self._running
+
+
+class Verifier:
+    """Weighs trajectories into one verdict, in a process of its own so that it scales and fails by itself."""
+
+    def __init__(
+        self, args: AppArgs, tools: DeploymentHandle[Any], rollout: DeploymentHandle[Any] | None = None
+    ) -> None:
+        prepare_replica(args, "verifier")
+        self._args = args
+        self._refs = PhotoRefs()
+        self._coalesce_s = args.coalesce_s
+        model = RemoteModel(rollout, self._refs) if rollout is not None else None
+        self._verifier = make_verifier(args, model, JoinedTools(LocalToolbox([]), tools, self._refs))
+
+    async def ready(self) -> bool:
+        """Answers when a request would be served."""
+        return True
+
+    async def reconfigure(self, settings: dict[str, Any]) -> None:
+        """Called by Serve: what an operator sets while this runs."""
+        apply_settings(settings, self._args)
+
+    async def obey(self, orders: Orders) -> Orders:
+        """What operators ordered; returns the latest that this process knows."""
+        return STATES.obey(orders)
+
+    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[VerifierItem]]:
+        """Items in batches, in a span of the trace."""
+        photos = await self._refs.fetch(photo_refs)
+        with span("judge", parent=request.context.trace):
+            pieces = self._verifier.verify(replace(request, photos=photos))
+            batched = coalesce(pieces, window_s=self._coalesce_s)
+            async with closing(seal(batched, request.context.id)) as envelopes:
+                async for envelope in envelopes:
+                    yield envelope

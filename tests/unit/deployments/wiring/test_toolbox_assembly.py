@@ -1,0 +1,69 @@
+"""The broker as it is deployed."""
+
+import orjson
+import pytest
+from pydantic import ValidationError
+from support.basics import a_context
+from support.provider_server import answering, config_for
+from support.rude_server import rude_server
+
+from deployments.wiring.toolbox_assembly import make_tooling, refuse_file_across_nodes
+from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, ToolsConfig
+from tts.domain.tooling import ToolCall
+from tts.errors import ConfigError
+from tts.ports import ToolContext
+
+TWO = DeploymentsConfig(tools=DeploymentConfig(replicas=2))
+
+
+async def call(tooling, name, **arguments):
+    return (
+        await tooling.toolbox.call(ToolCall(id="c", name=name, arguments=arguments), ToolContext(a_context()))
+    ).result
+
+
+async def test_offline_is_the_default_and_needs_nothing(data_store):
+    tooling = make_tooling(AppArgs(), {})
+    names = {schema.name for schema in tooling.toolbox.schemas()}
+    assert names == {
+        "poi_keyword_search",
+        "poi_input_tips",
+        "poi_detail",
+        "geocode",
+        "reverse_geocode",
+        "country_at",
+        "static_map",
+        "satellite_map",
+    }
+    assert not (await call(tooling, "poi_keyword_search", query="Coimbra")).cached
+    assert (await call(tooling, "poi_keyword_search", query=" coimbra ")).cached
+    assert tooling.broker.snapshot().tools["poi_keyword_search"].hits == 1
+    await tooling.aclose()
+
+
+async def test_what_left_the_machine_is_on_record(data_store, tmp_path):
+    async with rude_server(answering("serper")) as server:
+        tools = config_for(server, "serper").model_copy(
+            update={"outgoing_log": str(tmp_path / "out.jsonl"), "cache": f"sqlite:///{tmp_path}/c.sqlite"}
+        )
+        for _ in range(2):  # the second time after a restart: nothing leaves, the cache knows
+            tooling = make_tooling(AppArgs(tools=tools), {"SERPER_API_KEY": "very-secret"})
+            assert (await call(tooling, "web_search", query="x")).ok
+            await tooling.aclose()
+    (line,) = (tmp_path / "out.jsonl").read_text().splitlines()
+    sent = orjson.loads(line)
+    assert (sent["host"], sent["method"], sent["request_id"]) == ("127.0.0.1", "POST", "loc_test")
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"very-secret" not in written
+
+
+def test_what_several_replicas_need_is_demanded():
+    network = ToolsConfig(providers=("osm",))
+    with pytest.raises(ValidationError, match=r"shared tools\.cache"):
+        AppArgs(tools=network, deployments=TWO)
+    file = network.model_copy(update={"cache": "sqlite:///tmp/c"})
+    args = AppArgs(tools=file, deployments=TWO)
+    refuse_file_across_nodes(args, nodes=1)
+    with pytest.raises(ConfigError, match="redis"):
+        refuse_file_across_nodes(args, nodes=3)
+    AppArgs(deployments=TWO)  # offline results cost nothing: every replica may keep its own

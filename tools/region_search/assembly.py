@@ -1,0 +1,99 @@
+"""Makes region search from the configuration: its providers, how they get pictures, and what is blurred."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tools.providers import google_vision, serpapi_lens, serper_lens
+from tools.region_search.blur import Blur
+from tools.region_search.picture_addresses import HeaderPlaces, Places, S3Places
+from tools.region_search.picture_store import StoredRegions
+from tools.region_search.picture_urls import RegionUpload
+from tools.region_search.search import RegionProvider, RegionSearch
+from tools.region_search.served_pictures import RegionShelf
+from tts.config import GatewayUpload, ProviderName, S3Upload, StoreUpload, ToolsConfig
+from tts.domain.outgoing import Outgoing
+from tts.errors import ConfigError
+from tts.net.http_client import SafeHttpClient
+from tts.net.secret import Scrubber
+from tts.toolkit.broker.provider_client import ProviderClient
+
+
+class ProviderClientOf(Protocol):
+    """Returns the client of a provider by name; makes it on the first call."""
+
+    def __call__(self, name: ProviderName) -> ProviderClient:
+        """The client of a provider; calls with the same name share one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """`shelf` is what the gateway has to show, where services fetch from it."""
+
+    search: RegionSearch
+    shelf: RegionShelf | None = None
+
+
+def make_regions(
+    config: ToolsConfig,
+    client_of: ProviderClientOf,
+    client_for: Callable[[str], SafeHttpClient],
+    *,
+    public_url: str | None,
+    environment: Mapping[str, str],
+    scrubber: Scrubber,
+    record: Callable[[Outgoing], None] | None = None,
+) -> Regions | None:
+    """None unless the operator allows it and names a provider. `client_for` opens a client for the store's URL.
+
+    Raises:
+        ConfigError: a key, the public address or the store's secret is missing, or the detector of `blur` is none.
+    """
+    names = config.region_providers
+    if not names:
+        return None
+    shelf: RegionShelf | None = None
+    upload: RegionUpload | None = None
+    if any(name != "google_vision" for name in names):
+        chosen = config.region_search.upload
+        if not isinstance(chosen, GatewayUpload):
+            upload = _store(chosen, client_for, environment)
+        elif public_url is None:
+            raise ConfigError(f"{names[0]} fetches pictures by URL: set gateway.public_url, or an upload to a store")
+        else:
+            upload = shelf = RegionShelf(
+                public_url,
+                expires_s=chosen.expires_s,
+                max_fetches=chosen.max_fetches,
+                scrubber=scrubber,
+                record=record,
+            )
+    providers = [_provider(name, config, client_of, upload) for name in names]
+    settings = config.region_search
+    hide = None if settings.blur is None else Blur(settings.blur)
+    return Regions(RegionSearch(providers, max_side_px=settings.max_side_px, hide=hide), shelf)
+
+
+def _provider(
+    name: ProviderName, config: ToolsConfig, client_of: ProviderClientOf, upload: RegionUpload | None
+) -> RegionProvider:
+    settings = config.settings.get(name)
+    base = settings.base_url if settings is not None else None
+    if name == "google_vision":
+        return google_vision.GoogleVision(client_of(name), base or google_vision.BASE_URL)
+    assert upload is not None
+    if name == "serpapi_lens":
+        return serpapi_lens.SerpapiLens(client_of(name), upload, base or serpapi_lens.BASE_URL)
+    return serper_lens.SerperLens(client_of(name), upload, base or serper_lens.BASE_URL)
+
+
+def _store(
+    config: StoreUpload | S3Upload, client_for: Callable[[str], SafeHttpClient], environment: Mapping[str, str]
+) -> StoredRegions:
+    places: Places = (
+        S3Places(config, environment) if isinstance(config, S3Upload) else HeaderPlaces(config, environment)
+    )
+    return StoredRegions(places, client_for(places.address))

@@ -1,0 +1,106 @@
+"""The URLs in a store at which a picture is put, fetched and deleted, and their authorisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, Protocol
+
+from tools.region_search.presigned import S3Keys, presigned
+from tts.config import S3Upload, StoreUpload
+from tts.errors import ConfigError
+from tts.net.secret import Credential, Secret
+
+_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One request to the store."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    credential: Credential | None = None
+
+
+class Places(Protocol):
+    """A store as one kind of configuration has it. `secrets` have to be scrubbed from whatever is told."""
+
+    @property
+    def address(self) -> str:
+        """A URL of the store: its host may be private, as the operator named it."""
+        ...
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """Keys and tokens that authorise requests to the store."""
+        ...
+
+    def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
+        """The request that puts or deletes the picture of this name."""
+        ...
+
+    def shown(self, name: str) -> str:
+        """The URL from which services fetch it."""
+        ...
+
+
+class HeaderPlaces:
+    """PUT and DELETE of a URL with a header that authorises them (RFC 9110, 9.3.4 and 9.3.5)."""
+
+    def __init__(self, config: StoreUpload, environment: Mapping[str, str]) -> None:
+        """Raises ConfigError when the secret is missing."""
+        secret = Secret(_needed(config.secret_env, environment))
+        self._config = config
+        self._credential = Credential("header", config.secret_header, secret)
+        self.address = config.put_url
+        self.secrets = (secret,)
+
+    def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
+        """The put URL with the name filled in and the secret header; the configured headers for PUT only."""
+        headers = self._config.headers if method == "PUT" else {}
+        return Target(self._config.put_url.replace("{name}", name), headers, self._credential)
+
+    def shown(self, name: str) -> str:
+        """The get URL with the name filled in; the put URL where no other is configured."""
+        return (self._config.get_url or self._config.put_url).replace("{name}", name)
+
+
+class S3Places:
+    """An S3 bucket: every URL is signed for one method and a few seconds, so that the bucket stays private."""
+
+    def __init__(
+        self,
+        config: S3Upload,
+        environment: Mapping[str, str],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Raises ConfigError when a key is missing."""
+        access, secret = (_needed(variable, environment) for variable in _KEYS[:2])
+        session = environment.get(_KEYS[2], "").strip()
+        self._keys = S3Keys(access, Secret(secret), Secret(session) if session else None)
+        self._config = config
+        self._now = now
+        self.address = config.bucket_url
+        self.secrets = tuple(key for key in (self._keys.secret, self._keys.session) if key is not None)
+
+    def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
+        """A signed URL without further headers, good for the configured seconds."""
+        return Target(self._signed(method, name))
+
+    def shown(self, name: str) -> str:
+        """A signed URL for GET, good for the configured seconds."""
+        return self._signed("GET", name)
+
+    def _signed(self, method: Literal["GET", "PUT", "DELETE"], name: str) -> str:
+        config = self._config
+        url = f"{config.bucket_url.rstrip('/')}/{config.prefix}{name}"
+        return presigned(method, url, self._keys, region=config.region, expires_s=config.expires_s, at=self._now())
+
+
+def _needed(variable: str, environment: Mapping[str, str]) -> str:
+    value = environment.get(variable, "").strip()
+    if not value:
+        raise ConfigError(f"the upload of regions needs its secret in the environment variable {variable}")
+    return value

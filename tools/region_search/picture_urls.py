@@ -1,0 +1,19 @@
+"""Gives a picture a URL while one search runs, in one of two ways: `served_pictures.py` or `picture_store.py`."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from tools.region_search.picture import RegionPicture
+from tts.domain.request import RequestContext
+
+
+class RegionUpload(Protocol):
+    """Lends a picture a URL that nobody can guess."""
+
+    def lent(self, picture: RegionPicture, context: RequestContext) -> AbstractAsyncContextManager[str]:
+        """The URL, good inside the block. When the block ends the picture is gone, however it ends: a failure, and a
+        cancellation too, waits for that. Raises ToolError UNAVAILABLE when it cannot be lent.
+        """
+        ...

@@ -1,0 +1,70 @@
+"""Region search at live services. Tools send parts of a photo to other machines only through this module.
+
+In this order: the request has consented, the region is cut and hidden parts are blurred, it is encoded anew, a provider
+is sent it. What fails on the way there ends the call before anything has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from PIL import Image
+
+from tools.providers.routed import CANNOT_SERVE
+from tools.region_search.picture import RegionPicture, cut_region, encoded
+from tts.domain.photo import Box
+from tts.domain.request import RequestContext
+from tts.domain.tooling import WebFact
+from tts.errors import ToolError, ToolErrorKind
+from tts.ports import ToolContext
+from tts.toolkit.execute import no_consent
+
+Hide = Callable[[Image.Image], Image.Image]
+
+
+class RegionProvider(Protocol):
+    """A service that finds pages by picture: title, snippet and url, best first. `number` is set by the tool."""
+
+    @property
+    def name(self) -> str:
+        """The provider's name, part of that of the tool's provider."""
+        ...
+
+    async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """At most `limit` pages; an empty list when none is found. Raises ToolError."""
+        ...
+
+
+class RegionSearch:
+    """Regions of photos at one provider, or at the next when one cannot serve. `hide` is applied to all that leaves."""
+
+    needs_network = True
+
+    def __init__(self, providers: Sequence[RegionProvider], *, max_side_px: int, hide: Hide | None = None) -> None:
+        self._providers = tuple(providers)
+        self._max_side_px = max_side_px
+        self._hide = hide
+        self.name = "+".join(provider.name for provider in providers)
+
+    async def search(self, context: ToolContext, box: Box, *, limit: int) -> Sequence[WebFact]:
+        """Raises ToolError; NOT_ALLOWED without the request's consent."""
+        if not context.allow_region_search:
+            raise no_consent("image_search")
+        if box.photo >= len(context.photos):
+            raise ToolError(
+                "the pixels of this photo are not at hand: search another one", kind=ToolErrorKind.UNAVAILABLE
+            )
+        picture = await asyncio.to_thread(self._prepared, context, box)
+        for provider in self._providers[:-1]:
+            try:
+                return await provider.search_picture(picture, limit=limit, context=context.request)
+            except ToolError as error:
+                if error.kind not in CANNOT_SERVE:
+                    raise
+        return await self._providers[-1].search_picture(picture, limit=limit, context=context.request)
+
+    def _prepared(self, context: ToolContext, box: Box) -> RegionPicture:
+        pixels = cut_region(context.photos[box.photo], box, max_side_px=self._max_side_px)
+        return encoded(pixels if self._hide is None else self._hide(pixels))

@@ -1,0 +1,52 @@
+"""The belief from the lines of text, limited to the caller's area (`within`), and weighted with the caller's hint.
+
+A hint changes the weights of places that the photo allows. It adds no place to those that were read. If the photo names
+a place, the hint adds no point at which nothing was read.
+"""
+
+from __future__ import annotations
+
+from tts.clues.belief import Belief
+from tts.clues.clue_reader import ClueReader, Leads
+from tts.clues.hints import Hint
+from tts.clues.ruled_out import RuledOut
+from tts.clues.scope import scope_of
+from tts.domain.geo import Area, Countries, LatLon, distance_km
+
+_NEAR_KM = 25.0
+
+
+def believed(
+    leads: Leads, reader: ClueReader, within: Area | None, hint: Hint | None, ruled_out: RuledOut | None = None
+) -> Belief:
+    """The belief inside the countries of an area. If the lines contradict these countries, the belief covers the whole
+    world, so that the caller learns what the photo indicates. The area is judged without the hint. Nothing lies
+    in a place that the caller ruled out.
+    """
+    allowed, excluded = _allowed(leads, reader, within), ruled_out or None
+    plain = reader.weigher.weigh(leads.clues, leads.mentions, allowed, excluded=excluded)
+    if hint is None:
+        return plain
+    clues = (*leads.clues, *hint.clues)
+    belief_with_hint = reader.weigher.weigh(clues, leads.mentions, allowed, hint.mentions, excluded)
+    says, point = plain.best_point()[0], belief_with_hint.best_point()[0]
+    moved = distance_km(says, point) > _NEAR_KM
+    return plain if moved and _names(leads, says) and not _names(leads, point) else belief_with_hint
+
+
+def _allowed(leads: Leads, reader: ClueReader, within: Area | None) -> frozenset[str] | None:
+    """The countries of the area; None if there is no area, or if the lines contradict it."""
+    if not isinstance(within, Countries):
+        return None
+    plain = reader.weigher.weigh(leads.clues, leads.mentions)
+    against = scope_of(within).fit(plain, reader.weigher.priors).contradicts
+    return None if against else frozenset(within.codes)
+
+
+def _names(leads: Leads, point: LatLon) -> bool:
+    """Whether a name of a place at this point was read."""
+    return any(
+        match.place.kind != "country" and distance_km(match.place.point, point) <= _NEAR_KM
+        for mention in leads.mentions
+        for match in mention.matches
+    )

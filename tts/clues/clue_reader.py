@@ -1,0 +1,72 @@
+"""Turns lines of text into clues and mentions. This is the entry point of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tts.clues.belief import Weigher
+from tts.clues.clue import Clue, ClueKind
+from tts.clues.country_words import wording_clues
+from tts.clues.languages import LanguageReader
+from tts.clues.lines import LineTrust
+from tts.clues.lookups import Lookup, LookupReader
+from tts.clues.mentions import Mention, MentionReader, distinct, phone_town
+from tts.clues.numbers import number_clues
+from tts.geodata.countries import Countries
+from tts.geodata.gazetteer import Gazetteer
+from tts.geodata.lexicon import Lexicon
+from tts.geodata.names import normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """All that some lines of text offer."""
+
+    clues: tuple[Clue, ...]
+    mentions: tuple[Mention, ...]
+
+
+class ClueReader:
+    """Holds gazetteer, lexicon and tables. About 1 ms a line; deterministic."""
+
+    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, countries: Countries) -> None:
+        self.gazetteer = gazetteer
+        self._lexicon = lexicon
+        self.countries = countries
+        self._languages = LanguageReader(lexicon, countries)
+        self._mentions = MentionReader(gazetteer, lexicon)
+        self.weigher = Weigher(gazetteer, countries)
+        self.lines = LineTrust(gazetteer, lexicon)
+        self._lookups = LookupReader(self._mentions, gazetteer, self.lines.familiar)
+
+    def usual(self, name: str) -> float:
+        """How frequent the rarest word of a name is in ordinary text: its Zipf value, 0 for no word."""
+        return min((self._lexicon.zipf(word) for word in normalise(name).split()), default=0.0)
+
+    def leads(
+        self,
+        lines: Mapping[str, float],
+        lookups: Iterable[Lookup] = (),
+        *,
+        beside: Mapping[str, Iterable[str]] | None = None,
+        without: frozenset[ClueKind] = frozenset(),
+    ) -> Leads:
+        """Clues and mentions of lines and how far each is trusted, in [0, 1], and of what tools were asked for them and
+        answered. `beside` has the lines above and below each (`LineTrust.beside`); `without` leaves kinds out."""
+        texts = list(lines)
+        clues: list[Clue] = []
+        for text, trust in lines.items():
+            found = [*wording_clues(text, self.countries, self._lexicon), *number_clues(text, self.countries)]
+            clues += [clue.trusted(trust) for clue in found]
+        language = self._languages.clue(lines)
+        clues += [language] if language is not None else []
+        mentions = list(self._mentions.mentions(texts, beside))
+        for clue in clues:
+            if clue.kind is ClueKind.PHONE and clue.quote.startswith("+"):
+                town = phone_town(clue.quote, self.gazetteer)
+                mentions += [town] if town is not None else []
+        mentions += self._lookups.mentions(lookups, texts, mentions)
+        mentions = distinct(mentions)
+        kept = tuple(clue for clue in clues if clue.kind not in without)
+        return Leads(kept, () if ClueKind.PLACE in without else tuple(mentions))

@@ -1,0 +1,213 @@
+"""Makes calibrations from recorded runs, and tests them on other runs.
+
+A case is what a verifier saw of one photo, with the true place. Cases come from run files and from folders of published
+logs. One case in four is thinned to fewer rollouts, so that a calibration also knows how much less a lone rollout says.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tts.clues.belief import Belief
+from tts.domain.answer import CONTINENT_KM
+from tts.domain.geo import Floats, LatLon, distance_km
+from tts.domain.reading import Reading
+from tts.domain.trajectory import Trajectory
+from tts.domain.value import Value
+from tts.errors import DataError
+from tts.eval.metrics.calibration import brier_skill, cover_percent, expected_calibration_error
+from tts.eval.metrics.regions import KnownArea
+from tts.eval.panel import Panel, panels_from_logs
+from tts.eval.runs.parquet import records_of_parquet
+from tts.eval.runs.record import read_records
+from tts.eval.synthetic.families import DEVELOPMENT, generate
+from tts.verify.consensus.answer_regions import regions_of
+from tts.verify.consensus.calibration import Calibration
+from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.peaks import peaks_of
+from tts.verify.consensus.radius_fitting import fit
+from tts.verify.consensus.region_fitting import RegionCase, fit_regions
+from tts.verify.consensus.spread_features import Spread
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import judge
+
+_THINNED_ONE_IN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The rollouts about one photo whose true place is known."""
+
+    key: str
+    truth: LatLon
+    trajectories: tuple[Trajectory, ...]
+    readings: tuple[Reading, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Verdicts of cases as columns of one length; cases without any point are left out. `beliefs` are what regions are
+    made of."""
+
+    spreads: tuple[Spread, ...]
+    errors_km: Floats
+    beliefs: tuple[KnownBelief, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBelief:
+    """What regions are made of, and the true place."""
+
+    clusters: tuple[Cluster, ...]
+    lines: Belief | None
+    truth: LatLon
+
+    def under(self, p90_km: float) -> RegionCase:
+        """Its peaks, where the 90 % radius is this one."""
+        return RegionCase(tuple(peaks_of(self.clusters, self.lines, p90_km)), p90_km, self.truth)
+
+
+class Held(Value):
+    """How a calibration did on runs it was not made from.
+
+    `radius_saved` is the share by which the mean 90 % radius lies below the one constant radius that covers as many.
+    """
+
+    cover90: float
+    cover50: float
+    ece: float
+    brier_skill: float
+    radius_saved: float
+    radius90_mean_km: float
+
+
+def cases_of(source: Path) -> list[Case]:
+    """Cases of a run file (JSON Lines or Parquet) or of a folder of logs.
+
+    Raises:
+        DataError: when it is neither, or holds nothing.
+    """
+    if source.is_dir():
+        names, panels = panels_from_logs(source)
+        return [Case(panel.key, panel.truth, _named(panel, names)) for panel in panels]
+    if not source.exists():
+        raise DataError(f"there is no run at {source}")
+    records = records_of_parquet(source) if source.suffix == ".parquet" else read_records(source)
+    return [Case(r.sample, r.truth.point, r.run.trajectories) for r in records if r.run is not None and not r.failure]
+
+
+def _named(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
+    """The rollouts of a panel with the logs that they are from."""
+    pairs = zip(panel.trajectories, panel.sources, strict=True)
+    return tuple(one.model_copy(update={"source": names[at]}) for one, at in pairs)
+
+
+def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[Case]:
+    """Synthetic cases, `count` a development family, each with a random part of its rollouts.
+
+    They tell a calibration what grounding is worth where recorded runs have no tools. Parts of scenarios are used,
+    because whole ones are made so that the truth can be found.
+    """
+    scenarios = [
+        scenario
+        for family in DEVELOPMENT
+        for scenario in generate(family, count, seed, world.gazetteer, world.countries)
+    ]
+    return thinned((Case(s.key, s.truth, s.trajectories, s.readings) for s in scenarios), one_in=1, seed=seed)
+
+
+def thinned(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int = 0) -> list[Case]:
+    """The cases, one in `one_in` with only some of its rollouts."""
+    found = []
+    for case in cases:
+        rng = random.Random(f"{seed}/{case.key}")
+        n = len(case.trajectories)
+        if n > 1 and rng.randrange(one_in) == 0:
+            found.append(replace(case, trajectories=tuple(rng.sample(case.trajectories, rng.randint(1, n - 1)))))
+        else:
+            found.append(case)
+    return found
+
+
+def judged(cases: Iterable[Case], world: World) -> Judged:
+    """Verdicts and their errors in km."""
+    spreads, errors, beliefs = [], [], []
+    for case in cases:
+        verdict = judge(case.trajectories, case.readings, world)
+        if verdict.spread is not None:
+            spreads.append(verdict.spread)
+            errors.append(distance_km(verdict.clusters[0].centre, case.truth))
+            beliefs.append(KnownBelief(verdict.clusters, verdict.lines, case.truth))
+    return Judged(tuple(spreads), np.array(errors, dtype=np.float64), tuple(beliefs))
+
+
+def held_out(all_judged: Judged, *, seed: int, target_km: float = 25.0, stated: bool = False) -> Held:
+    """Calibrate on a random half, measure on the other."""
+    order = np.random.default_rng(seed).permutation(len(all_judged.spreads))
+    half = len(order) // 2
+    made = fit(*_rows(all_judged, order[:half]), origin=f"split {seed}", stated=stated)
+    return measured(made, *_rows(all_judged, order[half:]), target_km=target_km)
+
+
+def measured(calibration: Calibration, spreads: Sequence[Spread], errors_km: Floats, *, target_km: float) -> Held:
+    """What a calibration promises for verdicts, against what became of them."""
+    radii = [calibration.radius(spread) for spread in spreads]
+    p50, p90 = np.array([radius.p50 for radius in radii]), np.array([radius.p90 for radius in radii])
+    confidence = np.array([calibration.probability_within(spread, target_km) for spread in spreads])
+    right = np.asarray(errors_km < target_km)
+    cover = cover_percent(errors_km, p90) or 0.0
+    constant = float(np.quantile(errors_km, cover / 100.0, method="higher"))
+    return Held(
+        cover90=cover,
+        cover50=cover_percent(errors_km, p50) or 0.0,
+        ece=expected_calibration_error(confidence, right) or 0.0,
+        brier_skill=brier_skill(confidence, right) or 0.0,
+        radius_saved=1.0 - float(p90.mean()) / constant,
+        radius90_mean_km=float(p90.mean()),
+    )
+
+
+def mean_of(rows: Sequence[Held]) -> Held:
+    """Figures averaged over splits."""
+    return Held(**{name: float(np.mean([getattr(row, name) for row in rows])) for name in Held.model_fields})
+
+
+def with_regions(calibration: Calibration, runs: Judged, *, origin: str = "") -> Calibration:
+    """The calibration with the rule for regions that fits these verdicts; with none where few have several peaks."""
+    rule = fit_regions(region_cases(calibration, runs), origin=origin or calibration.origin)
+    return calibration.model_copy(update={"regions": rule})
+
+
+def region_cases(calibration: Calibration, runs: Judged) -> list[RegionCase]:
+    """The peaks of verdicts under a calibration, with their true places; without abstentions."""
+    radii = [calibration.radius(spread) for spread in runs.spreads]
+    pairs = zip(runs.beliefs, radii, strict=True)
+    return [belief.under(radius.p90) for belief, radius in pairs if radius.p50 <= CONTINENT_KM]
+
+
+def known_areas(calibration: Calibration, runs: Judged) -> list[KnownArea]:
+    """The regions or circles of verdicts under a calibration, with their true places; without abstentions."""
+    found = []
+    for belief, spread in zip(runs.beliefs, runs.spreads, strict=True):
+        radius = calibration.radius(spread)
+        if radius.p50 <= CONTINENT_KM:
+            case = belief.under(radius.p90)
+            regions = regions_of(case.peaks, radius.p90, calibration.regions)
+            narrow, wide = (None, None) if regions is None else (regions.region_50, regions.region_90)
+            found.append(KnownArea(case.peaks[0].point, radius, narrow, wide, belief.truth))
+    return found
+
+
+def part_of(whole: Judged, index: np.ndarray) -> Judged:
+    """Some of the verdicts."""
+    beliefs = tuple(whole.beliefs[int(i)] for i in index)
+    return Judged(tuple(whole.spreads[int(i)] for i in index), whole.errors_km[index], beliefs)
+
+
+def _rows(whole: Judged, index: Sequence[int] | np.ndarray) -> tuple[list[Spread], Floats]:
+    return [whole.spreads[int(i)] for i in index], whole.errors_km[np.asarray(index, dtype=int)]

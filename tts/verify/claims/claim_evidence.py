@@ -1,0 +1,159 @@
+"""Evidence for and against a claimed place that a person can check: rollout, tool call, quote.
+
+The ledger is built as if a rollout had answered with the claimed place, and again with the best place outside it.
+Evidence that supports only one of them distinguishes the places. A lookup of words that are in the claim and not in the
+photo repeats the claim and is no evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tts.domain.answer import Evidence
+from tts.domain.claim import ClaimedPlace
+from tts.domain.geo import Circle, LatLon
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.reading import Reading
+from tts.domain.tooling import PlaceFact
+from tts.domain.trajectory import Trajectory
+from tts.geodata.datum import as_wgs84
+from tts.verify.assembly.naming import names_at
+from tts.verify.claims.asked_places import PlaceInQuestion
+from tts.verify.claims.claimed_area import holds
+from tts.verify.claims.weighing import Rival
+from tts.verify.evidence.ledger import Finding, LedgerEntry
+from tts.verify.evidence.ledger_builder import build_ledger
+from tts.verify.evidence.world import World
+from tts.verify.inquiry.comparison import Comparison
+from tts.verify.inquiry.reweighing import entries_about
+
+_MOST = 12
+_TELLING = frozenset({"point", "name", "phone", "postcode", "script", "domain", "language", "detail"})
+_OF_A_TOWN = frozenset({"point", "name", "detail"})
+RolloutEntry = tuple[int, LedgerEntry]
+
+
+def evidence_about(
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    world: World,
+    *,
+    place: ClaimedPlace,
+    claimed: LatLon,
+    rival: Rival | None,
+    words: str,
+) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
+    """For and against a claim. `claimed` is the likeliest point in the claimed `place`; `words` are those of the claim:
+    a lookup in words of it that were not read in the photo repeats it."""
+    own = list(_entries(trajectories, readings, world, claimed, words, place))
+    other: list[RolloutEntry] = []
+    if rival is not None:
+        around = Circle(centre=rival.point, radius_km=rival.km)
+        there = ClaimedPlace(place="the best place elsewhere", kind="area", areas=(around,))
+        other = list(_entries(trajectories, readings, world, rival.point, words, there))
+    supports = [row for row in own if row[1].finding is Finding.SUPPORTED and row[1].about in _TELLING]
+    shared = {_key(row) for row in supports}
+    contradicts = [row for row in own if row[1].finding is Finding.CONTRADICTED and row[1].about in _TELLING]
+    contradicts += [
+        row
+        for row in other
+        if row[1].finding is Finding.SUPPORTED and row[1].about in _TELLING and _key(row) not in shared
+    ]
+    return tuple(_as_evidence(supports, "f", supports=True)), tuple(_as_evidence(contradicts, "a", supports=False))
+
+
+def evidence_of_answers(
+    compared: Comparison[PlaceInQuestion], place: ClaimedPlace
+) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
+    """For and against a claimed place: the answers to questions that differ between it and the other places."""
+    here: list[LedgerEntry] = []
+    elsewhere: list[LedgerEntry] = []
+    for number, one in enumerate(compared.candidates):
+        found = [entry for entry in entries_about(compared, number) if entry.finding is Finding.SUPPORTED]
+        (here if one.place == place else elsewhere).extend(found)
+    both = {_question(entry) for entry in here} & {_question(entry) for entry in elsewhere}
+    told_for = [entry for entry in here if _question(entry) not in both][:_MOST]
+    told_against = [entry for entry in elsewhere if _question(entry) not in both][:_MOST]
+    return (
+        tuple(_evidence(entry, f"qf{k}", entry.claim, supports=True) for k, entry in enumerate(told_for, 1)),
+        tuple(_evidence(entry, f"qa{k}", entry.claim, supports=False) for k, entry in enumerate(told_against, 1)),
+    )
+
+
+def _question(entry: LedgerEntry) -> tuple[str, str]:
+    return entry.tool, entry.quote
+
+
+_FOR = {"point": "{quote} lies in the claimed place", "name": "a tool names {quote}"}
+_AGAINST = {"point": "{quote} lies elsewhere", "name": "a tool names {quote}"}
+
+
+def _entries(
+    trajectories: Sequence[Trajectory],
+    readings: Sequence[Reading],
+    world: World,
+    point: LatLon,
+    words: str,
+    place: ClaimedPlace,
+) -> Iterator[RolloutEntry]:
+    """What became of the place in every rollout, as if each had answered with a point in it."""
+    blank = Hypothesis(point=point, level=Level.CITY)
+    names = names_at(point, Level.CITY, blank, world)
+    assumed = Hypothesis(
+        point=point, level=Level.CITY, country=names["country"], country_code=names["country_code"], city=names["city"]
+    )
+    for trajectory in trajectories:
+        turns = tuple(turn.model_copy(update={"hypotheses": ()}) for turn in trajectory.turns)
+        ledger = build_ledger(
+            trajectory.model_copy(update={"turns": turns, "answer": assumed}), readings, world, hint=words
+        )
+        for entry in ledger.entries if ledger is not None else ():
+            if entry.about != "point" or _lies_there(entry, trajectory, place, world):
+                yield trajectory.rollout_id, entry
+
+
+def _lies_there(entry: LedgerEntry, trajectory: Trajectory, place: ClaimedPlace, world: World) -> bool:
+    """Whether what a tool found near the point lies in the place itself: a neighbouring town says nothing for it."""
+    results = [result for result in trajectory.results if result.call_id == entry.call_id]
+    named = [f for r in results for f in r.facts if isinstance(f, PlaceFact) and f.name == entry.quote and f.point]
+    points = [as_wgs84(fact.point, fact.datum) for fact in named if fact.point is not None]
+    return not points or any(holds(place, point, world) for point in points)
+
+
+def _key(row: RolloutEntry) -> tuple[str, str, str]:
+    """The statement behind an entry, whatever place it was held against; a reading is the same in every rollout."""
+    entry = row[1]
+    kind = "place" if entry.about in _OF_A_TOWN else entry.about
+    return kind, entry.quote, entry.tool
+
+
+def _as_evidence(rows: Sequence[RolloutEntry], letter: str, *, supports: bool) -> Iterator[Evidence]:
+    """Each statement once, what a tool or the photo states first."""
+    seen: set[tuple[str, str, str]] = set()
+    ranked = sorted(rows, key=lambda row: (row[1].about not in _OF_A_TOWN, row[1].call_id is None, row[0]))
+    for rollout_id, entry in ranked:
+        key = _key((rollout_id, entry))
+        if key in seen or len(seen) == _MOST:
+            continue
+        seen.add(key)
+        words = (_FOR if supports else _AGAINST).get(entry.about if entry.call_id else "", entry.claim)
+        claim = words.format(quote=entry.quote)
+        yield _evidence(entry, f"{letter}{len(seen)}", claim, rollout_id=rollout_id, supports=supports)
+
+
+def _evidence(
+    entry: LedgerEntry, number: str, claim: str, *, supports: bool, rollout_id: int | None = None
+) -> Evidence:
+    """One piece of evidence; that of the verifier's own questions is of no rollout."""
+    return Evidence(
+        id=number,
+        claim=claim,
+        supports=supports,
+        grounded=True,
+        rollout_id=rollout_id,
+        call_id=entry.call_id,
+        tool=entry.tool,
+        quote=entry.quote,
+        url=entry.url,
+        retrieved_at=entry.retrieved_at,
+    )
