@@ -39,14 +39,14 @@ class StopReason(StrEnum):
 
 
 class Contradiction(Value):
-    """What the caller stated and what was found cannot both be true. Shown before the answer."""
+    """A statement of the caller that cannot be true together with what was found. It is shown before the answer."""
 
     about: Literal["within", "hint", "photos", "not_there"]
     text: str = Field(description="one sentence for a person")
 
 
 class HintOutcome(Value):
-    """What became of the caller's hint. `place` is the place that it states, empty where none is known.
+    """The caller's hint, compared with the answer. `place` is the place that it states; empty if none is known.
 
     `agrees`: the answer lies in that place. `near`: it lies near it, as the hint says. `same_country`: it is another
     place of that country.
@@ -77,7 +77,7 @@ class PhotoAnswer(Value):
 
 
 class RolloutStatus(Value):
-    """How one rollout ended and what it took."""
+    """How one rollout ended, and what it used."""
 
     rollout_id: int
     stop_reason: StopReason | None
@@ -106,7 +106,7 @@ class Timing(Value):
 
 
 class RunCount(Value):
-    """How many rollouts were asked for, planned, started, and gave an answer; how many of these name no place."""
+    """Numbers of rollouts: asked for, planned, started, answered, and answered without a place."""
 
     asked: int
     planned: int
@@ -122,7 +122,7 @@ class RunCount(Value):
 
 
 class Provenance(Value):
-    """What would be needed to get this answer again."""
+    """What is needed to get this answer again."""
 
     photo_sha256: tuple[str, ...] = ()
     source_sha256: tuple[str, ...] = ()
@@ -225,6 +225,6 @@ class Answer(Verdict):
     changed: Change | None = Field(default=None, description="for a continued request: how the answer changed, and why")
     budget: BudgetUse | None = Field(
         default=None,
-        description="the budget of the request, and what was used of it; left out where it had none",
+        description="the budget of the request, and what was used of it; absent if it has none",
         exclude_if=lambda used: used is None,
     )

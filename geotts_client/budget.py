@@ -50,7 +50,7 @@ class Budget(Value):
 
 
 class BudgetUse(Value):
-    """A budget, and what the request used of it. Each figure is there where the budget limits it."""
+    """A budget, and what the request used of it. A figure is present only if the budget limits it."""
 
     budget: Budget
     tokens: int | None = None

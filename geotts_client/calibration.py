@@ -12,13 +12,13 @@ from geotts_client.value import Value
 class CalibrationState(Value):
     """Whether radii and confidence were fitted to the engine that answered.
 
-    `fitted`: to recorded answers of this engine, with its dialect and tools. `transferred`: to those of other ones, or
-    to none; then the radius is an estimate, and neither it nor the confidence should be shown as a percentage.
+    `fitted`: to recorded answers of this engine, with its dialect and tools. `transferred`: to answers of other
+    engines, or to none. The radius is then an estimate; show neither it nor the confidence as a percentage.
     """
 
     state: Literal["fitted", "transferred"]
-    origin: str = Field(default="", description="the answers it was fitted to, in one line; empty where there are none")
-    photos: Annotated[int, Field(ge=0)] = Field(default=0, description="how many photos those were")
+    origin: str = Field(default="", description="one line: the answers that it was fitted to; empty if there are none")
+    photos: Annotated[int, Field(ge=0)] = Field(default=0, description="number of photos of these answers")
 
     @property
     def remark(self) -> str:

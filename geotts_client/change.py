@@ -11,7 +11,7 @@ from geotts_client.value import Value
 
 
 class AnsweredPlace(Value):
-    """An answer in short. `place` is empty, and there is no point, where it was an abstention."""
+    """An answer in short. If it is an abstention, `place` is empty and there is no point."""
 
     place: str = ""
     lat: float | None = None
@@ -21,11 +21,15 @@ class AnsweredPlace(Value):
 
 
 class Change(Value):
-    """`before` is null where the earlier request came to no answer. `why` has what the caller added, in plain words."""
+    """How a continued request changed the answer. `before` is null if the earlier request has no answer. `why` says in
+    plain words what the caller added.
+    """
 
     continues: str = Field(description="the id of the earlier request")
     text: str = Field(description="one sentence for a person")
     before: AnsweredPlace | None
     after: AnsweredPlace
     why: tuple[str, ...] = ()
-    distance_km: float | None = Field(default=None, description="between the two points, where there are two")
+    distance_km: float | None = Field(
+        default=None, description="distance between the two points; null if one answer has no point"
+    )

@@ -19,17 +19,17 @@ class CheckedPlace(ClaimedPlace):
 
     verdict: ClaimVerdict
     odds: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="of the place against all other places: 4 means four to one for it"
+        default=None, description="odds of the place against all other places: 4 means four to one"
     )
     mass: Share | None = Field(default=None, description="probability that the photo was taken in the claimed area")
     share: Share | None = Field(
         default=None,
-        description="of several places that are compared: the probability, given that one of them is right",
+        description="if several places are compared: its probability, given that one of them is right",
     )
 
 
 class RolloutAgreement(Value):
-    """How many rollouts of one kind came to a point, and how many of those points lie in a claimed place."""
+    """The rollouts of one kind, how many of them gave a point, and how many of these points lie in a claimed place."""
 
     rollouts: tuple[int, ...] = ()
     answered: int = 0
@@ -50,7 +50,7 @@ class ClaimCheck(Value):
     )
     text: str = Field(description="the verdict in a few sentences for a person")
     odds: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="of the claim, or of the likeliest of several places; null without a calibration"
+        default=None, description="odds of the claim, or of the likeliest of several places; null without a calibration"
     )
     mass: Share | None = Field(
         default=None,
@@ -60,11 +60,11 @@ class ClaimCheck(Value):
     likeliest: Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="which of several compared places is likeliest, counted from 0"
     )
-    alternative: Candidate | None = Field(default=None, description="the best place outside everything that is claimed")
+    alternative: Candidate | None = Field(default=None, description="the best place outside all claimed places")
     evidence_for: tuple[Evidence, ...] = ()
     evidence_against: tuple[Evidence, ...] = ()
     blind: RolloutAgreement = RolloutAgreement()
     testing: RolloutAgreement = RolloutAgreement()
     calibrated: bool = Field(
-        default=False, description="false: nothing was fitted to this engine and its tools, so that there are no odds"
+        default=False, description="false: there are no odds, because nothing was fitted to this engine and its tools"
     )

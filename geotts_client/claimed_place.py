@@ -11,7 +11,7 @@ from geotts_client.value import Value
 
 
 class ClaimedPlace(Value):
-    """The place is any of the `areas`; of a `region`, the first-order division of that name in them."""
+    """A claimed place: any of the `areas`, or for the kind `region` the first-order division of that name in them."""
 
     claim: str = Field(default="", description="the claim in the caller's words")
     place: str = Field(description="the same place in the words of the gazetteer")

@@ -14,18 +14,20 @@ ImplicitCue = Literal["vegetation", "road_furniture", "light", "architecture"]
 
 
 class Cues(Value):
-    """Kinds of cues a turn goes by, how far down it says where the photo is, and whether it wants to search.
+    """The kinds of cues that a turn uses, the level at which it names a place, and whether it wants to search.
 
-    Explicit cues settle a place by themselves; implicit ones have to be combined.
+    An explicit cue identifies a place alone; implicit cues have to be combined.
     """
 
     explicit: tuple[ExplicitCue, ...] = ()
     implicit: tuple[ImplicitCue, ...] = ()
-    level: Level = Field(default=Level.NONE, description="of the place it states or looks up by name")
+    level: Level = Field(default=Level.NONE, description="level of the place that the turn states or looks up")
     wants_tool: bool = False
-    wants_depth: Literal["short", "deep"] | None = Field(default=None, description="where the model says it itself")
+    wants_depth: Literal["short", "deep"] | None = Field(
+        default=None, description="the depth that the model itself asks for"
+    )
     directions: tuple[str, ...] = Field(
         default=(),
-        description="lines of enquiry that a leader names for its siblings; left out where it was not asked",
+        description="lines of enquiry that a leader names for its siblings; absent if it was not asked",
         exclude_if=lambda directions: not directions,
     )

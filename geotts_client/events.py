@@ -79,7 +79,7 @@ class RolloutStarted(_RolloutEvent):  # noqa: D101
     source: Source = ""
     direction: str = Field(
         default="",
-        description="the line of enquiry that it was given; left out where it was given none",
+        description="the line of enquiry that it was given; absent if it got none",
         exclude_if=lambda direction: not direction,
     )
 
@@ -132,7 +132,7 @@ class RolloutResumed(_RolloutEvent):
     from_turn: int
     moved: str = Field(
         default="",
-        description="why another model goes on, with the name of the one that did not answer; left out otherwise",
+        description="why another model continues, with the name of the one that did not answer; absent otherwise",
         exclude_if=lambda moved: not moved,
     )
 

@@ -22,12 +22,12 @@ class RolloutFailure(Value):
     """
 
     code: str
-    detail: str = Field(description="what happened, in the words of the endpoint where it said any")
+    detail: str = Field(description="what happened, in the words of the endpoint if it sent any")
     endpoint: str = Field(default="", description="address of the engine, without secrets; empty in this process")
-    http_status: int | None = Field(default=None, description="what the endpoint answered")
-    retry_after_s: float | None = Field(default=None, description="when it may be asked again, if it says so")
+    http_status: int | None = Field(default=None, description="HTTP status of the endpoint's reply")
+    retry_after_s: float | None = Field(default=None, description="seconds until it may be asked again, if it says so")
     mend: str = Field(default="", description="what to do about it")
-    about: str = Field(default="", description="`context` where the conversation was too long; else empty")
+    about: str = Field(default="", description="`context` if the conversation was too long; else empty")
 
     @classmethod
     def of(cls, error: GeoTTSError) -> RolloutFailure:
@@ -58,4 +58,4 @@ class RolloutFailure(Value):
 class FailureCause(RolloutFailure):
     """A failure that several rollouts share."""
 
-    rollouts: Annotated[int, Field(ge=0)] = Field(description="how many rollouts ended with it")
+    rollouts: Annotated[int, Field(ge=0)] = Field(description="number of rollouts that ended with it")

@@ -10,7 +10,7 @@ from geotts_client.value import Value
 
 
 class FileCheck(Value):
-    """Made when the caller asks (`claims: true`). Anybody can write anything into a file: it never moves the answer."""
+    """A claim of a file and its check (`claims: true`). Anybody can write anything there, so it moves no answer."""
 
     photo: Annotated[int, Field(ge=0, description="counted from 0")] = 0
     about: Literal["position", "time", "zone", "camera"]

@@ -14,7 +14,7 @@ from geotts_client.value import Value
 
 
 class Level(StrEnum):
-    """How far down a statement goes. Ordered from nothing to a point by `rank`."""
+    """How exactly a place is known. `rank` orders the levels from nothing to a point."""
 
     NONE = "none"
     COUNTRY = "country"
@@ -32,7 +32,7 @@ _RANKS = {level: rank for rank, level in enumerate(Level)}
 
 
 class Claim(Value):
-    """One reason a rollout gives, with the tool call it rests on if it names one."""
+    """A reason that a rollout gives, and the tool call that it names as its source, if any."""
 
     text: str
     call_id: str | None = None
@@ -54,7 +54,7 @@ class Located(Value):
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     reasoning: str = ""
     claims: tuple[Claim, ...] = ()
-    read: tuple[TextLine, ...] = Field(default=(), description="lines of lettering in the photo that it goes by")
+    read: tuple[TextLine, ...] = Field(default=(), description="lines of text in the photo on which it rests")
     wants_depth: Literal["short", "deep"] | None = Field(
         default=None, description="how much reasoning the model says this photo needs"
     )
@@ -68,7 +68,7 @@ class Located(Value):
 class Hypothesis(Located):
     """A located belief in WGS-84, or an abstention when `point` is None.
 
-    `confidence` is the rollout's own estimate in [0, 1] and is never taken at face value.
+    `confidence` is the rollout's own estimate in [0, 1]; it is never used as a probability.
     """
 
     datum: Literal["WGS-84"] = "WGS-84"

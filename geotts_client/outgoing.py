@@ -8,8 +8,8 @@ from geotts_client.value import Value
 
 
 class Outgoing(Value):
-    """One HTTP request to somebody else: of a tool, for a photo that came as a URL, or to a remote engine. `at` is UTC
-    (RFC 3339); keys are not in the URL, bodies not in the record. For an engine each attempt counts.
+    """One HTTP request that left this machine: from a tool, for a photo at a URL, or to a remote engine. `at` is UTC
+    (RFC 3339). The URL has no keys, and the record has no bodies. Each attempt at an engine is one record.
     """
 
     at: str

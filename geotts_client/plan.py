@@ -50,7 +50,7 @@ class Limits(Value):
 
 
 class Locatability(Value):
-    """How much of a place a photo shows: score in [0, 1], its parts, and a sentence of why."""
+    """How easily a photo can be located: a score in [0, 1], its parts, and the reason in one sentence."""
 
     score: Annotated[float, Field(ge=0, le=1)]
     method: str

@@ -49,7 +49,7 @@ class Accepted202(Value):
 
 
 class RunStatus(Value):
-    """How far a request is. `answer` is there when it is done, `problem` when it failed."""
+    """The state of a request. `answer` is present when it is done, `problem` if it failed."""
 
     request_id: str
     status: Literal["running", "done", "failed", "cancelled"]

@@ -9,7 +9,7 @@ from pydantic import Field
 Source = Annotated[
     str,
     Field(
-        description="the model of the rollout, by its name in `engines`; left out where one model serves all",
+        description="the model of the rollout, by its name in `engines`; absent if one model serves all",
         exclude_if=lambda source: not source,
     ),
 ]

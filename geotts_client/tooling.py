@@ -77,7 +77,7 @@ class CountryFact(Value):
 
 
 class WebFact(Value):
-    """One search hit. `number` is the index the model sees, counted through over all queries of a call."""
+    """One search hit. `number` is the index that the model sees; it counts on over all queries of a call."""
 
     kind: Literal["web"] = "web"
     number: int
@@ -124,7 +124,7 @@ class ToolFailure(Value):  # noqa: D101
 
 
 class ToolResult(Value):
-    """What came back for one call. Exactly one of `facts`-bearing success or `failure`; `text` is always there."""
+    """The result of one call: a success, which may have `facts`, or a `failure`. `text` is always present."""
 
     call_id: str
     name: str

@@ -44,9 +44,9 @@ from geotts_client.value import Value
 
 
 class Turn(Value):
-    """One model turn: what it said, what it called, what came back, what it then believed.
+    """One turn of a model: its text, its tool calls, their results, and its hypothesis after them.
 
-    `problem` says why it could not be used, `cut` that its text ends in the middle.
+    `problem` says why the turn could not be used, `cut` that its text was cut off.
     """
 
     index: int
@@ -69,12 +69,12 @@ class Trajectory(Value):
     source: Source = ""
     moved: str = Field(
         default="",
-        description="why another model went on with it than was planned; left out where none did",
+        description="why another model than planned continued it; absent if none did",
         exclude_if=lambda moved: not moved,
     )
     direction: str = Field(
         default="",
-        description="the line of enquiry that it was given; left out where it was given none",
+        description="the line of enquiry that it was given; absent if it got none",
         exclude_if=lambda direction: not direction,
     )
     turns: tuple[Turn, ...] = ()

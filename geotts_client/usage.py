@@ -13,9 +13,9 @@ Count = Annotated[int, Field(ge=0)]
 
 class Usage(Value):
     """Counts, seconds and money. `cached_tokens` are prompt tokens the engine found in its prefix cache.
-    `preempted_tokens` are tokens whose place in the cache the engine gave to others while their turn was not finished.
+    `preempted_tokens` are tokens of unfinished turns whose place in the cache the engine gave to other turns.
 
-    `bytes_sent` went to remote engines, pictures included. `cost_usd` is known where the model has a price.
+    `bytes_sent` went to remote engines, pictures included. `cost_usd` is known if the model has a price.
     """
 
     turns: Count = 0

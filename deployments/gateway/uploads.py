@@ -23,7 +23,7 @@ _TICKET = re.compile(r"upl_[0-9a-f]{32}")
 
 
 class Ticket(Value):
-    """What stands for a photo until `expires_at` (RFC 3339), for the caller that uploaded it."""
+    """An upload ticket: it stands for a photo until `expires_at` (RFC 3339), for the caller that uploaded it."""
 
     upload_id: str
     sha256: str

@@ -18,14 +18,14 @@ _ADDRESSES: Final = {
 
 
 class RegionService(Value):
-    """One that is sent regions of photos. `host` is the one that is asked: the operator may have named a proxy."""
+    """A service that gets regions of photos. `host` is the host that is asked; the operator may have named a proxy."""
 
     provider: str
     host: str
 
 
 class RegionTerms(Value):
-    """`services` are asked in this order. `store` is the host that holds a region meanwhile, where it is not us."""
+    """Who gets regions: `services`, in this order. `store` is a host that holds a region meanwhile, or null."""
 
     services: tuple[RegionService, ...]
     store: str | None

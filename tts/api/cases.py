@@ -15,7 +15,7 @@ Tag = Annotated[str, Field(min_length=1, max_length=40)]
 
 
 class CaseClaim(Value):
-    """A statement that somebody works on, and what they think of it by now."""
+    """A statement that the people of a case examine, and their present judgement of it."""
 
     text: Annotated[str, Field(min_length=1, max_length=2000)]
     standing: Literal["open", "holds", "fails"] = "open"
@@ -44,25 +44,27 @@ class AddedRun(Value):
 
 
 class CaseOutcome(Value):
-    """What came of a request. `erased`: it was erased by itself, and only this line is left."""
+    """The result of a request. `erased`: the request was erased alone, and only this entry is left."""
 
     status: Literal["done", "abstained", "failed", "cancelled", "erased"]
     place: str = ""
     lat: float | None = None
     lon: float | None = None
     confidence: float | None = None
-    verdict: ClaimVerdict | None = Field(default=None, description="of a check: what became of the claim")
+    verdict: ClaimVerdict | None = Field(default=None, description="for a check: the verdict on the claim")
 
 
 class CaseRun(AddedRun):
-    """`photos` are names of files; `outcome` is null while it runs. Everything else is under `/locate/{request_id}`."""
+    """A request of a case. `photos` are file names; `outcome` is null while it runs. The rest is at
+    `/locate/{request_id}`.
+    """
 
     photos: tuple[str, ...] = ()
     outcome: CaseOutcome | None = None
 
 
 class Case(CaseDraft):
-    """`version` rises with every change; `kept_until` moves with it (RFC 3339, UTC)."""
+    """A case. Every change raises `version` and moves `kept_until` (RFC 3339, UTC)."""
 
     case_id: str
     version: int
@@ -73,8 +75,9 @@ class Case(CaseDraft):
 
 
 class CaseSummary(Value):
-    """A case in a list: the first five `places` that were found, `entries`, the titles of its first requests, and
-    `first`, its first three requests with what came of them."""
+    """A case in a list. `places` are the first five places that were found, `entries` the titles of its first requests,
+    `first` its first three requests with their results.
+    """
 
     case_id: str
     title: str
@@ -88,13 +91,13 @@ class CaseSummary(Value):
 
 
 class CaseList(Value):
-    """The newest change first."""
+    """Cases, the one with the latest change first."""
 
     cases: tuple[CaseSummary, ...]
 
 
 class ErasedCase(Value):
-    """What was erased: the case, and so many requests with their photos."""
+    """What was erased: the case, and the number of its requests, which were erased with their photos."""
 
     case_id: str
     requests: int

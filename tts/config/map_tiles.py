@@ -14,10 +14,10 @@ _FIELDS: Final = ("{z}", "{x}", "{y}")
 
 
 class TileSource(Value):
-    """A tile server in the XYZ scheme. The browser of whoever chooses this map asks it for the area that is shown."""
+    """A tile server in the XYZ scheme. When a user chooses its map, the browser asks it for the area that is shown."""
 
-    name: Annotated[str, Field(min_length=1, max_length=40)] = Field(description="as the page calls it: Streets")
-    url: str = Field(description="https://tiles.example/{z}/{x}/{y}.png; {s} stands for a, b or c")
+    name: Annotated[str, Field(min_length=1, max_length=40)] = Field(description="the name on the page: Streets")
+    url: str = Field(description="such as https://tiles.example/{z}/{x}/{y}.png; {s} stands for a, b or c")
     attribution: str = Field(default="", description="whose data it is; shown below the map")
     max_zoom: Annotated[int, Field(ge=1, le=22)] = 19
 

@@ -37,7 +37,7 @@ _PAGE: dict[str, Any] = {
 
 
 class ServiceLimits(Value):
-    """What a request may hold."""
+    """The limits of a request."""
 
     photos: int
     photo_bytes: int
@@ -46,7 +46,7 @@ class ServiceLimits(Value):
 
 
 class EngineNote(Value):
-    """Which engine answers. `hosts` get the photo; empty where it runs in this service."""
+    """The engine that answers. `hosts` get the photo; empty if the engine runs in this service."""
 
     name: str
     model: str
@@ -55,16 +55,16 @@ class EngineNote(Value):
 
 
 class CaseTerms(Value):
-    """How long cases are kept after their last change, and whether a restart of the service leaves them."""
+    """How long cases are kept after their last change, and whether they survive a restart of the service."""
 
     retention_days: float
     survive_restart: bool
 
 
 class ServiceIndex(Value):
-    """What is served here, for programs. `access: keys` means that requests need one.
+    """What this service offers, for programs. `access: keys` means that requests need an API key.
 
-    `region_search` is there when requests may consent to it (`allow_region_search`). `map_tiles` are the maps that the
+    `region_search` is present if requests may consent to it (`allow_region_search`). `map_tiles` are the maps that the
     page offers beside its own.
     """
 
