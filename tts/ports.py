@@ -20,10 +20,10 @@ from tts.domain.events import Event, ToolCalled, ToolResulted
 from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.identity import Identity
-from tts.domain.imaging import PictureRules
 from tts.domain.messages import Message, ProviderFields
 from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Box, Photo
+from tts.domain.picture_rules import PictureRules
 from tts.domain.plan import Limits, Locatability, Plan
 from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions, RequestContext

@@ -26,7 +26,7 @@ from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
 from deployments.gateway.walks import check_walk
 from deployments.gateway.webhooks import WebhookSender
-from deployments.observability.observer import Observer, Observers
+from deployments.observability.request_observer import Observer, Observers
 from deployments.runstore import KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
 from deployments.runstore.stored_values import event_of
 from deployments.runstore.write_probe import StoreProbe

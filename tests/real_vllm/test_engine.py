@@ -22,10 +22,10 @@ from tts.dialects.served.generic import GenericDialect
 from tts.dialects.settings import DialectSettings
 from tts.domain.answer import Verdict
 from tts.domain.events import RolloutStarted, Routed, TurnFinished
-from tts.domain.imaging import PictureRules
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
+from tts.domain.picture_rules import PictureRules
 from tts.domain.plan import Limits, Locatability
 from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions

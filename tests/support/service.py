@@ -15,7 +15,7 @@ from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
 from deployments.http.server import head_limits as http_limits
 from deployments.observability.metrics import Metrics
-from deployments.observability.observer import Observer
+from deployments.observability.request_observer import Observer
 from deployments.runstore import RunStore
 from deployments.wiring.local import LocalTools, local_ports
 from support.basics import sign_bytes

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
-from tools.providers.plain import plain_text
+from tools.providers.plain_text import plain_text
 from tools.providers.provider import Provider
 from tools.region_search.picture import RegionPicture
 from tts.domain.request import RequestContext

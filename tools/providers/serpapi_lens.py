@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools.providers.plain import plain_text
+from tools.providers.plain_text import plain_text
 from tools.providers.provider import Provider
 from tools.region_search.picture import RegionPicture
 from tools.region_search.picture_urls import RegionUpload

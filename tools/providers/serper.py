@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.places import PlacesProvider
-from tools.providers.plain import plain_text
+from tools.providers.plain_text import plain_text
 from tools.providers.provider import Provider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext

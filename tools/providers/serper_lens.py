@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers import serper
-from tools.providers.plain import plain_text
+from tools.providers.plain_text import plain_text
 from tools.providers.provider import Provider
 from tools.region_search.picture import RegionPicture
 from tools.region_search.picture_urls import RegionUpload

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools.providers.plain import plain_text
+from tools.providers.plain_text import plain_text
 from tools.providers.provider import Provider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact

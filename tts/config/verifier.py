@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from tts.config.engines import Engine
 from tts.config.units import Seconds
-from tts.domain.imaging import ResizeRule
+from tts.domain.picture_rules import ResizeRule
 from tts.domain.request import MAX_QUESTIONS
 from tts.domain.value import Value
 from tts.extensions import Registry

@@ -18,9 +18,9 @@ from tts.domain.continued import Continued
 from tts.domain.cues import Cues
 from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
-from tts.domain.imaging import PictureRules
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Photo
+from tts.domain.picture_rules import PictureRules
 from tts.domain.plan import Limits
 from tts.domain.similar_photo import SimilarPhoto
 from tts.domain.tooling import ImageRef, ToolCall

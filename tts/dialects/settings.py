@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from tts.domain.imaging import PictureRules
+from tts.domain.picture_rules import PictureRules
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum
 from tts.domain.value import Value

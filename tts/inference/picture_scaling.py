@@ -12,9 +12,9 @@ from typing import Final
 
 from PIL import Image
 
-from tts.domain.imaging import Resampling, ResizeRule
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import DECODER_ERRORS
+from tts.domain.picture_rules import Resampling, ResizeRule
 from tts.domain.tooling import ImageRef
 from tts.errors import ModelError
 from tts.ports import ModelRequest

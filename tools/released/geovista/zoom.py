@@ -16,8 +16,8 @@ from tools.released.picture import attached, check_crop, view_of
 from tools.released.written_arguments import WrittenBox, refused
 from tts.dialects.released.geovista.tool_texts import CROP_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name
-from tts.domain.imaging import ResizeRule
 from tts.domain.photo import Photo
+from tts.domain.picture_rules import ResizeRule
 from tts.ports import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 

@@ -19,8 +19,8 @@ from tools.released.sources.maps import MapSource, Marker
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
 from tools.released.written_arguments import Written, refused
 from tts.dialects.released.thinking_with_map.demo import demo_tool
-from tts.domain.imaging import ResizeRule
 from tts.domain.photo import Photo
+from tts.domain.picture_rules import ResizeRule
 from tts.domain.tooling import ViewFact
 from tts.errors import ToolError
 from tts.ports import ToolContext, ToolSchema

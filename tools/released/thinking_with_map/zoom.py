@@ -17,8 +17,8 @@ from tools.released.picture import as_png, attached, check_crop, view_of
 from tools.released.thinking_with_map.texts import crashed, object_of
 from tools.released.written_arguments import Written, refused
 from tts.dialects.released.tool_name import released_tool_name
-from tts.domain.imaging import ResizeRule
 from tts.domain.photo import Photo
+from tts.domain.picture_rules import ResizeRule
 from tts.ports import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 

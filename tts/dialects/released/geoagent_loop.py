@@ -17,8 +17,8 @@ from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.settings import SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Level
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
 from tts.rewards.released.geoagent_answer import Names, answer_for_geocoding, names_in

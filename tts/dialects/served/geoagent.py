@@ -18,7 +18,7 @@ from tts.dialects.served.text_dialect import TextDialect, split_thought
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Claim, Level
-from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
 

@@ -15,7 +15,7 @@ from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
-from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.errors import ConfigError
 

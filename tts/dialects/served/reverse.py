@@ -18,8 +18,8 @@ from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Claim, Hypothesis, Level
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolResult, WebFact
 from tts.errors import ConfigError

@@ -8,8 +8,8 @@ from typing import Any
 
 from tts.dialects.settings import Coords
 from tts.domain.geo import LatLon
-from tts.domain.imaging import ResizeRule
 from tts.domain.photo import Photo
+from tts.domain.picture_rules import ResizeRule
 from tts.domain.tooling import Datum, ToolCall
 from tts.geodata.datum import as_wgs84
 from tts.ports import ToolSchema

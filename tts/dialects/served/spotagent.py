@@ -13,7 +13,7 @@ from tts.dialects.served.served_tool import ServedTool, unchanged
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
 from tts.dialects.settings import Coords
-from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import PlaceFact
 from tts.ports import ToolOutcome

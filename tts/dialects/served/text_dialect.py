@@ -21,9 +21,9 @@ from tts.dialects.stated_answer import StatedAnswer
 from tts.dialects.testing_rollout_prompt import testing_text
 from tts.domain.cues import Cues
 from tts.domain.hypothesis import Hypothesis
-from tts.domain.imaging import PictureRules
 from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
 from tts.domain.photo import Photo
+from tts.domain.picture_rules import PictureRules
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, ToolCall
 from tts.errors import ConfigError, ToolErrorKind

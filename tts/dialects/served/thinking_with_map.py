@@ -18,7 +18,7 @@ from tts.dialects.served.served_tool import ServedTool, at_zoom, boxed, renamed,
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.geo import LatLon
-from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, PlaceFact, ViewFact
 from tts.errors import ConfigError

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from tts.eval.scenes import details
+from tts.eval.scenes import sign_numbers
 from tts.eval.scenes.ambiguity import dialled_in, named_so, posted_in, priced_in, written_in
 from tts.eval.scenes.locales import SceneLocale
 from tts.eval.scenes.towns import Town, neighbours
@@ -67,8 +67,8 @@ def shop_front(s: Setting) -> Panel | None:
     """A shop, sometimes with a brand. Sometimes with street and postcode, and then the clue is the postcode."""
     lines = [Line(s.rng.choice(s.words.shop), 1.6)]
     if s.rng.random() < 0.5:
-        lines.append(Line(details.brand(s.rng), 0.8))
-    if (code := details.postcode(s.locale)) is not None and s.rng.random() < 0.3:
+        lines.append(Line(sign_numbers.brand(s.rng), 0.8))
+    if (code := sign_numbers.postcode(s.locale)) is not None and s.rng.random() < 0.3:
         lines.append(Line(f"{s.rng.choice(s.words.street)}, {code}", 0.5, 0.3))
         return Panel(tuple(lines), "shop", "postcode", (s.wording, posted_in(code)), 3.0)
     return Panel(tuple(lines), "shop", "language", (s.wording,), 3.0)
@@ -76,7 +76,7 @@ def shop_front(s: Setting) -> Panel | None:
 
 def shop_with_phone(s: Setting) -> Panel | None:
     """A shop and its telephone number. None where no number can be made for the country."""
-    number = details.phone(s.locale, s.rng, international=s.rng.random() < 0.6)
+    number = sign_numbers.phone(s.locale, s.rng, international=s.rng.random() < 0.6)
     if number is None:
         return None
     lines = (Line(s.rng.choice(s.words.shop), 1.4), Line(number))
@@ -114,7 +114,7 @@ def price_list(s: Setting) -> Panel | None:
     s.rng.shuffle(goods)
     facts = [s.wording]
     for item in goods:
-        if (found := details.price(s.locale, s.rng)) is None:
+        if (found := sign_numbers.price(s.locale, s.rng)) is None:
             return None
         lines.append(Line(f"{item}   {found[0]}", 0.9, 0.15))
         facts.append(priced_in(found[0], s.locale))
@@ -123,19 +123,19 @@ def price_list(s: Setting) -> Panel | None:
 
 def opening_hours(s: Setting) -> Panel | None:
     """Hours and a web address. None where CLDR has no names of days, or the words have no heading."""
-    hours = details.hours(s.locale, s.rng)
+    hours = sign_numbers.hours(s.locale, s.rng)
     if not hours or not s.words.hours:
         return None
     lines = [Line(s.words.hours, 1.1), *(Line(text, 0.9, 0.2) for text in hours)]
-    return Panel((*lines, Line(details.web_address(s.locale, s.rng), 0.7, 0.4)), "paper", "domain", (s.home,), 1.2)
+    return Panel((*lines, Line(sign_numbers.web_address(s.locale, s.rng), 0.7, 0.4)), "paper", "domain", (s.home,), 1.2)
 
 
 def number_plate(s: Setting) -> Panel | None:
     """A plate alone. None where the form of the country is not known."""
-    text = details.plate(s.locale, s.rng)
+    text = sign_numbers.plate(s.locale, s.rng)
     if text is None:
         return None
-    return Panel((Line(text, 1.6),), "plate", "plate", (details.plates_like(s.locale.country),), 4.2)
+    return Panel((Line(text, 1.6),), "plate", "plate", (sign_numbers.plates_like(s.locale.country),), 4.2)
 
 
 def direction_sign(s: Setting) -> Panel | None:
@@ -147,25 +147,25 @@ def direction_sign(s: Setting) -> Panel | None:
 
 def rent_poster(s: Setting) -> Panel | None:
     """A poster for a flat with a telephone number, sometimes with the rent. None without its words or a number."""
-    number = details.phone(s.locale, s.rng, international=s.rng.random() < 0.5)
+    number = sign_numbers.phone(s.locale, s.rng, international=s.rng.random() < 0.5)
     if not s.words.rent or number is None:
         return None
     lines = [Line(s.words.rent, 1.5), Line(number, 1.0, 0.2)]
-    if (rent := details.price(s.locale, s.rng, factor=150)) is not None and s.rng.random() < 0.5:
+    if (rent := sign_numbers.price(s.locale, s.rng, factor=150)) is not None and s.rng.random() < 0.5:
         lines.append(Line(rent[0], 0.8, 0.2))
     return Panel(tuple(lines), "paper", "phone", (s.wording, dialled_in(number)), 1.4)
 
 
 def van_lettering(s: Setting) -> Panel | None:
     """A brand, its trade and a web address."""
-    lines = (Line(details.brand(s.rng), 1.4), Line(s.rng.choice(s.words.shop), 0.9, 0.2))
-    return Panel((*lines, Line(details.web_address(s.locale, s.rng), 0.7, 0.3)), "van", "domain", (s.home,), 1.8)
+    lines = (Line(sign_numbers.brand(s.rng), 1.4), Line(s.rng.choice(s.words.shop), 0.9, 0.2))
+    return Panel((*lines, Line(sign_numbers.web_address(s.locale, s.rng), 0.7, 0.3)), "van", "domain", (s.home,), 1.8)
 
 
 def street_name(s: Setting) -> Panel | None:
     """The name of a street. Sometimes with a postcode, and then the clue is the postcode."""
     lines = [Line(s.rng.choice(s.words.street), 1.2)]
-    if (code := details.postcode(s.locale)) is not None and s.rng.random() < 0.4:
+    if (code := sign_numbers.postcode(s.locale)) is not None and s.rng.random() < 0.4:
         lines.append(Line(code, 0.6, 0.2))
         return Panel(tuple(lines), "road", "postcode", (s.wording, posted_in(code)), 3.6)
     return Panel(tuple(lines), "road", "language", (s.wording,), 3.6)
@@ -177,12 +177,14 @@ def beside(s: Setting) -> Panel | None:
         case "notice":
             return Panel((Line(s.rng.choice(s.words.notice)),), "paper", "language", (s.wording,), 4.0)
         case "phone":
-            number = details.phone(s.locale, s.rng, international=s.rng.random() < 0.5)
+            number = sign_numbers.phone(s.locale, s.rng, international=s.rng.random() < 0.5)
             if number is None:
                 return None
-            return Panel((Line(details.brand(s.rng), 0.8), Line(number)), "van", "phone", (dialled_in(number),), 3.2)
+            return Panel(
+                (Line(sign_numbers.brand(s.rng), 0.8), Line(number)), "van", "phone", (dialled_in(number),), 3.2
+            )
         case "web":
-            return Panel((Line(details.web_address(s.locale, s.rng)),), "van", "domain", (s.home,), 6.0)
+            return Panel((Line(sign_numbers.web_address(s.locale, s.rng)),), "van", "domain", (s.home,), 6.0)
         case _:
             lines = (Line(s.rng.choice(s.words.public), 0.7), Line(s.town.name, 1.0, 0.1))
             return Panel(lines, "paper", "town", (s.wording, _named(s.town)), 3.0)

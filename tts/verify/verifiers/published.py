@@ -15,8 +15,8 @@ from typing import Final
 from tts.config import VerifierConfig
 from tts.dialects.base import user_message
 from tts.domain.geo import LatLon
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import Message, TextPart, text_message
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.trajectory import Trajectory, Turn
 from tts.ports import ModelRequest, Sampling, VerifyRequest
 from tts.rewards.released.thinking_with_map_reward import read_verdict

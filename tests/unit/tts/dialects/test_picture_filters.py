@@ -14,7 +14,7 @@ from geotts_benchmarks.released_rows.reverse.played import play
 from tts.config import load_config
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
-from tts.domain.imaging import PictureRules, ResizeRule
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.inference.vllm.content_pictures import ContentPictures
 from tts.profiles import load_profile
 

@@ -10,7 +10,7 @@ from PIL import Image, features
 
 from tts.errors import DataError
 from tts.eval.datasets import load_dataset
-from tts.eval.scenes import details, fonts
+from tts.eval.scenes import fonts, sign_numbers
 from tts.eval.scenes.ambiguity import common, dialled_in, written_in
 from tts.eval.scenes.fonts import FontShelf
 from tts.eval.scenes.generate import SceneMaker, write_scenes
@@ -154,7 +154,7 @@ def test_what_many_countries_write_is_not_determined(planned):
     """A Spanish word may stand in twenty countries, a web address names one, and two open facts may meet in one."""
     assert {"ES", "MX", "AR"} <= written_in("es")
     assert written_in("zh") & written_in("zh_Hant") == set()
-    assert {"FR", "GE"} <= details.plates_like("GE")
+    assert {"FR", "GE"} <= sign_numbers.plates_like("GE")
     assert dialled_in("+48 512 344 682") == {"PL"}
     assert len(dialled_in("0712 120757")) > 3
     assert common((frozenset({"AT", "DE"}), frozenset({"AT", "HU"}))) == {"AT"}
@@ -208,10 +208,10 @@ def _words(panels):
 def test_numbers_have_national_form():
     for locale in LOCALES:
         rng = random.Random(str(locale))
-        if (number := details.phone(locale, rng, international=True)) is not None:
+        if (number := sign_numbers.phone(locale, rng, international=True)) is not None:
             assert phonenumbers.is_valid_number(phonenumbers.parse(number)), (locale, number)
-        assert details.web_address(locale, rng).endswith(Countries().get(locale.country).tld)
-        assert details.price(locale, rng)[1] == Countries().get(locale.country).currency or locale.country == "PS"
+        assert sign_numbers.web_address(locale, rng).endswith(Countries().get(locale.country).tld)
+        assert sign_numbers.price(locale, rng)[1] == Countries().get(locale.country).currency or locale.country == "PS"
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

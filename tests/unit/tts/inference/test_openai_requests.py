@@ -10,9 +10,9 @@ from support.openai_calls import SEARCH, a_model_request, against, said
 
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
 from tts.domain.photo import Box
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.tooling import ImageRef, ToolCall, ToolResult
 from tts.errors import ModelError
 from tts.ports import Sampling

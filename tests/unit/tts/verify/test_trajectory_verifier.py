@@ -11,7 +11,7 @@ from geotts_benchmarks.released_rows.played_model import PlayedModel
 from tts.config import VerifierConfig, load_config
 from tts.domain.answer import Verdict
 from tts.domain.geo import LatLon, distance_km
-from tts.domain.imaging import ResizeRule
+from tts.domain.picture_rules import ResizeRule
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn

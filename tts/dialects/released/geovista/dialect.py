@@ -23,9 +23,9 @@ from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import WrittenCall, arguments_of, written_call
 from tts.dialects.served.served_tool import ServedTool, unchanged
 from tts.dialects.settings import Coords, SamplingSettings
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, Part, TextPart
 from tts.domain.photo import Photo
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
 from tts.ports import ToolOutcome

@@ -20,8 +20,8 @@ from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Hypothesis, Level
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.text_between_marks import between_tags
 from tts.domain.tooling import ToolResult

@@ -20,8 +20,8 @@ from tts.dialects.released.written_call import written_call
 from tts.dialects.served.served_tool import ServedTool, unchanged
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum
 from tts.errors import ConfigError, ToolErrorKind

@@ -21,8 +21,8 @@ from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.geo import BBox, Circle, Countries, LatLon
-from tts.domain.imaging import PictureRules, ResizeRule
 from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, ToolErrorKind, ToolResult
 from tts.errors import ConfigError

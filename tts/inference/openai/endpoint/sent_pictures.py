@@ -11,8 +11,8 @@ import base64
 import io
 from collections import OrderedDict
 
-from tts.domain.imaging import Resampling
 from tts.domain.photo import Photo
+from tts.domain.picture_rules import Resampling
 from tts.domain.tooling import ImageRef
 from tts.inference.openai.endpoint.held_pictures import picture_name
 from tts.inference.picture_scaling import picture_of, rule_for, size_of, source_of
