@@ -11,9 +11,9 @@ from typing import Final
 from tts.domain.photo import Box
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.reverse_cache.calls import ReverseCache
 from tts.toolkit.reverse_cache.facts import as_facts
 from tts.toolkit.reverse_cache.lookup import IOU_MIN, picture_call, text_call
+from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
 _THOUSAND = 1000.0
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tts.clues.lines import stands_below, trusted
+from tts.clues.line_trust import stands_below, trusted
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER
 

@@ -21,7 +21,7 @@ from tts.dialects.released.tool_name import released_system
 from tts.domain.messages import ImagePart, Message
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
-from tts.toolkit.reverse_cache.calls import ReverseCache
+from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 from tts.toolkit.spec import Tool
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 

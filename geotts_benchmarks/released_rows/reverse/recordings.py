@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from tts.toolkit.reverse_cache.calls import Box, CachedResult, PictureCall, ReverseCache, TextCall
+from tts.toolkit.reverse_cache.recorded_searches import Box, CachedResult, PictureCall, ReverseCache, TextCall
 
 _MANY: Final = "many"
 _EMPTY: Final = "empty"

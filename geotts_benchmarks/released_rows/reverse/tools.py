@@ -24,7 +24,7 @@ from geotts_benchmarks.released_rows.reverse.subject import PHOTO, dialect_for
 from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from tools.released.reverse.recorded import Recorded, recorded_pages, recorded_pictures
 from tts.errors import ToolError
-from tts.toolkit.reverse_cache.calls import ReverseCache
+from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
 _ORDINALS: Final = {"second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5}
 _NUMBERS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}

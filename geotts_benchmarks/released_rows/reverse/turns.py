@@ -29,7 +29,7 @@ from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Turn
 from tts.eval.rewarding.process_reward import tool_rewards
 from tts.rewards.released.reverse_reward import read_for_tables
-from tts.toolkit.reverse_cache.calls import ReverseCache
+from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
 _LIMIT: Final = re.compile(r"max_turns (\d+)")
 _LARGE: Final = "above 2,097,152 pixels"

@@ -14,7 +14,7 @@ ATTEMPTS = ROWS[1:]
 
 
 def test_at_least_forty_attempts_are_listed_each_once():
-    assert ROWS[0] == ["attempt", "result", "severity before it was mended", "shown by"]
+    assert ROWS[0] == ["attempt", "result", "severity before the repair", "shown by"]
     assert len({attempt for attempt, *_ in ATTEMPTS}) == len(ATTEMPTS) >= 40
 
 

@@ -11,9 +11,9 @@ from tools.released.reverse.training_words import box_of_four
 from tools.released.written_arguments import refused
 from tts.domain.tooling import WebFact
 from tts.rewards.released.reverse_reward import image_search_reward
-from tts.toolkit.reverse_cache.calls import ReverseCache
 from tts.toolkit.reverse_cache.facts import as_facts
 from tts.toolkit.reverse_cache.lookup import IOU_MIN, picture_call, query_text, text_call
+from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 from tts.toolkit.reverse_cache.result_choice import ChosenResults, choose_results
 
 _TEXT_CHARS = 200

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tts.dialects.base import Completion, ParsedTurn, Task
-from tts.dialects.coordinates import point_from, point_in
+from tts.dialects.coordinate_parser import point_from, point_in
 from tts.dialects.cue_words import cues_in
 from tts.dialects.served.labelled import answer_tags, known, labels_in, stated
 from tts.dialects.served.text_dialect import TextDialect, split_thought

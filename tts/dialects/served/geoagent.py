@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, Final
 
-from tts.dialects.answers import json_objects
+from tts.dialects.answer_parser import json_objects
 from tts.dialects.base import Completion, ParsedTurn
 from tts.dialects.released.geoagent_loop import ReleasedGeoAgent
 from tts.dialects.served.labelled import answer_tags, known

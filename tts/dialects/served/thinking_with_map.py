@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from tts.dialects.answers import answer_from_json
+from tts.dialects.answer_parser import answer_from_json
 from tts.dialects.base import ParsedTurn
 from tts.dialects.released.thinking_with_map.demo import ThinkingWithMapDemo
 from tts.dialects.released.thinking_with_map.dialect import ReleasedThinkingWithMap

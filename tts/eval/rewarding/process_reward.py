@@ -14,8 +14,8 @@ from tts.domain.trajectory import Turn
 from tts.errors import ToolErrorKind
 from tts.rewards.released.reverse_marks import Marks, discrimination
 from tts.rewards.released.reverse_reward import image_search_reward
-from tts.toolkit.reverse_cache.calls import ReverseCache
 from tts.toolkit.reverse_cache.lookup import picture_call
+from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
 _TEXT_SEARCH = 0.1
 _BAD_BOX = -0.05

@@ -16,7 +16,7 @@ import orjson
 from tts.domain.geo import LatLon
 from tts.errors import DataError
 from tts.eval.rows import read_rows
-from tts.toolkit.reverse_cache.calls import ReverseCache
+from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
 PAIR_SEPARATOR = " | "
 

@@ -21,7 +21,7 @@ from tts.clues.ruled_out import RuledOut
 from tts.config import CluesEngine
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
-from tts.inference.clues.answer import explain, write_answer
+from tts.inference.clues.answer_texts import explain, write_answer
 from tts.inference.clues.notes import Notes, notes
 from tts.inference.clues.questions import Questions, questions
 from tts.inference.clues.sibling_share import SiblingShare

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tts.clues.clue_reader import ClueReader
 from tts.clues.languages import spoken_shares
-from tts.clues.lines import same_lines
+from tts.clues.line_trust import same_lines
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import TextLine
 from tts.geodata.names import script_of

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tts.clues.clue_reader import ClueReader
-from tts.clues.lines import trusted
+from tts.clues.line_trust import trusted
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER, normalise, script_of
 from tts.inference.clues.notes import Notes, gumbel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tts.domain.tooling import WebFact
-from tts.toolkit.reverse_cache.calls import CachedResult
+from tts.toolkit.reverse_cache.recorded_searches import CachedResult
 
 
 def as_facts(results: Iterable[CachedResult], query: str = "") -> tuple[WebFact, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tts.rewards.released.reverse_reward import overlap
-from tts.toolkit.reverse_cache.calls import PictureCall, ReverseCache, TextCall
+from tts.toolkit.reverse_cache.recorded_searches import PictureCall, ReverseCache, TextCall
 
 IOU_MIN = 0.7  # script/rl/config/tool_config/geoloc_coldstart_v5.yaml:38
 QUERY_SEPARATOR = " | "

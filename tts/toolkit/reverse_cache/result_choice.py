@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tts.toolkit.reverse_cache.calls import CachedResult
+from tts.toolkit.reverse_cache.recorded_searches import CachedResult
 
 _USEFUL_MAX = 3
 _SHOWN_MAX = 10

@@ -11,7 +11,14 @@ from typing import Any, TypeVar
 
 from tts.errors import DataError
 from tts.toolkit.parquet_rows import read_parquet_rows
-from tts.toolkit.reverse_cache.calls import Annotation, Box, CachedResult, PictureCall, ReverseCache, TextCall
+from tts.toolkit.reverse_cache.recorded_searches import (
+    Annotation,
+    Box,
+    CachedResult,
+    PictureCall,
+    ReverseCache,
+    TextCall,
+)
 
 IMAGES, TEXTS = "image_search_cache.parquet", "text_search_cache.parquet"
 _IMAGE_COLUMNS = ("image_path", "bbox", "result_title", "result_link", "result_source")

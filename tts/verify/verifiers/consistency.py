@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import ConsistencyConfig
-from tts.dialects.answers import json_objects
+from tts.dialects.answer_parser import json_objects
 from tts.dialects.hermes_tool_calls import without_calls
 from tts.dialects.served.geoagent import bare_reasoning
 from tts.domain.answer import Verdict

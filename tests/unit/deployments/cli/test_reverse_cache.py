@@ -27,7 +27,6 @@ from tts.errors import DataError
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
 from tts.ports import ToolContext
-from tts.toolkit.reverse_cache.calls import CachedResult
 from tts.toolkit.reverse_cache.evaluation import (
     IMAGE_FILE,
     SERPER_FILE,
@@ -39,6 +38,7 @@ from tts.toolkit.reverse_cache.evaluation import (
     write_files,
 )
 from tts.toolkit.reverse_cache.lookup import likeness, picture_call, query_text, text_call
+from tts.toolkit.reverse_cache.recorded_searches import CachedResult
 from tts.toolkit.reverse_cache.result_choice import choose_results
 from tts.toolkit.reverse_cache.tables import IMAGES, TEXTS, read_tables, write_tables
 

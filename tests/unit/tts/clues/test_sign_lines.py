@@ -3,7 +3,7 @@
 import pytest
 
 from tts.clues.clue_reader import ClueReader
-from tts.clues.lines import LineTrust, same_lines
+from tts.clues.line_trust import LineTrust, same_lines
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine

@@ -21,7 +21,7 @@ from tts.dialects.settings import DialectSettings
 from tts.errors import ConfigError, ToolError
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
-from tts.toolkit.reverse_cache.calls import CachedResult, PictureCall, ReverseCache, TextCall
+from tts.toolkit.reverse_cache.recorded_searches import CachedResult, PictureCall, ReverseCache, TextCall
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 
 ZOOM = '{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [0, 0, 500, 500]}}'

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from tts.dialects.coordinates import point_from
+from tts.dialects.coordinate_parser import point_from
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim, Level
