@@ -44,7 +44,7 @@ export class Photos {
   /** What is asked: `files` of one place each, what to call them, and a picture of the first. */
   places() {
     if (this.files.length > 1 && this.#apart()) return this.files.map((file, index) => ({ files: [file], title: file.name.slice(0, 200) || `Photo ${index + 1}`, thumb: this.thumbs.get(file) }));
-    const title = this.files.length > 1 ? `${this.files.length} photos of one place` : this.files[0].name.slice(0, 200) || "Photo";
+    const title = this.files.length > 1 ? `${this.files.length} photos together` : this.files[0].name.slice(0, 200) || "Photo";
     return [{ files: this.files, title, thumb: this.thumbs.get(this.files[0]) }];
   }
 
