@@ -14,6 +14,7 @@ from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
 from tts.domain.usage import Usage
 from tts.engine_offers import ForksPrompts
+from tts.inference.token_estimate import usage_about
 from tts.ports import ModelClient, ModelRequest
 from tts.rollout.answer_draws import AnswerDraws, all_are_paid, are_wanted, draw_answers
 from tts.rollout.budget import Budget
@@ -29,6 +30,7 @@ class AnswerDrawing:
         self._reserve_s = reserve_s
         self._answered: ModelRequest | None = None
         self._beside: asyncio.Task[AnswerDraws] | None = None
+        self._prompts = Usage()  # what the draws beside the answer read
         self._drawn = AnswerDraws()
 
     @property
@@ -44,26 +46,40 @@ class AnswerDrawing:
         if last and self._beside is None and self._may_fork(request, budget):
             work = draw_answers(self._model, self._dialect, request, budget, self._deadline)
             self._beside = spawn(work, name=f"draws of {request.session_id}")
+            self._prompts = _prompts_of(request, budget)
 
     async def take(self, stop: StopReason, budget: Budget) -> Usage:
-        """Have the draws of a rollout that ends so. Returns what they used; those of one that did not answer are
-        aborted.
+        """Have the draws of a rollout that ends so. Returns what they used; nothing is drawn for one that did not
+        answer.
         """
         if self._answered is None or not are_wanted(budget.limits, self._dialect, stop):
             return Usage()
         if self._beside is not None:
             self._drawn = await self._beside
+            self._beside = None
         else:
             self._drawn = await draw_answers(self._model, self._dialect, self._answered, budget, self._deadline)
         return self._drawn.usage
 
-    async def aclose(self) -> None:
-        """Abort what still runs."""
-        if self._beside is not None:
-            await cancel_and_wait(self._beside)
+    async def aclose(self) -> Usage:
+        """Abort what still runs. Returns what the draws used that were not taken: of aborted ones, which cannot say it,
+        their prompts by estimate.
+        """
+        if self._beside is None:
+            return Usage()
+        await cancel_and_wait(self._beside)
+        whole = not self._beside.cancelled() and self._beside.exception() is None
+        return self._beside.result().usage if whole else self._prompts
 
     def _may_fork(self, request: ModelRequest, budget: Budget) -> bool:
         if not are_wanted(budget.limits, self._dialect, StopReason.ANSWERED):
             return False
         forks = isinstance(self._model, ForksPrompts) and self._model.forks_prompts
         return forks and self._deadline.remaining_s() >= self._reserve_s and all_are_paid(request, budget)
+
+
+def _prompts_of(request: ModelRequest, budget: Budget) -> Usage:
+    """About what an engine reads that is asked once for all draws: the prompt counts for each."""
+    count = (budget.limits.answer_draws or 1) - 1
+    one = usage_about(request.messages, request.tools, "", budget.price)
+    return Usage(model_calls=1, prompt_tokens=count * one.prompt_tokens, cost_usd=count * one.cost_usd)

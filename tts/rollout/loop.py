@@ -94,7 +94,7 @@ class _Rollout:
             except GeoTTSError as broken:
                 stop, failure = StopReason.FAILED, RolloutFailure.of(broken)
             finally:
-                await self._drawing.aclose()
+                self._budget = self._budget.spend(await self._drawing.aclose())
         await send(
             RolloutFinished(
                 rollout_id=self._id,

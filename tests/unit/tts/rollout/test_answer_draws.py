@@ -13,6 +13,7 @@ from tts.domain.geo import LatLon
 from tts.domain.plan import Limits
 from tts.domain.usage import Usage
 from tts.errors import ModelError
+from tts.inference.token_estimate import prompt_tokens_about
 from tts.ports import Delta
 
 OTARU, SAPPORO = (43.19, 140.99), (43.06, 141.35)
@@ -92,11 +93,12 @@ class Forking(Scattered):
 
     forks_prompts = True
 
-    def __init__(self, *points, call_first=False, says="", cut=(), **more):
+    def __init__(self, *points, call_first=False, says="", cut=(), draws_s=4.0, **more):
         super().__init__(*points, **more)
         self.call_first = call_first
         self.says = says
         self.cut = cut
+        self.draws_s = draws_s
         self.drawn = []
         self.running = 0
         self.aborted = 0
@@ -116,7 +118,7 @@ class Forking(Scattered):
         self.drawn.append((request, asyncio.get_running_loop().time()))
         self.running += 1
         try:
-            await asyncio.sleep(1000.0 if self.hangs else 4.0)
+            await asyncio.sleep(1000.0 if self.hangs else self.draws_s)
         except asyncio.CancelledError:
             self.aborted += 1
             raise
@@ -175,6 +177,17 @@ async def test_draws_beside_a_last_turn_that_does_not_answer_are_aborted(sign_ph
     end, took = await timed(sign_photo, model, max_turns=1)
     assert (end.answer_draws, end.stop_reason) == ((), StopReason.BUDGET)
     assert (model.running, model.aborted, took) == (0, 1, pytest.approx(4.0))
+    read = prompt_tokens_about(model.requests[0].messages, model.requests[0].tools)
+    assert end.usage.prompt_tokens == 100 + 3 * read, "aborted draws say nothing, but they have read the prompt"
+    assert (end.usage.model_calls, end.usage.completion_tokens) == (2, 20)
+
+
+@virtual_time
+async def test_draws_that_end_before_a_turn_that_does_not_answer_are_counted(sign_photo):
+    model = Forking(OTARU, OTARU, OTARU, OTARU, says="I do not see it.", draws_s=3.0)
+    end, _ = await timed(sign_photo, model, max_turns=1)
+    assert (end.answer_draws, model.aborted) == ((), 0)
+    assert end.usage.prompt_tokens == 100 + 3 * 100
 
 
 @virtual_time
