@@ -91,7 +91,10 @@ async def _endpoint(times: Connection) -> None:
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while head := await _head(reader):
-            length = next(int(line.split(b":")[1]) for line in head if line.lower().startswith(b"content-length"))
+            length = next((int(line.split(b":")[1]) for line in head if line.lower().startswith(b"content-length")), 0)
+            if not length:  # the client asks what the endpoint is
+                writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+                continue
             body = json.loads(await reader.readexactly(length))
             started = time.perf_counter()
             await _reply(writer, sum(message["role"] == "assistant" for message in body["messages"]))
