@@ -1,4 +1,4 @@
-"""`geotts bench api`: what the service owes its clients, measured from outside."""
+"""`geotts bench api`: whether the service keeps its promises to clients, measured over HTTP."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One attack of `geotts bench abuse`, and what is counted of it: its strength, and what the server leaves open.
+"""One attack of `geotts bench abuse`, its strength, and the connections that the server leaves open after it.
 
-Connections are counted on the server's side while the attackers are still connected and no longer come back: what is
-there when the server's own time limit has passed, the server has left open.
+Connections are counted on the server's side, while the attackers stay connected and open no new connections. The server
+has left open the connections that still exist when its own time limit has passed.
 """
 
 from __future__ import annotations

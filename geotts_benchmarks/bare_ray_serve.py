@@ -1,7 +1,7 @@
-"""What nobody can do without who answers photos through Ray Serve: the ground under the figures of `control`.
+"""The least that any service on Ray Serve does with a photo: the baseline of `geotts bench control`.
 
-An application that reads the form, waits as long as the engine takes, and replies; and the time a photo takes to become
-a clean copy. Both depend on the machine alone, so they tell how much of a figure is the machine's.
+It is an application that reads the form, waits as long as the engine takes, and replies; and the time that a clean copy
+of a photo takes. Both depend on the machine alone, so they show how much of a figure comes from the machine.
 """
 
 # no postponed annotations: Serve makes another function of the route, where FastAPI would not resolve them

@@ -1,4 +1,4 @@
-"""`geotts bench consensus`: what the verifier adds to its rollouts, sees through, and promises."""
+"""`geotts bench consensus`: what the verifier adds, which wrong majorities it detects, whether its radii hold."""
 
 from __future__ import annotations
 

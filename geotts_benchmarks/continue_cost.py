@@ -1,6 +1,6 @@
-"""What a continued request costs and gives, beside a fresh one that is told the same, on drawn scenes.
+"""Compares a continued request with a fresh one that is told the same: tool calls and answers, on drawn scenes.
 
-Both go the whole way through a gateway. The seed is the same, so both must come to the same answer; the continued one
+Both are whole requests to a gateway. The seed is the same, so both must give the same answer; the continued one
 should make far fewer tool calls, because it has the results of the earlier request.
 """
 

@@ -1,4 +1,4 @@
-"""What a turn over HTTP costs beyond the endpoint's own time. The endpoint is a process of its own and keeps time."""
+"""The time of a turn over HTTP beyond the endpoint's own time, which a separate process measures."""
 
 from __future__ import annotations
 

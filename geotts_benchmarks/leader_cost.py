@@ -1,4 +1,4 @@
-"""What a first rollout that leads costs, measured in this process, one request of each kind after the other.
+"""The time that a leader costs, measured in this process, one request of each kind after the other.
 
 Three kinds of the same request on an engine of one turn: a depth that the caller named (`standard`), `auto` with the
 photo rated before any rollout starts (`rated_first`), and `auto` led by the first rollout (`led`, width full), beside

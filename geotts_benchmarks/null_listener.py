@@ -1,7 +1,7 @@
-"""The least that can be attacked: `python -m geotts_benchmarks.null_listener PORT SECONDS`.
+"""A server that does nothing, for comparison: `python -m geotts_benchmarks.null_listener PORT SECONDS`.
 
-It reads a request with a declared length, waits as long as the engine of the service takes, and replies. What an attack
-does to its callers is what the attack does to the machine.
+It reads a request with a declared length, waits as long as the engine of the service takes, and replies. The effect of
+an attack on its callers is the effect on the machine.
 """
 
 from __future__ import annotations

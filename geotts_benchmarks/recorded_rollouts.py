@@ -1,4 +1,4 @@
-"""Recorded rollouts as benchmarks play them: answers of several systems for the same photos, one rollout a system."""
+"""Recorded rollouts for benchmarks: the answers of several systems to the same photos, one rollout for each system."""
 
 from __future__ import annotations
 

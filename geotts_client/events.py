@@ -1,4 +1,4 @@
-"""The one stream everything is told in: SSE, NDJSON, the JSON reply, traces, records, evaluation and replay.
+"""The events of a request. SSE, NDJSON, JSON replies, traces, records, evaluation and replay are made from them.
 
 Events are a closed, frozen, discriminated union. `seq` and `t_s` are 0 until `Sequencer` numbers them; from then on
 `seq` is strictly increasing within a request. Text deltas are merged before they are numbered, so a resumed stream

@@ -1,4 +1,4 @@
-"""What the run store asks Redis to do in one step: Lua, which runs there alone."""
+"""Lua scripts of the run store: Redis runs each of them as one atomic step."""
 
 # KEYS: leases of the tenant, meta, log, leases of all, claim; ARGV[7]: whether the request must hold the claim
 OPEN = """

@@ -1,4 +1,4 @@
-"""What each released reader makes of one text, and of the published outputs."""
+"""What each released parser reads in one text, and in the published outputs."""
 
 from __future__ import annotations
 

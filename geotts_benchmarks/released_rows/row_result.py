@@ -1,4 +1,4 @@
-"""What is said of one row of a corpus."""
+"""The result of one row of a corpus: equal, different, or declared as different."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between two marks of a text, found in time that grows with its length and no faster.
+"""Finds the text between two marks in linear time.
 
 `re.findall("<a>(.*?)</a>", text, re.DOTALL)` reads on to the end of the text from every opening mark that is never
 closed. A model that repeats itself writes thousands of those, and the search takes minutes.

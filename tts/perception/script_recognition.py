@@ -1,7 +1,7 @@
-"""Which script is this, and what does it say? Tesseract's readers compete on the lines PP-OCR could not read.
+"""Recognises the script of lines that PP-OCR could not read: Tesseract's readers of several scripts compete for them.
 
-Each reader also "reads" foreign lettering, less sure of itself; so the surest reader whose text is really in its own
-script names the script. Thresholds were set on project-made signs in 21 scripts and on photographs without any.
+Each reader also "reads" other scripts, with lower confidence. The surest reader whose text is really in its own script
+therefore names the script. Thresholds were set on drawn signs in 21 scripts and on photographs without signs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Families in which nobody has a tool's word, but the photo, the sea or the borders contradict the majority."""
+"""Families without tool results, in which the photo, the sea or the borders contradict the majority."""
 
 from __future__ import annotations
 
