@@ -17,7 +17,7 @@ from tts.config import AppArgs
 from tts.domain.geo import distance_km
 from tts.domain.photo_cleaning import load_photo
 from tts.eval.datasets import load_dataset
-from tts.eval.metrics.names import PlaceNames
+from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.sample import Sample
 from tts.eval.scenes.generate import SceneMaker
 from tts.geodata.countries import Countries

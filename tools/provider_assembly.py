@@ -29,7 +29,7 @@ from tools.released.catalog import ANY_REPLY, Sources, released_broker_tools
 from tools.released.reverse import pages as reverse_pages
 from tools.released.reverse.lens import LensSource, LensStandIn, LiveLens
 from tools.released.sources.amap import AmapService, AmapSource, AmapStandIn
-from tools.released.sources.maps import AmapMaps, GoogleMaps, MapSource, NoMaps, StandInMaps
+from tools.released.sources.map_pictures import AmapMaps, GoogleMaps, MapSource, NoMaps, StandInMaps
 from tools.released.sources.opencage import AddressSource, AddressStandIn, OpenCageService
 from tools.released.sources.pages import PageSource, PagesStandIn, TavilyPages
 from tools.released.sources.serper import SerperService, SerperSource, SerperStandIn

@@ -26,7 +26,7 @@ from tts.eval.acceptance.fitting import fit_and_install
 from tts.eval.acceptance.photos import acceptance_photos
 from tts.eval.acceptance.report import acceptance_markdown, acceptance_page
 from tts.eval.datasets import DATASETS
-from tts.eval.metrics.names import PlaceNames
+from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.record import Record
 from tts.geodata.countries import Countries
 from tts.routing.depth_router import NO_PRICE

@@ -23,7 +23,7 @@ from tts.eval.answer_parsers import PARSER_NAMES, ParserName
 from tts.eval.datasets import DATASETS
 from tts.eval.datasets.mapbench import PARTS_FILE
 from tts.eval.datasets.mapbench_parts import parts_from_logs
-from tts.eval.metrics.names import PlaceNames
+from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.compare import compare
 from tts.eval.runs.parquet import to_parquet
 from tts.eval.runs.record import read_records

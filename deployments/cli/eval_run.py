@@ -26,7 +26,7 @@ from tts.domain.request import LocateOptions
 from tts.errors import DataError
 from tts.eval.datasets import DATASETS, load_dataset
 from tts.eval.figures import right_country
-from tts.eval.metrics.names import PlaceNames
+from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
 from tts.eval.runs.one_system import OneSystem

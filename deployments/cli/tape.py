@@ -17,7 +17,7 @@ from tts.toolkit.reverse_cache.tables import has_tables, read_tables, write_tabl
 from tts.toolkit.reverse_cache.tape_conversion import as_tables
 from tts.toolkit.tape.file import read_tape, write_tape
 from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
-from tts.toolkit.tape.search import SearchTape
+from tts.toolkit.tape.similar_searches import SearchTape
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)

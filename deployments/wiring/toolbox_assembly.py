@@ -24,7 +24,7 @@ from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.broker.open_store import open_store
 from tts.toolkit.tape.file import read_tape
-from tts.toolkit.tape.search import SearchTape
+from tts.toolkit.tape.similar_searches import SearchTape
 from tts.toolkit.tape.toolbox import RecordingToolbox, ReplayToolbox
 
 

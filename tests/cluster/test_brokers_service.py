@@ -25,7 +25,7 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.tooling import WebFact
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse_layout import export_reverse
-from tts.toolkit.tape.search import SearchTape
+from tts.toolkit.tape.similar_searches import SearchTape
 
 PHOTO, OTHER = sign_bytes("Calle Mayor"), sign_bytes("Via Roma")
 ROLLOUTS = 12

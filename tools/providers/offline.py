@@ -9,8 +9,8 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
 from tts.geodata.countries import Countries
-from tts.geodata.facts import place_fact
 from tts.geodata.gazetteer import Gazetteer, Match
+from tts.geodata.place_facts import place_fact
 
 
 class OfflinePlaces:

@@ -15,7 +15,7 @@ from tts.toolkit.reverse_cache.tables import has_tables, read_tables
 from tts.toolkit.reverse_cache.tape_conversion import as_tape
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse_layout import import_reverse
-from tts.toolkit.tape.search import SearchTape
+from tts.toolkit.tape.similar_searches import SearchTape
 
 Recordings = TapeSearch | ReverseTapeSearch | ReverseFilesSearch
 

@@ -8,7 +8,7 @@ from typing import Final
 from tts.domain.photo import Box
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.tape.search import SearchTape
+from tts.toolkit.tape.similar_searches import SearchTape
 
 
 class TapeSearch:

@@ -17,7 +17,7 @@ from tools.released.reverse.training_searches import training_searches
 from tools.released.reverse.training_zoom import training_zoom_tool
 from tools.released.reverse.zoom import zoom_tool as reverse_zoom
 from tools.released.sources.amap import AmapSource
-from tools.released.sources.maps import MapSource
+from tools.released.sources.map_pictures import MapSource
 from tools.released.sources.opencage import AddressSource
 from tools.released.sources.pages import PageSource
 from tools.released.sources.serper import SerperSource

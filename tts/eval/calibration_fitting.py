@@ -20,7 +20,7 @@ from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.eval.metrics.calibration import brier_skill, cover_percent, expected_calibration_error
+from tts.eval.metrics.calibration_error import brier_skill, cover_percent, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea
 from tts.eval.panel import Panel, panels_from_logs
 from tts.eval.runs.parquet import records_of_parquet

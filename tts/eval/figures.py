@@ -25,9 +25,9 @@ from tts.eval.metrics.accuracy import (
     mean_km,
     median_km,
 )
-from tts.eval.metrics.calibration import brier_skill, cover_percent, expected_calibration_error
+from tts.eval.metrics.calibration_error import brier_skill, cover_percent, expected_calibration_error
 from tts.eval.metrics.intervals import Interval, share_interval
-from tts.eval.metrics.names import PlaceNames
+from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.metrics.sampling import best_of_n_km, pass_at_k_percent
 from tts.eval.metrics.shared_calls import shared_calls
 from tts.eval.runs.record import Record

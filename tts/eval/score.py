@@ -27,7 +27,7 @@ from tts.eval.metrics.accuracy import (
     mean_km,
     median_km,
 )
-from tts.eval.metrics.names import PlaceNames
+from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.reader_rewards import REWARDED, reward_of
 from tts.eval.rows import Row, read_rows
 from tts.geodata.datum import as_wgs84

@@ -15,7 +15,7 @@ from PIL import Image
 
 from tools.maps import Style
 from tools.released.picture import as_png, attached, size_of, view_of
-from tools.released.sources.maps import MapSource, Marker
+from tools.released.sources.map_pictures import MapSource, Marker
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
 from tools.released.written_arguments import Written, refused
 from tts.dialects.released.thinking_with_map.demo import demo_tool

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeGuard
 
 from tools.maps import Style
 from tools.released.picture import attached, size_of
-from tools.released.sources.maps import MapSource
+from tools.released.sources.map_pictures import MapSource
 from tools.released.thinking_with_map.texts import no_picture, no_point, object_of
 from tools.released.written_arguments import Written
 from tts.dialects.released.tool_name import released_tool_name

@@ -11,9 +11,9 @@ import phonenumbers
 from tts.domain.geo import LatLon, destination, distance_km
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.countries import Countries
-from tts.geodata.facts import place_fact
 from tts.geodata.gazetteer import Gazetteer, Place
 from tts.geodata.names import normalise
+from tts.geodata.place_facts import place_fact
 
 _DRAWN = 900
 _AMONG = 90_000  # the most important places: towns of a thousand people and more

@@ -15,8 +15,8 @@ from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.mix import Cast
 from tts.eval.synthetic.rollout_events import Tape
 from tts.eval.synthetic.rollout_kinds import belief, near
-from tts.geodata.facts import place_fact
 from tts.geodata.gazetteer import Place
+from tts.geodata.place_facts import place_fact
 
 
 def namesakes(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:

@@ -13,9 +13,9 @@ import orjson
 from tts.domain.tooling import Fact, PlaceFact, ToolCall, WebFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.eval.synthetic.scenario import Scenario
-from tts.geodata.facts import place_fact
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.names import normalise
+from tts.geodata.place_facts import place_fact
 from tts.ports import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.spec import Observation
 from tts.toolkit.toolbox import failed, succeeded

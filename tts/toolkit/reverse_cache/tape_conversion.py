@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from tts.domain import photo
 from tts.toolkit.reverse_cache.facts import as_facts
 from tts.toolkit.reverse_cache.recorded_searches import Box, CachedResult, PictureCall, ReverseCache, TextCall
-from tts.toolkit.tape.search import Hits, SearchTape
+from tts.toolkit.tape.similar_searches import Hits, SearchTape
 
 _THOUSAND = 1000.0
 

@@ -16,7 +16,7 @@ from tts.domain.photo import Box
 from tts.domain.tooling import WebFact
 from tts.errors import DataError
 from tts.toolkit.parquet_rows import read_parquet_rows
-from tts.toolkit.tape.search import Hits, SearchTape
+from tts.toolkit.tape.similar_searches import Hits, SearchTape
 
 IMAGES, TEXTS = "image_search.parquet", "text_search.parquet"
 _SCALE = 1000

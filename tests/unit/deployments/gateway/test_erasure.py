@@ -24,7 +24,7 @@ from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.line_erasure import blank_lines
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse_layout import export_reverse
-from tts.toolkit.tape.search import SearchTape
+from tts.toolkit.tape.similar_searches import SearchTape
 
 OTHER = sign_bytes("Via Roma")
 WHOLE = [0.0, 0.0, 1.0, 1.0]

@@ -13,7 +13,7 @@ from tts.domain.messages import Message
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import PlaceFact, ToolResult
-from tts.geodata.facts import place_fact
+from tts.geodata.place_facts import place_fact
 from tts.inference.clues.engine import CluesModel
 from tts.ports import ModelRequest, Sampling, ToolSchema
 

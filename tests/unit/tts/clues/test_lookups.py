@@ -7,7 +7,7 @@ from tts.clues.lookups import AROUND, GEOCODE, SEARCH, pair_lookups
 from tts.clues.postal_addresses import ADDRESS
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
-from tts.geodata.facts import place_fact
+from tts.geodata.place_facts import place_fact
 
 HERE = LatLon(lat=47.3717, lon=8.5386)
 

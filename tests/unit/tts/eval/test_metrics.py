@@ -15,7 +15,7 @@ from tts.eval.metrics.accuracy import (
     mean_km,
     median_km,
 )
-from tts.eval.metrics.calibration import brier, brier_skill, cover_percent, expected_calibration_error
+from tts.eval.metrics.calibration_error import brier, brier_skill, cover_percent, expected_calibration_error
 from tts.eval.metrics.intervals import bootstrap_mean, mcnemar_p, paired_difference, sign_flip_p
 from tts.eval.metrics.sampling import best_of_n_km, pass_at_k_percent
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tts.eval.metrics.names import PlaceNames
+from tts.eval.metrics.name_agreement import PlaceNames
 
 
 @pytest.fixture(scope="module")

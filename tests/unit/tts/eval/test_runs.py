@@ -26,7 +26,7 @@ from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.errors import DataError, GeoTTSError
 from tts.eval.figures import figures, measure
-from tts.eval.metrics.names import PlaceNames
+from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published import published_for, published_rows
 from tts.eval.runs.compare import compare
 from tts.eval.runs.configuration import config_digest

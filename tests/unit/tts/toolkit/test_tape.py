@@ -19,7 +19,7 @@ from tts.errors import DataError, ToolErrorKind
 from tts.ports import ToolContext
 from tts.toolkit.tape.file import Tape, read_tape, write_tape
 from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
-from tts.toolkit.tape.search import SearchTape, likeness, overlap, tokens
+from tts.toolkit.tape.similar_searches import SearchTape, likeness, overlap, tokens
 from tts.toolkit.tape.toolbox import RecordingToolbox, ReplayToolbox
 
 KEYS = {"SERPER_API_KEY": "tape-secret-key"}
