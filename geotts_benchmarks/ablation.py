@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -13,13 +15,15 @@ from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
 from tts.clues.clue import ClueKind
 from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import answers
+from tts.clues.rule import RULES, Rule
 from tts.config import AppArgs
 from tts.domain.geo import distance_km
 from tts.domain.photo_cleaning import load_photo
 from tts.eval.datasets import load_dataset
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.sample import Sample
-from tts.eval.scenes.generate import SceneMaker
+from tts.eval.scenes.generate import Scene, SceneMaker
+from tts.eval.scenes.words import SPLITS, Split
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.perception.reader import SignReader
@@ -32,38 +36,93 @@ _THRESHOLDS_KM = (25.0, 200.0, 750.0)
 @click.option(
     "--scenes", type=click.IntRange(min=0), default=0, help="Draw this many scenes instead of reading photos."
 )
+@click.option("--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True, help="Of the scenes.")
+@click.option("--misleading", is_flag=True, help="Of the scenes: signs that point to a wrong place.")
+@click.option("--as-drawn", is_flag=True, help="Of the scenes: take the lines as they are drawn, and read no photo.")
 @click.option("--quick", is_flag=True, help="Every fifth photo only.")
 @config_option
-def command(args: AppArgs, photos: Path, scenes: int, quick: bool) -> None:
-    """Read every photo once, then weigh it with each kind of clue left out, and with each kind alone. Percentages."""
-    samples = SceneMaker(seed=0).samples(scenes) if scenes else chosen(load_dataset("folder", photos), ("text",), None)
-    report("ablation", lambda: ablate(args, samples[:: 5 if quick else 1]))
+def command(
+    args: AppArgs, photos: Path, scenes: int, split: str, misleading: bool, as_drawn: bool, quick: bool
+) -> None:
+    """Read every photo once, then weigh it with each kind of clue left out, with each kind alone, and without each rule
+    against misleading lettering. Percentages."""
+    maker = SceneMaker(seed=0, split=cast(Split, split), misleading=misleading) if scenes else None
+    samples = maker.samples(scenes) if maker else chosen(load_dataset("folder", photos), ("text",), None)
+    samples = samples[:: 5 if quick else 1]
+    drawn = [maker.plan(number) for number in range(scenes)][:: 5 if quick else 1] if maker and as_drawn else None
+    report("ablation", lambda: ablate(args, samples, drawn))
 
 
-def ablate(args: AppArgs, samples: Sequence[Sample]) -> Result:
-    """Figures with everything, without each kind (`without`), and with one kind only (`alone`)."""
+def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | None = None) -> Result:
+    """Figures with everything, without each kind (`without`), with one kind only (`alone`), and without each rule and
+    all of them (`without_rule`); the last also for each kind of drawn sign (`per_template`). With the scenes that the
+    samples were `drawn` from, their lines are taken as they are, and nothing is read."""
     store, countries = DataStore(args.data_dir), Countries()
-    reader = ClueReader(store.gazetteer(), store.lexicon(), countries)
-    signs = SignReader()
-    say(f"reading {len(samples)} photos")
-    read = [(sample, reader.lines.texts(signs.read(load_photo(sample.load())).lines)) for sample in samples]
+    reader = _reader(store, RULES)
+    if drawn is None:
+        signs = SignReader()
+        say(f"reading {len(samples)} photos")
+        read = [_read(sample, signs, reader) for sample in samples]
+    else:
+        read = [_as_drawn(sample, scene) for sample, scene in zip(samples, drawn, strict=True)]
     names = PlaceNames(countries)
     kinds = frozenset(ClueKind)
-    return {
+    readers = {"nothing": reader}
+    readers |= {rule.value: _reader(store, RULES - {rule}) for rule in Rule} | {"all": _reader(store, frozenset())}
+    found: Result = {
         "photos": len(samples),
-        "all": _figures(reader, read, names, frozenset()),
+        "all": _figures(reader, read, names),
         "without": {kind.value: _figures(reader, read, names, frozenset({kind})) for kind in ClueKind},
         "alone": {kind.value: _figures(reader, read, names, kinds - {kind}) for kind in ClueKind},
+        "without_rule": {name: _figures(one, read, names) for name, one in readers.items()},
     }
+    templates = sorted({tag for sample in samples for tag in sample.tags if tag.startswith("template:")})
+    parts = {tag: [one for one in read if tag in one.sample.tags] for tag in templates}
+    found["per_template"] = {
+        tag.removeprefix("template:"): {name: _figures(one, part, names) for name, one in readers.items()}
+        for tag, part in parts.items()
+    }
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A photo's texts with their trust, and the lines above and below each."""
+
+    sample: Sample
+    texts: dict[str, float]
+    beside: dict[str, tuple[str, ...]]
+
+
+def _reader(store: DataStore, rules: frozenset[Rule]) -> ClueReader:
+    return ClueReader(store.gazetteer(), store.lexicon(), Countries(), rules)
+
+
+def _read(sample: Sample, signs: SignReader, reader: ClueReader) -> _Read:
+    lines = signs.read(load_photo(sample.load())).lines
+    return _Read(sample, reader.lines.texts(lines), reader.lines.beside(lines))
+
+
+def _as_drawn(sample: Sample, scene: Scene) -> _Read:
+    """What a reader without errors would see of the near and the far signs."""
+    texts: dict[str, float] = {}
+    beside: dict[str, tuple[str, ...]] = {}
+    for panel in (*scene.panels, *scene.farther):
+        lines = [line.text for line in panel.lines]
+        for row, text in enumerate(lines):
+            texts[text] = 1.0
+            beside[text] = (*lines[max(0, row - 1) : row], *lines[row + 1 : row + 2])
+    return _Read(sample, texts, beside)
 
 
 def _figures(
-    reader: ClueReader, read: Sequence[tuple[Sample, dict[str, float]]], names: PlaceNames, without: frozenset[ClueKind]
+    reader: ClueReader, read: Sequence[_Read], names: PlaceNames, without: frozenset[ClueKind] = frozenset()
 ) -> Result:
     """Share of photos within each threshold, in the right country and without an answer, at first glance."""
     hits, country, silent = dict.fromkeys(_THRESHOLDS_KM, 0), 0, 0
-    for sample, texts in read:
-        leads = reader.leads(texts, without=without)
+    for one in read:
+        sample = one.sample
+        leads = reader.leads(one.texts, beside=one.beside, without=without)
         belief = reader.weigher.weigh(leads.clues, leads.mentions)
         point, _ = belief.best_point()
         if not answers(belief, leads):

@@ -31,6 +31,7 @@ _W = weights("belief")
 _FAME, _DIVISION, _MENTION_CAP, _KIND_CAP = _W["fame"], _W["division"], _W["mention_cap_nats"], _W["kind_cap"]
 _NEAR_KM, _REACH_KM = _W["near_km"], {"admin1": _W["admin1_km"], ADDRESS: _W["address_km"]}
 _A_DISTANCE, _CROW, _CROW_SPREAD, _SIGN_KM = _W["a_distance"], _W["crow"], _W["crow_spread"], _W["sign_km"]
+_STREET, _STREET_IN_COUNTRY = weights("misleading")["street"], weights("misleading")["street_in_country"]
 _PLACES = 80
 Regions = Mapping[str, Mapping[str, float]]
 Mask = npt.NDArray[np.bool_]
@@ -116,6 +117,7 @@ class Weigher:
         codes = [code for code in known if allowed is None or code in allowed] or known
         plain = {code: self.priors.country[code] + value for code, value in _summed(clues, codes).items()}
         regions = self._regions(clues)
+        self._add_streets(plain, mentions)
         places, weights = self._places(mentions, clues, plain, regions, claimed, excluded)
         rest = np.array([plain[code] + self._log_share_included(code, included) for code in codes])
         top = max([float(rest.max()), *weights]) if len(weights) else float(rest.max())
@@ -127,6 +129,14 @@ class Weigher:
         ranked = sorted(zip(places, (share_places / total).tolist(), strict=True), key=lambda p: (-p[1], p[0].id))
         remaining = dict(zip(codes, (share_rest / total).tolist(), strict=True))
         return self._spread(by_country, remaining, ranked, regions, included)
+
+    def _add_streets(self, plain: dict[str, float], mentions: Iterable[Mention]) -> None:
+        """A street that is called after a town is in the town's country more often than in the town."""
+        for mention in mentions:
+            if mention.street:
+                found = math.log1p(_STREET_IN_COUNTRY / mention.elsewhere)
+                for code in {m.place.country_code for m in mention.matches if m.place.kind != "country"} & set(plain):
+                    plain[code] += found
 
     def _included_towns(self, excluded: Excluded | None) -> dict[str, Mask]:
         """By country, which of its towns are not excluded; only where something is."""
@@ -197,10 +207,13 @@ class Weigher:
         lat = np.array([place.point.lat for place in places])
         lon = np.array([place.point.lon for place in places])
         top = max(plain.values())
-        languages = self.priors.spoken({code: math.exp(value - top) for code, value in plain.items()})
+        countries = {code: math.exp(value - top) for code, value in plain.items()}
+        languages, total = self.priors.spoken(countries), sum(countries.values())
+        abroad = np.array([1.0 - countries[place.country_code] / total for place in places])
         weights = np.array([plain[place.country_code] + self._weight(place, regions) for place in places])
         for mention in (*mentions, *claimed):
-            weights += _sign_likelihood(mention, self.elsewhere(mention, languages), places, lat, lon)
+            elsewhere = self.elsewhere(mention, languages) + mention.abroad * abroad
+            weights += _sign_likelihood(mention, elsewhere, places, lat, lon)
         for clue in stated:
             assert clue.point is not None
             away = distances_from(clue.point, lat, lon)
@@ -216,7 +229,7 @@ class Weigher:
     def elsewhere(self, mention: Mention, languages: Mapping[str, float]) -> float:
         """How often a photo of another place shows this name: as a word, by chance, or because the place is known
         there."""
-        plain = mention.elsewhere_among(languages)
+        plain = mention.elsewhere_among(languages) + (_STREET if mention.street else 0.0)
         if any(match.place.kind == ADDRESS for match in mention.matches):
             return plain
         shares = (
@@ -259,7 +272,7 @@ def _summed(clues: Sequence[Clue], codes: Sequence[str]) -> dict[str, float]:
     return totals
 
 
-def _sign_likelihood(mention: Mention, elsewhere: float, places: Sequence[Place], lat: Floats, lon: Floats) -> Floats:
+def _sign_likelihood(mention: Mention, elsewhere: Floats, places: Sequence[Place], lat: Floats, lon: Floats) -> Floats:
     """How much more often than elsewhere this name stands on signs at each of the places; log-likelihood ratio."""
     near = np.zeros(len(places))
     for match in mention.matches:

@@ -13,6 +13,7 @@ from tts.clues.line_trust import LineTrust
 from tts.clues.lookups import Lookup, LookupReader
 from tts.clues.mentions import Mention, MentionReader, distinct, phone_town
 from tts.clues.numbers import number_clues
+from tts.clues.rule import RULES, Rule
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
@@ -28,14 +29,17 @@ class Leads:
 
 
 class ClueReader:
-    """Holds gazetteer, lexicon and tables. About 1 ms a line; deterministic."""
+    """Holds gazetteer, lexicon and tables. About 1 ms a line; deterministic. `rules` against misleading lettering are
+    those that it keeps."""
 
-    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, countries: Countries) -> None:
+    def __init__(
+        self, gazetteer: Gazetteer, lexicon: Lexicon, countries: Countries, rules: frozenset[Rule] = RULES
+    ) -> None:
         self.gazetteer = gazetteer
         self._lexicon = lexicon
         self.countries = countries
-        self._languages = LanguageReader(lexicon, countries)
-        self._mentions = MentionReader(gazetteer, lexicon)
+        self._languages = LanguageReader(lexicon, countries, rules)
+        self._mentions = MentionReader(gazetteer, lexicon, rules)
         self.weigher = Weigher(gazetteer, countries)
         self.lines = LineTrust(gazetteer, lexicon)
         self._lookups = LookupReader(self._mentions, gazetteer, self.lines.familiar)

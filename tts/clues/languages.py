@@ -21,11 +21,14 @@ from rapidfuzz.fuzz import partial_ratio
 
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.clue_tables import tables
+from tts.clues.misleading_words import cuisines
 from tts.clues.plates import is_code
+from tts.clues.rule import RULES, Rule
 from tts.geodata.countries import Countries, Country
 from tts.geodata.english_names import joined, language_name
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, script_of
+from tts.weights import weights as weights_of
 
 TEXT_IS_IN = "the text is in "
 """How the clue's reason begins; the languages follow."""
@@ -36,6 +39,11 @@ _FLOOR = 1e-8  # share of a word that a language's list does not have
 _DEPENDENCE = 0.4  # n words of a line count as n to the power of one minus this
 _STRANGE = 0.2  # share of lines that are in no language of the country: names, brands, imports
 _VISITORS = 0.1  # share of lines in English where English is no language of the country
+_W = weights_of("misleading")
+_FOR_VISITORS, _DECORATED, _DECORATION = _W["for_visitors"], _W["decorated"], _W["decoration"]
+_VISITED, _VISITED_BESIDE, _BESIDE_DECORATION = _W["visitors"], _W["visitors_beside"], _W["beside_decoration"]
+_CLEARLY = 3.0  # nats by which a line is likelier in another language than in English, and than by chance
+_MOST_DECORATED = 0.4  # of all photos, however many cuisines are named
 _LINE_CAP = 6.0
 _TOTAL_CAP = 9.0
 _WORD = re.compile(rf"(?:{LETTER}|[\u200c\u200d])+")
@@ -85,11 +93,22 @@ class LineLanguages:
     against: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A place with additional lettering in one language: the share of photos taken at such places, and by line the
+    share of such lines there that is in this language."""
+
+    share: float
+    language: str
+    of_lines: Mapping[str, float]
+
+
 class LanguageReader:
     """Turns lines into one clue about countries; deterministic, about 0.3 ms a line."""
 
-    def __init__(self, lexicon: Lexicon, countries: Countries) -> None:
+    def __init__(self, lexicon: Lexicon, countries: Countries, rules: frozenset[Rule] = RULES) -> None:
         self._lexicon = lexicon
+        self._rules = rules
         spoken = {code: spoken_shares(country) for code in countries.codes if (country := countries.get(code))}
         self._countries = _Wording(tuple(spoken.values()), tuple(spoken))
         self._regions = {
@@ -103,12 +122,13 @@ class LanguageReader:
         if not lines:
             return None
         scale = 1.0 / math.sqrt(len(lines)) ** 0.5
-        totals = self._countries.log_likelihoods(lines, texts)
+        settings = self._settings(lines)
+        totals = self._countries.log_likelihoods(lines, texts, settings)
         weights = np.maximum(-_TOTAL_CAP, (totals - totals.max()) * scale).tolist()
         regions = {
             code: {
                 name: total * scale
-                for region, total in zip(parts, wording.log_likelihoods(lines, texts).tolist(), strict=True)
+                for region, total in zip(parts, wording.log_likelihoods(lines, texts, settings).tolist(), strict=True)
                 for name in sorted(region.of) or ("",)
             }
             for code, (parts, wording) in self._regions.items()
@@ -155,6 +175,19 @@ class LanguageReader:
         against = _LATIN_ONLY if script == "Cyrl" else {}
         return LineLanguages(text, found, strange, against) if known or found is not by_language else None
 
+    def _settings(self, lines: Sequence[LineLanguages]) -> list[Setting]:
+        """Where a photo may be taken that has more of a foreign language than its country: all lines of one photo
+        share the reason, so that the second foreign line says less than the first."""
+        found = []
+        if Rule.VISITORS in self._rules:
+            share = _VISITED_BESIDE if any(_clearly_foreign(line) for line in lines) else _VISITED
+            found.append(Setting(share, "en", {line.text: _FOR_VISITORS for line in lines}))
+        named = sorted({tag for line in lines for tag in cuisines(line.text)} if Rule.DECORATION in self._rules else ())
+        for tag in named:
+            shares = {line.text: _DECORATION if tag in cuisines(line.text) else _BESIDE_DECORATION for line in lines}
+            found.append(Setting(min(_DECORATED, _MOST_DECORATED / len(named)), tag, shares))
+        return found
+
     def best_languages(self, lines: Sequence[LineLanguages]) -> list[str]:
         """Tags of the languages that explain the lines best, at most two, best first."""
         totals: dict[str, float] = {}
@@ -191,6 +224,12 @@ class LanguageReader:
         if tag in by_language or float(best["score"]) < 0.6:
             return by_language
         return by_language | {tag: max([strange, *by_language.values()]) + 3.0 * float(best["score"])}
+
+
+def _clearly_foreign(line: LineLanguages) -> bool:
+    """Whether a line is in some language, and that is not English."""
+    best = max(line.by_language.values(), default=-math.inf)
+    return best > max(line.strange, line.by_language.get("en", -math.inf)) + _CLEARLY
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
@@ -231,22 +270,40 @@ class _Wording:
         self._tags = sorted({tag for row in rows for tag in row})
         self._shares = np.array([[row.get(tag, 0.0) for tag in self._tags] for row in rows])
 
-    def log_likelihoods(self, lines: Iterable[LineLanguages], trust: Mapping[str, float]) -> npt.NDArray[np.float64]:
-        """(n,) log-likelihoods of all lines, each against its best row and as far as it is trusted."""
-        totals = np.zeros(len(self._shares))
+    def log_likelihoods(
+        self, lines: Sequence[LineLanguages], trust: Mapping[str, float], settings: Sequence[Setting] = ()
+    ) -> npt.NDArray[np.float64]:
+        """(n,) log-likelihoods of all lines, each against its best row and as far as it is trusted: in a mixture of
+        plain places and those of the settings."""
+        plain = np.zeros(len(self._shares))
+        set_so = np.zeros((len(settings), len(self._shares)))
         for line in lines:
-            found = self._likelihoods(line)
-            totals += trust[line.text] * np.maximum(-_LINE_CAP, found - found.max())
-        return totals
+            top = max([*line.by_language.values(), line.strange])
+            likely = {tag: math.exp(value - top) for tag, value in line.by_language.items()}
+            spoken = self._shares @ np.array([likely.get(tag, 0.0) for tag in self._tags])
+            strange = math.exp(line.strange - top)
+            against = self._against(line)
+            found = _mixed(spoken, strange) + against
+            best = found.max()
+            plain += trust[line.text] * np.maximum(-_LINE_CAP, found - best)
+            for row, setting in enumerate(settings):
+                foreign = setting.of_lines[line.text]
+                spoken_there = (1.0 - foreign) * spoken + foreign * likely.get(setting.language, strange)
+                there = _mixed(spoken_there, strange) + against
+                set_so[row] += trust[line.text] * np.clip(there - best, -_LINE_CAP, 0.0)
+        parts = [plain + math.log(1.0 - sum(setting.share for setting in settings))]
+        parts += [row + math.log(setting.share) for row, setting in zip(set_so, settings, strict=True)]
+        return np.asarray(np.logaddexp.reduce(parts, axis=0))
 
-    def _likelihoods(self, line: LineLanguages) -> npt.NDArray[np.float64]:
-        """log P(line | row): a mixture over the row's languages and strange words."""
-        top = max([*line.by_language.values(), line.strange])
-        known = line.by_language
-        likely = np.array([math.exp(known[tag] - top) if tag in known else 0.0 for tag in self._tags])
-        mixed = _STRANGE * math.exp(line.strange - top) + (1.0 - _STRANGE) * (self._shares @ likely)
-        against = np.array([line.against.get(name, 0.0) for name in self.names]) if line.against and self.names else 0.0
-        return np.asarray(np.log(mixed) + top + against)
+    def _against(self, line: LineLanguages) -> npt.NDArray[np.float64] | float:
+        if not (line.against and self.names):
+            return 0.0
+        return np.array([line.against.get(name, 0.0) for name in self.names])
+
+
+def _mixed(spoken: npt.NDArray[np.float64], strange: float) -> npt.NDArray[np.float64]:
+    """log P(line | row), but for a factor that all rows share: a mixture of languages and strange words."""
+    return np.asarray(np.log(_STRANGE * strange + (1.0 - _STRANGE) * spoken))
 
 
 def spoken_shares(country: Country) -> dict[str, float]:

@@ -15,11 +15,14 @@ from functools import lru_cache
 from phonenumbers import NumberParseException, PhoneNumberType, number_type, parse, region_code_for_number
 from rapidfuzz.distance import OSA
 
+from tts.clues.misleading_words import names_a_street, sells_food_or_names_a_shop
+from tts.clues.rule import RULES, Rule
 from tts.clues.words_around_names import TOWN_NAMED, about_flying, kilometres_beside, of_an_owner, weight_beside
 from tts.domain.geo import distance_km
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, normalise, script_of
+from tts.weights import weights
 
 _OWN = 0.08  # share of photos with text that carry the name of their own town
 _ALTERNATE = 0.35
@@ -33,6 +36,7 @@ _LONGEST = 4  # words
 _NO_WORD_THERE = 0.1  # share of the ordinary words left where a line says that a town's name stands beside it
 _FOREIGN = 0.02  # share of any language on signs where it is not spoken
 _OWNERS = 1e-4  # of photos elsewhere show this name where those of families and companies stand
+_FOOD_NAME = weights("misleading")["food_name"]
 _GERMAN = ("DE", "AT", "CH")
 _MAX_MENTIONS = 24
 _NAMES_KEPT = 1024
@@ -51,7 +55,8 @@ _CODE_LETTERS, _SERVED_KM = 3, 60.0
 class Mention:
     """A name in a line. `rate` is the share of photos in its place that carry it so, `base` that of photos anywhere on
     which these letters stand by chance, and `words`, by language, that of its signs on which they are ordinary words.
-    `km` is the distance to it where the line says one, as a signpost does."""
+    `km` is the distance to it where the line says one, as a signpost does. `street` says that it is the name of a
+    street, `abroad` is the share of photos of other countries that show it as the name of a shop or a dish."""
 
     name: str
     quote: str
@@ -60,6 +65,8 @@ class Mention:
     base: float
     km: float | None = None
     words: Mapping[str, float] = field(default_factory=dict)
+    street: bool = False
+    abroad: float = 0.0
 
     @property
     def telling(self) -> float:
@@ -78,11 +85,13 @@ class Mention:
 
 
 class MentionReader:
-    """Finds mentions. Exact names of up to four words; misspelt ones only where a word is in no language's list."""
+    """Finds mentions. Exact names of up to four words; misspelt ones only where a word is in no language's list.
+    `rules` are those that it keeps."""
 
-    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon) -> None:
+    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, rules: frozenset[Rule] = RULES) -> None:
         self._gazetteer = gazetteer
         self._lexicon = lexicon
+        self._rules = rules
         # every rollout and the verifier interpret the same lines of a photo
         self._bearers = lru_cache(_NAMES_KEPT)(self._find_bearers)
 
@@ -128,14 +137,18 @@ class MentionReader:
         matches, edits = self._bearers(name)
         if not matches:
             return None
-        weight = weight_beside(text, start, end, lines)
-        base = (_chance(name) + (_OWNERS if of_an_owner(text, start, end) else 0.0)) * 10.0**edits
+        weight = weight_beside(text, start, end, lines, self._rules)
+        owner = _OWNERS if of_an_owner(text, start, end) else 0.0
+        street = weight < TOWN_NAMED and Rule.STREET in self._rules and names_a_street(text, start, end)
+        sold = weight < TOWN_NAMED and Rule.FOOD_NAME in self._rules
+        sold = sold and sells_food_or_names_a_shop(text, start, end, lines)
+        base = (_chance(name) + owner) * 10.0**edits
         rate = _OWN * _EDIT**edits * _spelling(name, matches[0].primary) * weight
         words = self._words(name)
         if weight >= TOWN_NAMED:
             words = {language: _NO_WORD_THERE * share for language, share in words.items()}
         km = kilometres_beside(text, start, end)
-        return Mention(name, text[:120], tuple(matches), min(0.8, rate), base, km, words)
+        return Mention(name, text[:120], tuple(matches), min(0.8, rate), base, km, words, street, _FOOD_NAME * sold)
 
     def looked_up(self, query: str, matches: Iterable[Match]) -> Mention | None:
         """A name that a search inside a country found, spelt so or nearly so; None where it found nothing near."""

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable
 
 from tts.clues.clue_tables import tables
+from tts.clues.misleading_words import names_a_street
 from tts.clues.postal_addresses import STREETS_AFTER, STREETS_BEFORE
+from tts.clues.rule import RULES, Rule
 from tts.geodata.names import normalise
 
 TOWN_NAMED = 4.0  # times as often, where something says that it is the name of this town
@@ -55,7 +57,7 @@ def about_flying(text: str) -> bool:
     return _FLYING.search(text) is not None
 
 
-def weight_beside(text: str, start: int, end: int, lines: Iterable[str] = ()) -> float:
+def weight_beside(text: str, start: int, end: int, lines: Iterable[str] = (), rules: frozenset[Rule] = RULES) -> float:
     """How often a name that stands so is that of the town, compared with one in the middle of other words. `lines` are
     those above and below it, where stations and town halls say what they are."""
     before, after = text[:start], text[end:]
@@ -65,6 +67,8 @@ def weight_beside(text: str, start: int, end: int, lines: Iterable[str] = ()) ->
     if rest in tables().town_words or (not rest and any(normalise(line) in tables().town_words for line in lines)):
         return TOWN_NAMED
     if _STREET_BEFORE.search(before) or _STREET_AFTER.search(after):
+        return _ELSE
+    if Rule.STREET in rules and names_a_street(text, start, end):
         return _ELSE
     if not before.strip(" -–·,.") and not after.strip(" -–·,."):
         return _ALONE

@@ -15,7 +15,7 @@ SOURCES = "\n".join(path.read_text() for path in FOLDER.rglob("*.py"))
 
 
 def test_verdict_grounding_watch_and_belief_have_their_files():
-    assert {"belief", "grounding", "inquiry", "verdict", "votes", "watch"} == set(FILES)
+    assert {"belief", "grounding", "inquiry", "misleading", "verdict", "votes", "watch"} == set(FILES)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -15,6 +15,7 @@ from tts.eval.scenes.ambiguity import common
 from tts.eval.scenes.draw import draw_scene
 from tts.eval.scenes.fonts import FontShelf
 from tts.eval.scenes.locales import LOCALES, SceneLocale
+from tts.eval.scenes.misleading import MISLEADING
 from tts.eval.scenes.templates import CLUES, TEMPLATES, Clue, Panel, Setting, beside
 from tts.eval.scenes.towns import Town, towns_of
 from tts.eval.scenes.words import Split, words_for
@@ -76,14 +77,17 @@ class Scene:
 
 
 class SceneMaker:
-    """Plans and draws scenes of one split. Without the street there are only the signs near the camera."""
+    """Plans and draws scenes of one split. Without the street there are only the signs near the camera. `misleading`
+    scenes are one sign each, of the kinds in `tts.eval.scenes.misleading`."""
 
     def __init__(
-        self, *, seed: int = 0, split: Split = "held_out", shelf: FontShelf | None = None, street: bool = True
-    ) -> None:
+        self, *, seed: int = 0, split: Split = "held_out", shelf: FontShelf | None = None, street: bool = True,
+        misleading: bool = False,
+    ) -> None:  # fmt: skip
         self.seed = seed
         self.split = split
-        self.street = street
+        self.street = street and not misleading
+        self.misleading = misleading
         self.shelf = shelf or FontShelf()
         self._locales: dict[str, list[SceneLocale]] = {}
         for locale in LOCALES:
@@ -103,7 +107,7 @@ class SceneMaker:
         Raises:
             DataError: when nothing can be planned with the fonts at hand.
         """
-        templates = TEMPLATES[self.split]
+        templates = MISLEADING if self.misleading else TEMPLATES[self.split]
         for attempt in range(_TRIES):
             seed = f"{self.seed}:{self.split}:{number}:{attempt}"
             rng = random.Random(seed)
@@ -113,10 +117,10 @@ class SceneMaker:
             locale = rng.choice(self._locales[order[number % len(order)]])
             template = templates[(number // len(order) + number + attempt) % len(templates)]
             town = rng.choice(towns_of(locale))
-            setting = Setting(rng, locale, words_for(locale.language, self.split), town)
+            setting = Setting(rng, locale, words_for(locale.language, self.split), town, self.split)
             panel = template(setting)
             if panel is not None and self._can_draw(panel, locale.script):
-                near = self._another(setting) if rng.random() < _BESIDE else None
+                near = self._another(setting) if not self.misleading and rng.random() < _BESIDE else None
                 return Scene(
                     number, seed, self.split, template.__name__, locale, town, panel, near, self._farther(setting)
                 )
@@ -133,7 +137,7 @@ class SceneMaker:
             scene = self.plan(number)
             key = f"{self.split}/{number}"
             load = partial(self.photo, scene)
-            sample = sample_id("scenes", key, self.seed)
+            sample = sample_id("misleading" if self.misleading else "scenes", key, self.seed)
             made.append(Sample(sample, load, scene.truth(countries), scene.tags, key))
         return made
 

@@ -51,6 +51,7 @@ class Setting:
     locale: SceneLocale
     words: Words
     town: Town
+    split: Split = "dev"
 
     @property
     def wording(self) -> frozenset[str]:
