@@ -179,7 +179,7 @@ class LanguageReader:
         """Where a photo may be taken that has more of a foreign language than its country: all lines of one photo
         share the reason, so that the second foreign line says less than the first."""
         found = []
-        if Rule.VISITORS in self._rules:
+        if Rule.VISITORS in self._rules and len(lines) > 2:  # few lines stand beside nothing
             share = _VISITED_BESIDE if any(_clearly_foreign(line) for line in lines) else _VISITED
             found.append(Setting(share, "en", {line.text: _FOR_VISITORS for line in lines}))
         named = sorted({tag for line in lines for tag in cuisines(line.text)} if Rule.DECORATION in self._rules else ())
