@@ -10,6 +10,7 @@ import asyncio
 import os
 import secrets
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -43,29 +44,46 @@ class BlobStore(Protocol):
         ...
 
 
-class FolderBlobs:
-    """Files of mode 0600 under folders of 0700, for gateways that share a file system."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
+class _BlockingBlobs(ABC):
+    """A blob store whose calls block: each runs in a thread."""
 
     async def put(self, name: str, data: bytes) -> None:
-        """Write a file beside its place and move it there."""
+        """Keep the bytes."""
         await _in_a_thread(self._put, name, data)
 
     async def get(self, name: str) -> bytes | None:
-        """Read the file."""
+        """Read them."""
         return await _in_a_thread(self._get, name)
 
     async def names(self, folder: str = "") -> Sequence[str]:
-        """List the folder, files that are being written left out."""
+        """List the folder."""
         return await _in_a_thread(self._names, folder)
 
     async def remove(self, folder: str) -> None:
         """Remove the folder."""
         await _in_a_thread(self._remove, folder)
 
+    @abstractmethod
+    def _put(self, name: str, data: bytes) -> None: ...
+
+    @abstractmethod
+    def _get(self, name: str) -> bytes | None: ...
+
+    @abstractmethod
+    def _names(self, folder: str) -> list[str]: ...
+
+    @abstractmethod
+    def _remove(self, folder: str) -> None: ...
+
+
+class FolderBlobs(_BlockingBlobs):
+    """Files of mode 0600 under folders of 0700, for gateways that share a file system."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
     def _put(self, name: str, data: bytes) -> None:
+        # beside its place, and moved there
         path = self._root / name
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
         make_private(beside)
@@ -92,7 +110,7 @@ class FolderBlobs:
             shutil.rmtree(self._root / folder)
 
 
-class FsspecBlobs:
+class FsspecBlobs(_BlockingBlobs):
     """Any file system that fsspec knows, such as s3://bucket/folder. Credentials are those of its own environment.
 
     Raises ConfigError when fsspec, or its package for this kind of URL, is not installed.
@@ -108,22 +126,6 @@ class FsspecBlobs:
         except (ImportError, ValueError) as error:
             raise ConfigError(f"gateway.blob_store: {error}") from error
 
-    async def put(self, name: str, data: bytes) -> None:
-        """Write the object in one go."""
-        await _in_a_thread(self._put, name, data)
-
-    async def get(self, name: str) -> bytes | None:
-        """Read the object."""
-        return await _in_a_thread(self._get, name)
-
-    async def names(self, folder: str = "") -> Sequence[str]:
-        """List the prefix anew, whatever this process has seen of it before."""
-        return await _in_a_thread(self._names, folder)
-
-    async def remove(self, folder: str) -> None:
-        """Remove all objects under the prefix."""
-        await _in_a_thread(self._remove, folder)
-
     def _put(self, name: str, data: bytes) -> None:
         path = self._path(name)
         self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
@@ -136,7 +138,7 @@ class FsspecBlobs:
             return None
 
     def _names(self, folder: str) -> list[str]:
-        self._files.invalidate_cache()
+        self._files.invalidate_cache()  # whatever this process has seen of it before
         try:
             found: list[str] = self._files.ls(self._path(folder), detail=False)
         except FileNotFoundError:

@@ -89,6 +89,14 @@ def remote_batches(method: Any, *args: Any) -> AsyncIterator[Sequence[Any]]:
     return unseal(remote_stream(method, *args))
 
 
+async def _remote_items(method: Any, *args: Any) -> AsyncIterator[Any]:
+    """Iterate over what the batches of such a call contain. Closing it aborts the call."""
+    async with closing(remote_batches(method, *args)) as batches:
+        async for batch in batches:
+            for item in batch:
+                yield item
+
+
 async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, within_s: float) -> list[Any]:
     """Call every running replica of a deployment; their results in no order. Not for the way of a request: no queue
     bounds it.
@@ -198,13 +206,9 @@ class RemoteModel:
         self._generate = handle.options(stream=True).generate
         self._refs = refs
 
-    async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
+    def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """The deltas one by one; they come in batches. Closing it aborts the generation at the replica."""
-        stream = remote_batches(self._generate, replace(request, photos=()), self._refs.of(request.photos))
-        async with closing(stream) as batches:
-            async for batch in batches:
-                for delta in batch:
-                    yield delta
+        return _remote_items(self._generate, replace(request, photos=()), self._refs.of(request.photos))
 
 
 class RemoteRollouts:
@@ -286,12 +290,8 @@ class RemoteVerifier:
                 if not silent or attempt + 1 == _VERIFIERS:
                     raise
 
-    async def _once(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        stream = remote_batches(self._verify, replace(request, photos=()), self._refs.of(request.photos))
-        async with closing(stream) as batches:
-            async for batch in batches:
-                for piece in batch:
-                    yield piece
+    def _once(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        return _remote_items(self._verify, replace(request, photos=()), self._refs.of(request.photos))
 
 
 class RemoteToolbox:

@@ -11,7 +11,6 @@ from tts.domain.hypothesis import Level
 from tts.geodata.names import normalise
 from tts.verify.assembly.naming import names_at
 from tts.verify.assembly.radii_and_confidence import exactness_of, level_of
-from tts.verify.assembly.shown_evidence import evidence_of
 from tts.verify.consensus.answer_regions import regions_of
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
@@ -19,6 +18,7 @@ from tts.verify.consensus.guesswork import CENTRE_KM
 from tts.verify.consensus.peaks import peaks_of
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
+from tts.verify.evidence.shown_evidence import numbered_evidence
 from tts.verify.evidence.world import World
 from tts.weights import weights
 
@@ -150,7 +150,7 @@ def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger], within: Area | 
         if key in seen:
             continue
         seen.add(key)
-        yield evidence_of(entry, ledger, len(seen))
+        yield numbered_evidence(entry, ledger, len(seen))
 
 
 def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:

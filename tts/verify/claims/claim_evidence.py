@@ -23,6 +23,7 @@ from tts.verify.claims.claimed_area import holds
 from tts.verify.claims.weighing import Rival
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.ledger_builder import build_ledger
+from tts.verify.evidence.shown_evidence import evidence_of
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.reweighing import entries_about
@@ -72,11 +73,11 @@ def evidence_of_answers(
         found = [entry for entry in entries_about(compared, number) if entry.finding is Finding.SUPPORTED]
         (here if one.place == place else elsewhere).extend(found)
     both = {_question(entry) for entry in here} & {_question(entry) for entry in elsewhere}
-    told_for = [entry for entry in here if _question(entry) not in both][:_MOST]
-    told_against = [entry for entry in elsewhere if _question(entry) not in both][:_MOST]
+    for_it = [entry for entry in here if _question(entry) not in both][:_MOST]
+    against_it = [entry for entry in elsewhere if _question(entry) not in both][:_MOST]
     return (
-        tuple(_evidence(entry, f"qf{k}", entry.claim, supports=True) for k, entry in enumerate(told_for, 1)),
-        tuple(_evidence(entry, f"qa{k}", entry.claim, supports=False) for k, entry in enumerate(told_against, 1)),
+        tuple(evidence_of(entry, f"qf{k}", supports=True) for k, entry in enumerate(for_it, 1)),
+        tuple(evidence_of(entry, f"qa{k}", supports=False) for k, entry in enumerate(against_it, 1)),
     )
 
 
@@ -138,22 +139,4 @@ def _as_evidence(rows: Sequence[RolloutEntry], letter: str, *, supports: bool) -
         seen.add(key)
         words = (_FOR if supports else _AGAINST).get(entry.about if entry.call_id else "", entry.claim)
         claim = words.format(quote=entry.quote)
-        yield _evidence(entry, f"{letter}{len(seen)}", claim, rollout_id=rollout_id, supports=supports)
-
-
-def _evidence(
-    entry: LedgerEntry, number: str, claim: str, *, supports: bool, rollout_id: int | None = None
-) -> Evidence:
-    """One piece of evidence; that of the verifier's own questions is of no rollout."""
-    return Evidence(
-        id=number,
-        claim=claim,
-        supports=supports,
-        grounded=True,
-        rollout_id=rollout_id,
-        call_id=entry.call_id,
-        tool=entry.tool,
-        quote=entry.quote,
-        url=entry.url,
-        retrieved_at=entry.retrieved_at,
-    )
+        yield evidence_of(entry, f"{letter}{len(seen)}", claim=claim, rollout_id=rollout_id, supports=supports)

@@ -15,7 +15,6 @@ from tts.domain.claim import CheckedPlace, ClaimCheck, ClaimedPlace, ClaimVerdic
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.trajectory import Trajectory
-from tts.geodata.datum import as_wgs84
 from tts.verify.assembly.naming import names_at
 from tts.verify.claims.check_summary import check_text
 from tts.verify.claims.claim_calibration import ClaimCalibration
@@ -146,7 +145,7 @@ def _alternative(
 
 
 def _agreement(trajectories: Sequence[Trajectory], places: Sequence[ClaimedPlace], world: World) -> RolloutAgreement:
-    points = [as_wgs84(t.best.point, t.best.datum) for t in trajectories if t.best is not None and t.best.point]
+    points = [t.best.point for t in trajectories if t.best is not None and t.best.point]
     return RolloutAgreement(
         rollouts=tuple(trajectory.rollout_id for trajectory in trajectories),
         answered=len(points),

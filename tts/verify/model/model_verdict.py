@@ -9,13 +9,13 @@ from dataclasses import replace
 from tts.clues.belief import Belief
 from tts.domain.answer import Evidence, Verdict
 from tts.domain.geo import Area
-from tts.verify.assembly.shown_evidence import evidence_of
 from tts.verify.assembly.verdict import verdict_for
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.spread_features import spread_of
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import RolloutLedger
+from tts.verify.evidence.shown_evidence import numbered_evidence
 from tts.verify.evidence.world import World
 from tts.verify.model.adjudication import Adjudication
 from tts.verify.model.dossier import Exhibit
@@ -98,7 +98,7 @@ def _reason(text: str, exhibits: Sequence[Exhibit], evidence: list[Evidence]) ->
         entry = exhibit.entry
         known = next((e for e in evidence if (e.claim, e.quote) == (entry.claim, entry.quote)), None)
         if known is None:
-            known = evidence_of(entry, exhibit.ledger, len(evidence) + 1)
+            known = numbered_evidence(entry, exhibit.ledger, len(evidence) + 1)
             evidence.append(known)
         ids.append(known.id)
     return f"{text} [{', '.join(dict.fromkeys(ids))}]" if ids else text
