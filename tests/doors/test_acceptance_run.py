@@ -79,7 +79,7 @@ async def test_each_fault_of_a_scripted_model_is_found_within_its_interval(data_
     for fault, (name, every) in SHARES.items():
         rate = found["faults"][fault]
         assert rate["found"] == model.counts[name], fault
-        repeatable = model.counts["repeatable"] / model.counts["calls"]  # a first call repeats nothing
+        repeatable = model.counts["repeatable"] / model.counts["calls"]  # an invalid call repeats nothing
         nominal = 100 / every * (repeatable if fault == "repeated_calls" else 1)
         assert rate["percent"]["low"] <= nominal <= rate["percent"]["high"], fault
     assert found["faults"]["cut_contexts"]["of"] == 80

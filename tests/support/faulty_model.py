@@ -54,9 +54,9 @@ class FaultyModel:
         name, query = TOOL, town
         if self._due("invalid", "calls"):
             name = "no_such_tool"
-        elif before and self._due("repeated", "repeatable"):
-            query = before
-        self.counts["repeatable"] += bool(before)
+        elif before:  # only these calls can repeat one, so an invalid call takes no turn of theirs
+            query = before if self._due("repeated", "repeatable") else town
+            self.counts["repeatable"] += 1
         function = {"name": name, "arguments": json.dumps({"query": query})}
         call = {"index": 0, "id": f"call_{self.counts['calls']}", "type": "function", "function": function}
         return [chunk("Let me look."), chunk(tool_calls=[call]), chunk(finish="tool_calls"), self._usage(), DONE]

@@ -179,7 +179,8 @@ class LanguageReader:
         """Where a photo may be taken that has more of a foreign language than its country: all lines of one photo
         share the reason, so that the second foreign line says less than the first."""
         found = []
-        if Rule.VISITORS in self._rules and len(lines) > 2:  # few lines stand beside nothing
+        # without a line in English there is nothing for visitors; few lines stand beside nothing
+        if Rule.VISITORS in self._rules and len(lines) > 2 and any(map(_clearly_english, lines)):
             share = _VISITED_BESIDE if any(_clearly_foreign(line) for line in lines) else _VISITED
             found.append(Setting(share, "en", {line.text: _FOR_VISITORS for line in lines}))
         named = sorted({tag for line in lines for tag in cuisines(line.text)} if Rule.DECORATION in self._rules else ())
@@ -224,6 +225,12 @@ class LanguageReader:
         if tag in by_language or float(best["score"]) < 0.6:
             return by_language
         return by_language | {tag: max([strange, *by_language.values()]) + 3.0 * float(best["score"])}
+
+
+def _clearly_english(line: LineLanguages) -> bool:
+    """Whether a line is likelier in English than in any other language, and clearly than by chance."""
+    english = line.by_language.get("en", -math.inf)
+    return english == max(line.by_language.values(), default=0.0) and english > line.strange + _CLEARLY
 
 
 def _clearly_foreign(line: LineLanguages) -> bool:

@@ -20,7 +20,7 @@ async def test_every_kind_of_request_ends_as_it_should_and_nothing_is_left_runni
     async with serving(an_app(ScriptedEngine(turns=2, tokens_per_turn=4, turn_s=0.05))) as (url, gateway):
         traffic = traffic_at(url)
         async with traffic.steady(30.0):
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while set(traffic.done) != KINDS:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
         await idle(gateway)
