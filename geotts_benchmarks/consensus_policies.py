@@ -14,7 +14,7 @@ from tts.domain.geo import Floats, distance_km
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.trajectory import Trajectory
-from tts.ensemble.agreement import ConsensusWatch
+from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.eval.calibration_fitting import Case, judged, measured, thinned
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas

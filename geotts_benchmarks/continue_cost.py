@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deployments.gateway.auth import Caller
-from deployments.gateway.continuing import continuation_of
+from deployments.gateway.continued_request import continuation_of
 from deployments.gateway.gateway import Gateway
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.harness import Result, say

@@ -18,7 +18,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_settings import TownGuess
 from tts.domain.stop_table import StopTable
 from tts.domain.trajectory import Run
-from tts.ensemble.agreement import ConsensusWatch
+from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.guesses import TownCentres
 from tts.ensemble.leader import LeaderRule
 from tts.ensemble.loss_rule import LossRule

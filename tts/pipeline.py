@@ -37,7 +37,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
-from tts.ensemble.agreement import ConsensusWatch
+from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failures import why_ended, why_nothing_worked

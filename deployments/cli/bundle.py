@@ -14,10 +14,10 @@ from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option
 from deployments.wiring.bundle_replay import replayed
 from tts.api.client import refusal
-from tts.bundle.archive import pack
-from tts.bundle.build_bundle import root_hash
+from tts.bundle.bundle_files import root_hash
 from tts.bundle.check_bundle import checked_entries
 from tts.bundle.signature import public_key, signed, signer_of
+from tts.bundle.zip_archive import pack
 from tts.config import AppArgs
 from tts.errors import DataError, ServerUnreachable
 

@@ -18,7 +18,7 @@ from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.claimed_places import places_claimed, with_places
-from deployments.gateway.continuing import Continuation, continuation_of
+from deployments.gateway.continued_request import Continuation, continuation_of
 from deployments.gateway.idempotency import claim_of, earlier_request
 from deployments.gateway.photos.decoding_process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import ConfigDict
 
-from deployments.gateway.continuing import earlier_run, kept_results, logged_events
+from deployments.gateway.continued_request import earlier_run, kept_results, logged_events
 from deployments.runstore import RunMeta, RunStore
 from deployments.runstore.stored_values import value_of
 from geotts_client.file_claim import FileClaim

@@ -28,7 +28,7 @@ from deployments.http.routes.bundle import add_bundle
 from deployments.http.routes.cases import add_cases
 from deployments.http.routes.chat_completions import add_openai
 from deployments.http.routes.check import add_check
-from deployments.http.routes.continuing import add_continue
+from deployments.http.routes.continued_requests import add_continue
 from deployments.http.routes.endpoints import add_endpoints
 from deployments.http.routes.locate import add_locate
 from deployments.http.routes.map import add_map

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 from deployments.gateway.arrival import Arrival, PhotoSource
 from deployments.gateway.auth import Caller
-from deployments.gateway.continuing import Continuation
+from deployments.gateway.continued_request import Continuation
 from deployments.gateway.gateway import Gateway
 from deployments.mcp.call_arguments import ContinueArguments, LocateArguments
 from deployments.mcp.photo_arguments import NamedPhoto

@@ -22,8 +22,8 @@ from ray.serve.handle import DeploymentHandle
 
 from deployments.seam.ray import cancel
 from deployments.serve.envelope import unseal
-from deployments.serve.group_placing import GroupPlacing
 from deployments.serve.lost_replica import first_reply, streamed_items
+from deployments.serve.replica_for_group import GroupPlacing
 from deployments.serve.request_router import session_of
 from tts.aio import closing
 from tts.domain.photo import Box, Photo

@@ -1,8 +1,8 @@
 """Where groups of rollouts go: to the replica that was chosen for them, else to those of their photo, else anywhere.
 
 The session id of a call names both (`session_of`). A chosen replica has room for the group
-(`deployments.serve.group_placing`). A photo has replicas of its own, where its encoding is cached: rendezvous hashing,
-bounded to `spread` replicas. When those are busy the others take the call rather than let it wait.
+(`deployments.serve.replica_for_group`). A photo has replicas of its own, where its encoding is cached: rendezvous
+hashing, bounded to `spread` replicas. When those are busy the others take the call rather than let it wait.
 """
 
 from __future__ import annotations

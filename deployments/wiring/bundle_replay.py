@@ -9,7 +9,7 @@ import orjson
 
 from deployments.wiring.parts import make_identity, make_world
 from tts.assembly import answer_from
-from tts.bundle.build_bundle import Replay, answer_of, events_in
+from tts.bundle.bundle_files import Replay, answer_of, events_in
 from tts.bundle.check_bundle import replay_of
 from tts.config import AppArgs, VerifierConfig
 from tts.domain.answer import Answer, Verdict

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import orjson
 
-from tts.bundle.archive import pack, unpack
-from tts.bundle.build_bundle import MANIFEST, REPLAY, SIGNATURE, Replay, derived, events_in
+from tts.bundle.bundle_files import MANIFEST, REPLAY, SIGNATURE, Replay, derived, events_in
+from tts.bundle.zip_archive import pack, unpack
 from tts.errors import DataError
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from tts.bundle.build_bundle import SIGNATURE, root_hash
+from tts.bundle.bundle_files import SIGNATURE, root_hash
 from tts.errors import ConfigError, DataError
 
 _HEX = re.compile(r"[0-9a-f]{64}")

@@ -17,7 +17,7 @@ from tts.domain.description import Description
 from tts.domain.events import Event, Hypothesised, RolloutFinished, RolloutResumed, TurnFinished
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run
-from tts.ensemble.agreement import ConsensusWatch
+from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.first_description import FirstDescription, with_descriptions
 from tts.ensemble.first_turn import LEADER
 from tts.ensemble.leader import LeaderRule, named_directions

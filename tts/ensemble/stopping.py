@@ -1,7 +1,7 @@
 """Decides whether the rollouts of a request that still run are stopped, and why. `Ensemble` stops them.
 
 The reasons: the deadline has passed; the request has used its total of tokens; the stop policy says that enough
-rollouts agree (`tts.ensemble.agreement`); as many as were wanted have ended; the rest are stragglers
+rollouts agree (`tts.ensemble.consensus_watch`); as many as were wanted have ended; the rest are stragglers
 (`tts.ensemble.stragglers`).
 """
 

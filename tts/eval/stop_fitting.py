@@ -18,7 +18,7 @@ from tts.domain.geo import distance_km
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_settings import TownGuess
 from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTable, band_of
-from tts.ensemble.agreement import ConsensusWatch
+from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
 from tts.eval.calibration_fitting import Case

@@ -15,8 +15,8 @@ from deployments.http.service import Service
 from deployments.runstore import RunMeta
 from deployments.wiring.bundle_replay import replay_settings
 from tts.aio import closing
-from tts.bundle.archive import pack
-from tts.bundle.build_bundle import entries_of
+from tts.bundle.bundle_files import entries_of
+from tts.bundle.zip_archive import pack
 from tts.domain.events import parse_event
 from tts.domain.trajectory import fold
 from tts.errors import NotFound

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from deployments.gateway.arrival import Fetch
 from deployments.gateway.auth import Caller
-from deployments.gateway.continuing import PhotosGone, StillRunning
+from deployments.gateway.continued_request import PhotosGone, StillRunning
 from deployments.gateway.gateway import Gateway
 from deployments.http.accept_header import preferred
 from deployments.http.disconnect import while_connected

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from deployments.gateway.arrival import Arrival
-from deployments.gateway.continuing import Continuation
+from deployments.gateway.continued_request import Continuation
 from deployments.gateway.webhooks import HEADER
 from deployments.http.accept_header import preferred
 from deployments.http.disconnect import while_connected

@@ -14,10 +14,10 @@ from support.service import PHOTO, an_app, serving
 
 from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.local import local_tools
-from tts.bundle.archive import pack, unpack
-from tts.bundle.build_bundle import MANIFEST, SIGNATURE, derived, root_hash
+from tts.bundle.bundle_files import MANIFEST, SIGNATURE, derived, root_hash
 from tts.bundle.check_bundle import checked_entries
 from tts.bundle.signature import signed, signer_of
+from tts.bundle.zip_archive import pack, unpack
 from tts.config import AppArgs, GatewayConfig
 from tts.errors import DataError
 from tts.package_files import sample_photos

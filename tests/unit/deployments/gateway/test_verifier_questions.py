@@ -18,7 +18,7 @@ from support.service import an_app, serving
 
 from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.local import local_tools
-from tts.bundle.build_bundle import REPORT
+from tts.bundle.bundle_files import REPORT
 from tts.bundle.check_bundle import checked_entries
 from tts.config import RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.events import parse_event

@@ -12,7 +12,7 @@ from support.service import an_app, talking_to
 from deployments.cli import cli
 from deployments.wiring.bundle_replay import replayed
 from geotts_client import Client, LocateOptions
-from tts.bundle.archive import unpack
+from tts.bundle.zip_archive import unpack
 from tts.package_files import sample_photos
 
 SAMPLES = sample_photos()

@@ -9,7 +9,7 @@ from support.voters import said
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
-from tts.ensemble.agreement import ConsensusWatch
+from tts.ensemble.consensus_watch import ConsensusWatch
 
 RADIUS_KM, N, PHOTOS = 25.0, 5, 500
 TRUTH = LatLon(lat=20.0, lon=10.0)

@@ -17,7 +17,7 @@ from tts.domain.geo import LatLon
 from tts.domain.stop_experience import StopExperience, StopState
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import Band, BandTable, Cell, CellLoss, StopTable, shipped_stop_table
-from tts.ensemble.agreement import ConsensusWatch
+from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.errors import ConfigError
 from tts.eval.calibration_fitting import Case
 from tts.eval.stop_fitting import fit_stop

@@ -10,7 +10,7 @@ from support.voters import LYON, OSAKA, apart, said
 from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
 from tts.domain.stop_policy import StopKind, StopPolicy
-from tts.ensemble.agreement import ConsensusWatch, more_than_half
+from tts.ensemble.consensus_watch import ConsensusWatch, more_than_half
 from tts.ensemble.stragglers import straggler_s
 from tts.ensemble.witnesses import statements_of
 

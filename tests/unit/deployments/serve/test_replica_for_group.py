@@ -6,7 +6,7 @@ import pytest
 from support.basics import a_context
 
 from deployments.serve.engine_rooms import keep_reports, known_rooms, report_of
-from deployments.serve.group_placing import GroupPlacing
+from deployments.serve.replica_for_group import GroupPlacing
 from deployments.serve.replica_load import ReplicaLoad
 from deployments.serve.request_router import PhotoHashRouter, rendezvous, session_of
 from tts.config import OpenAIEngine, ScriptedEngine, VllmEngine
