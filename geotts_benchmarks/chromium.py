@@ -90,10 +90,6 @@ class Tab:
         node = (await self.ask("DOM.querySelector", nodeId=root, selector=selector))["nodeId"]
         await self.ask("DOM.setFileInputFiles", files=[str(file.resolve()) for file in files], nodeId=node)
 
-    async def move(self, x: float, y: float) -> None:
-        """Put the pointer somewhere."""
-        await self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-
     async def press(self, key: str, code: int, text: str = "", modifiers: int = 0) -> None:
         """Press and release a key; `text` is what it types."""
         for kind in ("keyDown", "keyUp"):

@@ -10,7 +10,6 @@ every gateway is killed.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
@@ -63,7 +62,6 @@ from tts.ports import Attachment
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_log = logging.getLogger("geotts.runstore")
 _POLL_S = 1.0
 _SILENCE_S = 5.0
 _PATIENCE_S = 20.0  # work and readers outlast an outage of this length, as long as a failover takes; nothing new begins

@@ -9,6 +9,7 @@ from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from tts.rewards.released import geoagent_chain, geoagent_reward
 from tts.rewards.released.distances import haversine_km
+from tts.rewards.released.geoagent_answer import answer_for_geocoding
 from tts.rewards.released.geoagent_geocoder import query_of, shortened
 
 _ALL_AGREE = (True, True, True)
@@ -61,8 +62,9 @@ def _spatial_of_text(row: Row) -> Judged:
             asked = shortened(asked)
         return None
 
-    made = geoagent_reward.spatial_reward_of_text(row["input"]["text"], row["input"]["solution"], geocode)
-    return compared(value=(row["value"], made))
+    answers = [answer_for_geocoding(row["input"][key]) for key in ("text", "solution")]
+    guess, true = (geocode(answer) if answer else None for answer in answers)
+    return compared(value=(row["value"], geoagent_reward.spatial_reward_between(guess, true)))
 
 
 def _length_weight(row: Row) -> Judged:

@@ -111,7 +111,6 @@ class _Geocoded(Reply):
 
 class _Geocodes(Reply):
     status: str
-    error_message: str = ""
     results: tuple[_Geocoded, ...] = ()
 
 

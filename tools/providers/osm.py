@@ -55,7 +55,6 @@ class _Found(Reply):
     display_name: str = ""
     category: str = ""
     type: str = ""
-    importance: float | None = None
     address: dict[str, str] = {}
     error: str = ""  # of a position where there is nothing (at sea)
 

@@ -46,15 +46,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
             if any(one.compress_type != zipfile.ZIP_STORED for one in entries):
                 raise DataError("the bundle has compressed entries: it is not canonical")
             found = {one.filename: archive.read(one) for one in entries}
-    except (
-        zipfile.BadZipFile,
-        ValueError,
-        NotImplementedError,
-        EOFError,
-        RuntimeError,
-        OSError,
-        UnicodeError,
-    ) as error:
+    except _DAMAGED as error:
         raise DataError(f"this is no bundle, or it is damaged: {error}") from error
     if len(found) != len(entries):
         raise DataError("the bundle names a file twice")

@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 _Bytes = npt.NDArray[np.uint8]
-NAMES = ("sky", "vegetation", "structure", "blur", "indoor")
 
 
 def image_cues(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
-    """`NAMES` with their values, from (height, width, 3) RGB pixels of a small copy. Deterministic."""
+    """`sky`, `vegetation`, `structure`, `blur` and `indoor`. Deterministic.
+
+    `pixels`: (height, width, 3), RGB, of a small copy.
+    """
     hsv = cv2.cvtColor(pixels, cv2.COLOR_RGB2HSV)
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     sky, vegetation = _sky(hsv, grey), _vegetation(pixels)

@@ -14,7 +14,6 @@ from tts.geodata.gazetteer import Gazetteer, Place
 Precision = Literal["city", "region", "country"]
 FINEST_KM = {"city": 3.01, "region": 40.01, "country": 200.01}  # above the limits of the next finer level
 _TOWN_KM, _DIVISION_KM = 60.0, 300.0
-_COAST_KM = 50.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from tts.rewards.released import (
     reverse_reward,
     thinking_with_map_reward,
 )
-from tts.rewards.released.distances import haversine_km
 from tts.routing.segmentation import class_weights
 
 System = Literal["thinking_with_map", "reverse", "geoagent", "geovista", "spotagent", "geo_adapt", "georeasoner"]
@@ -139,11 +138,9 @@ def _spatial(case: Case, inputs: RewardInputs, missing: list[str]) -> float | No
     if answer not in inputs.geocoded:
         missing.append(f"the position of {answer!r} (--geocoded)")
         return None
-    place = inputs.geocoded[answer]
-    true = inputs.geocoded.get(case.solution, case.truth)
-    if place is None or true is None:
-        return 0.0
-    return geoagent_reward.spatial_reward(haversine_km(place.lat, place.lon, true.lat, true.lon))
+    points = (inputs.geocoded[answer], inputs.geocoded.get(case.solution, case.truth))
+    guess, true = (None if point is None else (point.lat, point.lon) for point in points)
+    return geoagent_reward.spatial_reward_between(guess, true)
 
 
 def _consistency(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
@@ -209,8 +206,10 @@ def _georeasoner(case: Case, inputs: RewardInputs) -> Made:
     if not isinstance(shares, Mapping):
         return 0.0, {}, ["`shares`: the area of each ADE20K class, by its number from 0"]
     names, weights = class_weights()
-    terms = {int(number): float(share) * float(weights[int(number)]) for number, share in shares.items()}
-    return sum(terms.values()), {names[number]: term for number, term in terms.items()}, []
+    areas = {int(number): float(share) for number, share in shares.items()}
+    of_classes = [float(weights[number]) for number in areas]
+    parts = {names[number]: area * weight for (number, area), weight in zip(areas.items(), of_classes, strict=True)}
+    return geo_adapt_reward.visual_locatability(list(areas.values()), of_classes), parts, []
 
 
 _SYSTEMS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tts.domain.text_between_marks import between_tags
 from tts.rewards.released.distances import haversine_km
-from tts.rewards.released.geoagent_answer import answer_for_geocoding, answer_for_names, names_in
+from tts.rewards.released.geoagent_answer import answer_for_names, names_in
 
 _THEN_ANSWER = re.compile(r"</think>\s*<answer>")
 _STRICT_ANSWER = between_tags("answer")
@@ -27,8 +27,7 @@ _TRAINING_WEIGHTS = (1.0, 1.0, 1.0, 0.5, 1.5)
 Similarity = Callable[[str, str], float]
 """How alike two names are; clipped to [0, 1] as the authors' embedding service does."""
 Position = tuple[float, float]
-Geocode = Callable[[str], Position | None]
-"""(lat, lon) of an address as the model wrote it, or None."""
+"""(lat, lon) in degrees."""
 
 
 class NameScore(NamedTuple):
@@ -79,12 +78,9 @@ def spatial_reward(distance_km: float | None) -> float:
     return math.exp(-10.0 * (distance_km / _REACH_KM))
 
 
-def spatial_reward_of_text(text: str, solution: str, geocode: Geocode) -> float:
-    """The spatial reward of what two texts name; 0 when either names nothing or is not found."""
-    guess, true = answer_for_geocoding(text), answer_for_geocoding(solution)
-    if not guess or not true or (here := geocode(guess)) is None or (there := geocode(true)) is None:
-        return 0.0
-    return spatial_reward(haversine_km(*here, *there))
+def spatial_reward_between(guess: Position | None, true: Position | None) -> float:
+    """The spatial reward of two geocoded answers; 0 when either was not found."""
+    return 0.0 if guess is None or true is None else spatial_reward(haversine_km(*guess, *true))
 
 
 def total_reward(*, form: float, geo_form: float, names: float, consistency: float, spatial: float) -> float:

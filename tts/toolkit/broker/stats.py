@@ -24,11 +24,6 @@ class ToolFigures(Value):
     latency: tuple[int, ...] = ()
     latency_sum_s: float = 0.0
 
-    @property
-    def hit_rate(self) -> float:
-        """Share of calls that cost no call to the provider."""
-        return (self.hits + self.joined + self.stale) / self.calls if self.calls else 0.0
-
 
 class ProviderFigures(Value):
     """One provider since start."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -41,14 +40,6 @@ class EvaluationCache:
         found = self.pictures.get(picture_key(path, box))
         return None if found is None else found[2]
 
-    def keep_text(self, query: str, hits: Hits) -> None:
-        """Add the results of a query; replaces those of a query with the same key."""
-        self.texts[text_key(query)] = (query, hits)
-
-    def keep_picture(self, path: str, box: Sequence[float], hits: Hits) -> None:
-        """Add the results for a box of a photo; replaces those with the same key."""
-        self.pictures[picture_key(path, box)] = (path, box_text(box), hits)
-
 
 def has_files(folder: Path) -> bool:
     """Whether at least one of the three files is in the folder."""
@@ -66,21 +57,6 @@ def read_files(folder: Path) -> EvaluationCache:
         for key, path, box, result in _rows(folder / name, ("key", "img_path", "bbox", "result")):
             cache.pictures[key] = (path, box, _hits(result))
     return cache
-
-
-def write_files(cache: EvaluationCache, folder: Path) -> None:
-    """Adds to the files of a folder, or makes them; what has the same key is replaced."""
-    folder.mkdir(parents=True, exist_ok=True)
-    now = int(time.time())
-    texts = [
-        (key, query, _json({"success": True, "query": query, "results": list(hits)}), now)
-        for key, (query, hits) in cache.texts.items()
-    ]
-    pictures = [
-        (key, path, box, _json({"results": list(hits)}), now) for key, (path, box, hits) in cache.pictures.items()
-    ]
-    _add(folder / TEXT_FILE, _COLUMNS[TEXT_FILE], texts)
-    _add(folder / IMAGE_FILE, _COLUMNS[IMAGE_FILE], pictures)
 
 
 def copy_files(source: Path, target: Path) -> None:
@@ -133,7 +109,3 @@ def _hits(result: str) -> Hits:
     except (ValueError, AttributeError):
         return ()
     return tuple(hit for hit in found if isinstance(hit, dict)) if isinstance(found, list) else ()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -1,6 +1,6 @@
 """Computes both radii, the level and the confidence of an answer together, so that they never contradict each other.
 
-The invariants, which `disagreements` checks on a finished verdict:
+The invariants, which hold for every finished verdict:
 
 * an abstention has no point, no radius and confidence 0; everything else has all three;
 * 0 < 50 % radius < 90 % radius ≤ half the circumference of the Earth; 90 % is at least as much wider as it is where all
@@ -16,10 +16,9 @@ all three are of one distribution.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tts.domain.answer import Candidate, PhotoAnswer, Radius, Verdict
+from tts.domain.answer import Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM
 from tts.domain.hypothesis import Level
 from tts.verify.consensus.calibration import Outlook
@@ -93,21 +92,6 @@ def level_of(p50_km: float) -> Level:
     return next((level for level, km in LIMITS_KM if p50_km <= km), Level.NONE)
 
 
-def disagreements(verdict: Verdict) -> list[str]:
-    """The contradictions within a verdict; empty for every verdict that is made here."""
-    found = list(_of_one(verdict, verdict.target_radius_km))
-    for number, candidate in enumerate(verdict.candidates):
-        found += [f"candidate {number}: {problem}" for problem in _of_radii(candidate.radius_km)]
-    for photo in verdict.per_photo:
-        found += [f"photo {photo.photo}: {problem}" for problem in _of_one(photo, verdict.target_radius_km)]
-    return found
-
-
-def names_within(level: Level, named: Verdict | PhotoAnswer | Candidate) -> bool:
-    """Whether nothing finer than a level is named."""
-    return not any(getattr(named, name) for name, finest in _FINEST.items() if finest.rank > level.rank)
-
-
 def _agreeing(p50_km: float, p90_km: float, confidence: float, target_km: float) -> Exactness:
     p50 = round(min(_WIDEST_P50_KM, max(_STEP_KM, p50_km)), 2)
     p90 = round(min(HALF_CIRCUMFERENCE_KM, max(_EVEN * p50 + _STEP_KM, p90_km)), 2)
@@ -118,29 +102,3 @@ def _agreeing(p50_km: float, p90_km: float, confidence: float, target_km: float)
 def _band(target_km: float, p50_km: float, p90_km: float) -> tuple[float, float]:
     """The least and the highest confidence for a target, with such radii."""
     return (_LEAST, 0.49) if target_km < p50_km else (0.5, 0.89) if target_km < p90_km else (0.9, _MOST)
-
-
-def _of_one(one: Verdict | PhotoAnswer, target_km: float) -> Iterator[str]:
-    if one.abstained or one.radius_km is None or one.lat is None:
-        if one.radius_km is not None or one.lat is not None or one.lon is not None or one.confidence > 0:
-            yield "an abstention with a point, a radius or a confidence"
-        if not one.abstained:
-            yield "no abstention, and no point or radius"
-        return
-    yield from _of_radii(one.radius_km)
-    if one.level is not level_of(one.radius_km.p50):
-        yield f"level {one.level} with a 50 % radius of {one.radius_km.p50} km"
-    if not names_within(one.level, one):
-        yield f"a name finer than level {one.level}"
-    yield from _of_confidence(one.confidence, target_km, one.radius_km)
-
-
-def _of_radii(radius: Radius) -> Sequence[str]:
-    fits = 0 < radius.p50 < radius.p90 <= HALF_CIRCUMFERENCE_KM
-    return () if fits else (f"radii of {radius.p50} and {radius.p90} km",)
-
-
-def _of_confidence(confidence: float, target_km: float, radius: Radius) -> Iterator[str]:
-    low, high = _band(target_km, radius.p50, radius.p90)
-    if not low <= confidence <= high:
-        yield f"confidence {confidence} within {target_km} km, with radii of {radius.p50} and {radius.p90} km"

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from PIL import Image
 from pyarrow import parquet
 from support.basics import a_context
+from support.evaluation_files import write_picture_search, write_text_search
 
 from deployments.cli.eval import command as eval_command
 from deployments.cli.tape import command
@@ -31,11 +32,9 @@ from tts.toolkit.reverse_cache.evaluation import (
     IMAGE_FILE,
     SERPER_FILE,
     TEXT_FILE,
-    EvaluationCache,
     picture_key,
     read_files,
     text_key,
-    write_files,
 )
 from tts.toolkit.reverse_cache.lookup import likeness, picture_call, query_text, text_call
 from tts.toolkit.reverse_cache.recorded_searches import CachedResult
@@ -127,17 +126,12 @@ def test_at_most_three_useful_results_are_shown_and_ten_in_all():
 
 
 def test_the_files_of_the_evaluation_are_found_by_an_exact_key(tmp_path):
-    cache = EvaluationCache()
-    cache.keep_text(" East Quay ", ({"title": "T", "url": "u", "content": "c"},))
-    cache.keep_picture("p.jpg", [1, 2, 3, 4], ({"pos": 1, "title": "T", "link": "l", "source": "s"},))
-    write_files(cache, tmp_path)
+    write_text_search(tmp_path, " East Quay ", {"title": "T", "url": "u", "content": "c"})
+    write_picture_search(tmp_path, "p.jpg", [1, 2, 3, 4], {"pos": 1, "title": "T", "link": "l", "source": "s"})
     found = read_files(tmp_path)
     assert found.text("EAST quay")[0] == " East Quay "
     assert found.picture("p.jpg", [1.0, 2.0, 3.0, 4.0])[0]["link"] == "l"
     assert found.picture("p.jpg", [1, 2, 3, 5]) is None
-    with closing(sqlite3.connect(tmp_path / "tavily_cache.db")) as database:
-        ((key, query),) = database.execute("SELECT key, query FROM tavily_cache")
-    assert (key, query) == (text_key("east quay"), " East Quay ")
 
 
 async def test_its_rules_serve_searches_of_a_photo(tables, tmp_path):
@@ -263,10 +257,9 @@ def test_labels_give_the_rewards_of_calls_and_marks(tables, tmp_path, recorded_r
 
 
 async def test_the_files_of_the_evaluation_serve_what_was_asked_before(tmp_path):
-    cache = EvaluationCache()
-    cache.keep_text("East Quay", ({"title": "T", "url": "https://t.example/", "content": "c"},))
-    cache.keep_picture(PATH, [100, 200, 600, 700], ({"pos": 1, "title": "P", "link": "https://p.example/"},))
-    write_files(cache, tmp_path)
+    write_text_search(tmp_path, "East Quay", {"title": "T", "url": "https://t.example/", "content": "c"})
+    hit = {"pos": 1, "title": "P", "link": "https://p.example/"}
+    write_picture_search(tmp_path, PATH, [100, 200, 600, 700], hit)
     photos = tmp_path / "photos.csv"
     photos.write_text(f"sha256,image_path\n{PHOTO},{PATH}\n")
     tools = ToolsConfig(

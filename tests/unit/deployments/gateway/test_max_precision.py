@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.made_answers import an_answer
 from support.service import PHOTO, an_app, serving, talking_to
+from support.verdict_contradictions import contradictions_of
 
 from deployments.gateway.precision.coarse_answer import coarse_answer
 from deployments.gateway.precision.coarse_events import coarse_events
@@ -28,7 +29,6 @@ from tts.domain.geojson import circles_region
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import ToolResult
 from tts.export.formats import FORMATS
-from tts.verify.assembly.radii_and_confidence import disagreements
 
 PRECISIONS = ("city", "region", "country")
 SECRET = "Geheimgasse 7"
@@ -79,7 +79,7 @@ def test_any_answer_is_told_by_the_centre_of_a_unit_and_holds_together(units, pl
     text = told.json_bytes().decode()
     assert SECRET not in text
     assert len(str(lat)) < 8 or str(lat) not in text or told.lat == lat
-    assert disagreements(told) == []
+    assert contradictions_of(told) == []
     assert (told.region_50, told.region_90) == (None, None)
     if told.point is None:
         return

@@ -130,9 +130,10 @@ def test_geoagent_compares_a_level_only_when_the_one_above_is_right():
 def test_geoagent_distance_ends_at_two_thousand_km():
     assert geoagent.spatial_reward(200.0) == pytest.approx(math.exp(-1))
     assert geoagent.spatial_reward(2000.0) == 0.0
-    where = {"A; B": (10.0, 20.0)}
-    assert geoagent.spatial_reward_of_text("<answer>A; B</answer>", "A; B", where.get) == 0.0
-    assert geoagent.spatial_reward_of_text("<answer>A; B</answer>", "<answer>A; B</answer>", where.get) == 1.0
+    here, one_degree_east = (0.0, 20.0), (0.0, 21.0)
+    assert geoagent.spatial_reward_between(here, None) == geoagent.spatial_reward_between(None, here) == 0.0
+    assert geoagent.spatial_reward_between(here, here) == 1.0
+    assert geoagent.spatial_reward_between(here, one_degree_east) == pytest.approx(math.exp(-0.555974632), rel=1e-6)
 
 
 def _chain(*conclusions, reasoning="r" * 300):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.basics import a_context
 from support.rollouts import place, said
+from support.verdict_contradictions import contradictions_of
 
 from deployments.cli import cli
 from tts.domain.answer import Radius, Verdict
@@ -18,7 +19,7 @@ from tts.domain.request import LocateOptions
 from tts.eval.panel import panels_from_logs
 from tts.package_files import SAMPLES
 from tts.ports import VerifyRequest
-from tts.verify.assembly.radii_and_confidence import disagreements, doubted, exactness_of, rough_exactness
+from tts.verify.assembly.radii_and_confidence import doubted, exactness_of, rough_exactness
 from tts.verify.consensus.calibration import LEVELS, Outlook, shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -48,8 +49,8 @@ def world(gazetteer, countries):
 def test_verdicts_on_random_rollouts(world, calibration, rollouts, target):
     runs = [_run(i, *rollout) for i, rollout in enumerate(rollouts)]
     request = VerifyRequest(a_context(), (), LocateOptions(target_radius_km=target), tuple(runs))
-    assert disagreements(ConsensusVerifier(world, shipped(calibration)).decide(request)) == []
-    assert disagreements(fallback_verdict(request, "the verifier failed")) == []
+    assert contradictions_of(ConsensusVerifier(world, shipped(calibration)).decide(request)) == []
+    assert contradictions_of(fallback_verdict(request, "the verifier failed")) == []
 
 
 @given(
@@ -62,10 +63,10 @@ def test_any_outlook_is_made_to_agree(quantiles, p90, target, share):
     for stated, town_found in product((None, *Level), (False, True)):
         found = exactness_of(outlook, target_km=target, stated=stated, town_found=town_found)
         verdict = _verdict(found, target)
-        assert disagreements(verdict) == []
+        assert contradictions_of(verdict) == []
         assert found.radius.p90 <= HALF_CIRCUMFERENCE_KM
         less = doubted(verdict, share * verdict.confidence)
-        assert disagreements(less) == []
+        assert contradictions_of(less) == []
         assert less.confidence <= verdict.confidence
 
 
@@ -137,13 +138,13 @@ def test_a_wider_target_is_never_less_probable(p50, p90, targets):
     assert found == sorted(found)
 
 
-def test_disagreements_are_seen():
+def test_contradictions_are_seen():
     """The answer of a photo that said 4.8 km, 15,518 km, level country and 63 %; and others that never were."""
     agreeing = Verdict(
         lat=22.2, lon=84.9, radius_km=Radius(p50=4.8, p90=15518), level=Level.CITY, abstained=False, country="India",
         city="Rourkela", confidence=0.63, target_radius_km=25,
     )  # fmt: skip
-    assert disagreements(agreeing) == []
+    assert contradictions_of(agreeing) == []
     for wrong in (
         {"level": Level.COUNTRY, "city": ""},
         {"place": "Platform 2"},
@@ -154,7 +155,7 @@ def test_disagreements_are_seen():
         {"radius_km": Radius(p50=4.8, p90=4.8)},
         {"confidence": 0.4999, "target_radius_km": 4.7},
     ):
-        assert len(disagreements(agreeing.model_copy(update=wrong))) >= 1, wrong
+        assert len(contradictions_of(agreeing.model_copy(update=wrong))) >= 1, wrong
 
 
 @pytest.mark.parametrize("calibration", ["clues", "default"])
@@ -173,7 +174,7 @@ def test_verdicts_on_recorded_runs(world, eval_logs):
     for number, panel in enumerate(panels):
         options = LocateOptions(target_radius_km=(1.0, 25.0, 200.0, 2500.0)[number % 4])
         verdict = verifier.decide(VerifyRequest(a_context(), (), options, panel.trajectories))
-        assert disagreements(verdict) == [], panel.key
+        assert contradictions_of(verdict) == [], panel.key
     assert len(panels) > 90
 
 
