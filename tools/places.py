@@ -11,7 +11,7 @@ from tts.domain.geo import Area, Countries, LatLon, lies_in
 from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.geodata.datum import as_wgs84
+from tts.geodata.place_facts import in_wgs84
 from tts.ports import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
@@ -142,7 +142,7 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
 
     async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
         places = await provider.reverse(arguments.point(), limit=3, context=context.request)
-        return _found(str(arguments.point()), None, _in_wgs84(places), with_points=True)
+        return _found(str(arguments.point()), None, [in_wgs84(place) for place in places], with_points=True)
 
     async def country_at(arguments: PointArguments, context: ToolContext) -> Observation:
         fact = await countries.country_at(arguments.point())
@@ -188,17 +188,8 @@ def _in_country(places: Sequence[PlaceFact], country: str | None) -> list[PlaceF
 
 
 def _shown(places: Sequence[PlaceFact], context: ToolContext) -> list[PlaceFact]:
-    return _inside(_in_wgs84(places), context.within)
-
-
-def _in_wgs84(places: Sequence[PlaceFact]) -> list[PlaceFact]:
-    """Points as every model of ours reads them, whatever datum the provider declared."""
-    return [
-        place
-        if place.datum == "WGS-84" or place.point is None
-        else place.model_copy(update={"point": as_wgs84(place.point, place.datum), "datum": "WGS-84"})
-        for place in places
-    ]
+    """Points are in WGS-84, as every model of ours reads them."""
+    return _inside([in_wgs84(place) for place in places], context.within)
 
 
 def _inside(places: list[PlaceFact], within: Area | None) -> list[PlaceFact]:

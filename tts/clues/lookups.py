@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rapidfuzz.distance import OSA
 
 from tts.clues.mentions import Mention, MentionReader
 from tts.clues.postal_addresses import ADDRESS
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
-from tts.geodata.gazetteer import Gazetteer, Match, Place
+from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.names import normalise
+from tts.geodata.place_facts import stated_place
 
 SEARCH, GEOCODE, AROUND = "poi_keyword_search", "geocode", "reverse_geocode"
 _ADDRESS_RATE, _ADDRESS_BASE = 0.3, 1e-5  # of photos at an address that show it, and of those anywhere
@@ -101,25 +103,22 @@ class LookupReader:
 
     def _match(self, fact: PlaceFact, query: str) -> Match:
         """A provider's place as the gazetteer's; main names are in Latin letters."""
-        assert fact.point is not None
-        place = self._gazetteer.get(fact.id) or Place(
-            fact.id, fact.name, "city", fact.point, fact.country_code, fact.admin1, fact.population or 0
-        )
+        place = self._gazetteer.get(fact.id) or stated_place(fact, "city")
         score = fact.score if fact.score is not None else 1.0
         return Match(place, score, fact.name, primary=query.isascii())
 
     def _at_address(self, fact: PlaceFact) -> Match | None:
         """A place smaller than a town, called by the town it is in; None for towns and larger."""
-        assert fact.point is not None
         coarse = self._gazetteer.get(fact.id) is not None or _COARSE.search(fact.place_kind) is not None
         if coarse or not fact.country_code:
             return None
-        towns = self._gazetteer.nearest(fact.point, limit=_TOWNS, max_km=_TOWN_KM)
+        place = stated_place(fact, ADDRESS)
+        towns = self._gazetteer.nearest(place.point, limit=_TOWNS, max_km=_TOWN_KM)
         if not towns:
             return None
         town, _ = max(towns, key=lambda pair: pair[0].population * math.exp(-pair[1] / _PULL_KM))
-        place = Place(fact.id, town.name, ADDRESS, fact.point, fact.country_code, town.admin1, town.population)
-        return Match(place, 1.0, fact.name, primary=True)
+        named = replace(place, name=town.name, admin1=town.admin1, population=town.population)
+        return Match(named, 1.0, fact.name, primary=True)
 
 
 def _edits(name: str, fact: PlaceFact) -> int:

@@ -3,10 +3,10 @@
 import pytest
 from support.basics import a_context
 
-from tools import places
 from tools.places import _shown
 from tts.domain.geo import Circle, LatLon
 from tts.domain.tooling import PlaceFact
+from tts.geodata import place_facts
 from tts.geodata.datum import as_wgs84
 from tts.ports import ToolContext
 
@@ -21,7 +21,7 @@ def place(point):
 @pytest.mark.parametrize(("area", "shown"), [(BEIJING, [NEAR]), (None, [NEAR, FAR])])
 def test_each_point_is_converted_once(area, shown, monkeypatch):
     converted = []
-    monkeypatch.setattr(places, "as_wgs84", lambda *given: converted.append(given) or as_wgs84(*given))
+    monkeypatch.setattr(place_facts, "as_wgs84", lambda *given: converted.append(given) or as_wgs84(*given))
     found = _shown([place(NEAR), place(FAR)], ToolContext(a_context(), within=area))
     assert [(fact.point, fact.datum) for fact in found] == [(as_wgs84(point, "GCJ-02"), "WGS-84") for point in shown]
     assert converted == [(NEAR, "GCJ-02"), (FAR, "GCJ-02")]

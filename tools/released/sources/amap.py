@@ -13,7 +13,8 @@ from tools.providers import amap
 from tools.released.sources.reply import RawReply, raw_reply
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.geodata.datum import as_wgs84, to_gcj02
+from tts.geodata.datum import to_gcj02
+from tts.geodata.place_facts import wgs84_point
 from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest, judge_status
 
@@ -89,7 +90,8 @@ def _pois(places: Sequence[PlaceFact]) -> list[dict[str, Any]]:
 
 def _poi(place: PlaceFact) -> dict[str, Any]:
     """AMap writes [] for what it does not have."""
-    point = None if place.point is None else to_gcj02(as_wgs84(place.point, place.datum))
+    stated = wgs84_point(place)
+    point = None if stated is None else to_gcj02(stated)
     return {
         "id": place.id,
         "name": place.name,

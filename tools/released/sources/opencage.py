@@ -7,9 +7,10 @@ from typing import Any, Final, Protocol
 from tools.places import PlacesProvider
 from tools.providers import opencage
 from tools.released.sources.reply import raw_reply
+from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.geodata.datum import as_wgs84
+from tts.geodata.place_facts import wgs84_point
 from tts.rewards.released.geoagent_geocoder import Reply, parameters, query_of
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
 
@@ -65,13 +66,11 @@ class AddressStandIn:
         parts = [part.strip() for part in query_of(address).split(",") if part.strip()]
         query = ", ".join(reversed(parts))[:_ADDRESS_CHARS]
         found = await self._places.geocode(query, country=None, limit=1, context=context) if query else ()
-        results = [_result(fact) for fact in found[:1] if fact.point is not None]
+        results = [_result(fact, point) for fact in found[:1] if (point := wgs84_point(fact)) is not None]
         return Reply({"results": results, "status": {"code": 200, "message": "OK"}, "total_results": len(results)})
 
 
-def _result(fact: PlaceFact) -> dict[str, Any]:
-    assert fact.point is not None
-    point = as_wgs84(fact.point, fact.datum)
+def _result(fact: PlaceFact, point: LatLon) -> dict[str, Any]:
     kind = fact.place_kind or "place"
     components = {"state": fact.admin1, "country_code": fact.country_code.lower(), kind: fact.name}
     return {

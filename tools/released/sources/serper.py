@@ -11,7 +11,7 @@ from tools.web import WebProvider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.geodata.datum import as_wgs84
+from tts.geodata.place_facts import wgs84_point
 from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest
 
@@ -87,8 +87,7 @@ class SerperStandIn:
 
 def _place(position: int, fact: PlaceFact) -> dict[str, Any]:
     place: dict[str, Any] = {"position": position, "title": fact.name, "address": fact.address or fact.admin1}
-    if fact.point is not None:
-        point = as_wgs84(fact.point, fact.datum)
+    if (point := wgs84_point(fact)) is not None:
         place |= {"latitude": point.lat, "longitude": point.lon}
     return place | {"types": [fact.place_kind] if fact.place_kind else [], "cid": fact.id}
 

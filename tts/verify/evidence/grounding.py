@@ -7,8 +7,8 @@ import re
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
-from tts.geodata.datum import as_wgs84
 from tts.geodata.names import normalise
+from tts.geodata.place_facts import wgs84_point
 from tts.verify.evidence.evidence_sources import Source, telling
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.page_dedup import alike, page_witness
@@ -27,17 +27,16 @@ def ground(
     seen = normalise(" ".join(read))
     supports: list[tuple[float, str, LedgerEntry]] = []
     for source in sources:
-        if isinstance(source.fact, PlaceFact) and not source.echo and source.fact.point is not None:
-            away = distance_km(as_wgs84(source.fact.point, source.fact.datum), point)
+        fact = source.fact
+        if isinstance(fact, PlaceFact) and not source.echo and (stated := wgs84_point(fact)) is not None:
+            away = distance_km(stated, point)
             if away <= NEAR_KM:
-                claim = f"{source.fact.name} lies {away:.1f} km from the point"
-                entry = source.entry("point", claim, Finding.SUPPORTED, source.fact.name)
-                supports.append(
-                    (_strength(source, source.fact, away, seen), _place_witness(source, source.fact), entry)
-                )
-        elif isinstance(source.fact, WebFact) and (name := _web_names(source.fact, best, point, world)):
-            entry = source.entry("point", f"a web page mentions {name}", Finding.SUPPORTED, source.fact.title)
-            supports.append((_W["web"], page_witness(source.fact), entry))
+                claim = f"{fact.name} lies {away:.1f} km from the point"
+                entry = source.entry("point", claim, Finding.SUPPORTED, fact.name)
+                supports.append((_strength(source, fact, away, seen), _place_witness(source, fact), entry))
+        elif isinstance(fact, WebFact) and (name := _web_names(fact, best, point, world)):
+            entry = source.entry("point", f"a web page mentions {name}", Finding.SUPPORTED, fact.title)
+            supports.append((_W["web"], page_witness(fact), entry))
     for line in read:
         if (place := _read_place(line, best, point, world)) is not None:
             entry = LedgerEntry(about="point", claim=f"the photo says {place}", finding=Finding.SUPPORTED, quote=line)

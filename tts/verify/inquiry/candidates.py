@@ -16,9 +16,9 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reading import Reading
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
-from tts.geodata.datum import as_wgs84
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
+from tts.geodata.place_facts import wgs84_point
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.constraint import lies_inside
 from tts.verify.consensus.ruled_out_evidence import held_by
@@ -95,8 +95,7 @@ def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> 
 def places_of(statement: Statement, world: World) -> Iterator[Hypothesis]:
     """The place that a tool stated, or the town that a page is about."""
     fact = statement.fact
-    if isinstance(fact, PlaceFact) and fact.point is not None:
-        point = as_wgs84(fact.point, fact.datum)
+    if isinstance(fact, PlaceFact) and (point := wgs84_point(fact)) is not None:
         is_town = fact.place_kind == "city"
         city, code = _town(point, fact.name if is_town else "", fact.country_code, world)
         yield Hypothesis(
