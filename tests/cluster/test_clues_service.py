@@ -101,7 +101,7 @@ async def test_bad_input_is_a_problem_and_the_next_request_works(service, http, 
     assert await probe.running() == 0
 
 
-async def test_real_photographs(service, http, eval_photos):
+async def test_real_photographs_end_without_a_failure(service, http, eval_photos):
     for path in sorted(eval_photos.glob("*.jpg"))[:4]:
         found = await locate(http, service.url, path.read_bytes(), n_parallel=4, depth="deep")
         assert not found.failure

@@ -73,7 +73,7 @@ async def test_a_refusal_is_kept_as_one(store):
     assert await store.get("k-refusal") == refusal
 
 
-async def test_entries_end(store):
+async def test_an_entry_is_gone_after_its_time_to_live(store):
     await store.put("k-short", an_entry(ttl_s=0.2))
     assert await store.get("k-short") is not None
     await asyncio.sleep(0.25)

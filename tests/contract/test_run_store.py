@@ -179,7 +179,7 @@ async def test_in_memory_an_event_costs_what_it_weighs():
     assert held < 500 * 400
 
 
-async def test_files(store):
+async def test_a_file_is_kept_with_its_request_and_known_by_its_hash(store):
     await store.open(a_run(), lease_s=60)
     await store.attach("loc_1", PICTURE)
     assert await store.file("loc_1", PICTURE.sha256) == PICTURE
@@ -349,7 +349,7 @@ async def test_a_bucket_gives_its_burst_and_then_its_rate(store):
         await asyncio.sleep(0.02)
 
 
-async def test_it_answers(store):
+async def test_a_store_answers_a_ping_and_can_purge(store):
     await store.ping()
     await store.purge()
 

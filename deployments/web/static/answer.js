@@ -129,17 +129,17 @@ function pointOf(answer) {
 
 /** What the engine that answered cannot see, beside an answer that names nothing. */
 function seen(answer) {
-  const told = blindWords(answer.provenance.engine);
-  return told ? el("p", { class: "note sees" }, told) : "";
+  const message = blindWords(answer.provenance.engine);
+  return message ? el("p", { class: "note sees" }, message) : "";
 }
 
 /** A button that copies, and says whether it could. */
 function copying(text, words) {
-  const told = el("span", { role: "status", class: "soft small" });
+  const message = el("span", { role: "status", class: "soft small" });
   const button = el("button", { type: "button", class: "small-button", onclick: async () => {
-    told.textContent = (await copy(text)) ? " copied" : " could not copy: select it and copy it yourself";
+    message.textContent = (await copy(text)) ? " copied" : " could not copy: select it and copy it yourself";
   } }, words);
-  return el("span", {}, button, told);
+  return el("span", {}, button, message);
 }
 
 /** The point as people write it elsewhere. */
@@ -155,8 +155,8 @@ const knownTo = (answer) => LEVELS[answer.level === "point" && answer.town_centr
 
 /** What was found against the area, the hint or the photos; above everything else. */
 function contradictions(answer) {
-  return (answer.contradictions ?? []).map((told) =>
-    el("p", { class: "note warn contradiction", role: "alert", dir: "auto" }, cut(told.text, 1000)));
+  return (answer.contradictions ?? []).map((contradiction) =>
+    el("p", { class: "note warn contradiction", role: "alert", dir: "auto" }, cut(contradiction.text, 1000)));
 }
 
 function eachPhoto(answer) {
@@ -170,16 +170,16 @@ function eachPhoto(answer) {
   return [el("h3", {}, "Each photo alone"), remark, el("ol", { class: "candidates each-photo" }, rows)];
 }
 
-/** Of what was not done, only failures are told at once; the rest is under "How it was made". */
+/** Of what was not done, only failures are shown at once; the rest is under "How it was made". */
 const isFailure = (undone) => /^rollout \d+ failed/.test(undone);
 
 function warnings(answer) {
-  const told = [...answer.warnings, STOPS[answer.stop_reason] ?? ""];
+  const warnings = [...answer.warnings, STOPS[answer.stop_reason] ?? ""];
   for (const claim of answer.file_claims ?? []) {
-    if (claim.point) told.push(`The metadata of the file says ${coordinates(claim.point)}. This was not used.`);
+    if (claim.point) warnings.push(`The metadata of the file says ${coordinates(claim.point)}. This was not used.`);
   }
   const shown = (words, kind) => el("p", { class: `note ${kind}`, dir: "auto" }, plain(cut(words, 1000)));
-  return [told.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.filter(isFailure).map((what) => shown(sentence(what), "small"))];
+  return [warnings.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.filter(isFailure).map((what) => shown(sentence(what), "small"))];
 }
 
 /** The photos, small; each opens in the viewer. */
@@ -249,12 +249,12 @@ function provenance(answer) {
 }
 
 function actions(answer, id, client, section) {
-  const told = el("span", { role: "status", class: "small" });
+  const message = el("span", { role: "status", class: "small" });
   const guarded = (work) => async () => {
     try {
       await work();
     } catch (error) {
-      told.textContent = error.advice ?? "The service does not answer.";
+      message.textContent = error.advice ?? "The service does not answer.";
     }
   };
   const button = (words, work) => el("button", { type: "button", onclick: guarded(work) }, words);
@@ -275,5 +275,5 @@ function actions(answer, id, client, section) {
       fill(section.querySelector(".actions"),
         el("p", { role: "status" }, "Erased: the service has deleted the photo, the answer and everything in between."));
     }),
-    map, told);
+    map, message);
 }

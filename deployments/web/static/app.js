@@ -90,7 +90,7 @@ async function askAgain(wanted) {
   }
 }
 
-/** A step came to nothing: the answer from which it was taken is there again, and why is told beside the step. */
+/** A step came to nothing: the answer from which it was taken is there again, and the reason stands beside the step. */
 async function goBack(feed) {
   const { feed: earlier, wanted } = feed.after;
   const accepted = shown?.feed === feed;
@@ -102,11 +102,11 @@ async function goBack(feed) {
   }
   if (shown?.feed !== earlier) return;
   const problem = problemOfFeed(feed);
-  const told = feed.cancelled || !problem ? "Cancelled. This is the earlier answer." : problemLines(problem);
+  const notice = feed.cancelled || !problem ? "Cancelled. This is the earlier answer." : problemLines(problem);
   const trace = accepted ? el("button", { type: "button", class: "as-link", onclick: () => look(feed.id) }, "Show what it did") : "";
   if (problem?.status === 401) askForKey();
   feed.stoppedByFocus = false; // the step has the focus
-  tellStep(wanted, [told, " ", trace], Boolean(problem) && !feed.cancelled);
+  tellStep(wanted, [notice, " ", trace], Boolean(problem) && !feed.cancelled);
 }
 
 const graceS = () => (keepsCases ? CASE_GRACE_S : GRACE_S);

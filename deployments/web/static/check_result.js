@@ -68,14 +68,14 @@ function alternative({ alternative: other, places }, live) {
 
 function agreement({ blind, testing, places }, { answered }) {
   const which = places.length > 1 ? "a claimed place" : "the claimed place";
-  const told = testing.answered ? `, and ${testing.inside} of ${testing.answered} that tested it` : "";
-  return answered ? fact("Attempts", `${blind.inside} of ${blind.answered}`, `that knew nothing of the claim came to ${which}${told}`) : "";
+  const tested = testing.answered ? `, and ${testing.inside} of ${testing.answered} that tested it` : "";
+  return answered ? fact("Attempts", `${blind.inside} of ${blind.answered}`, `that knew nothing of the claim came to ${which}${tested}`) : "";
 }
 
 /** The claim in its own words, and what was taken from them. */
 function understood(place, live) {
-  const said = place.claim && place.claim !== place.place ? ["“", el("q", { dir: "auto" }, cut(place.claim, 400)), "” is understood as "] : "";
-  return el("p", { class: "soft small", "data-link": linkOf.claim(0) }, said, el("b", {}, named(place)), place.kind === "area" ? ". " : `, ${extent(place)}. `, onMap(place, 0, live));
+  const reading = place.claim && place.claim !== place.place ? ["“", el("q", { dir: "auto" }, cut(place.claim, 400)), "” is understood as "] : "";
+  return el("p", { class: "soft small", "data-link": linkOf.claim(0) }, reading, el("b", {}, named(place)), place.kind === "area" ? ". " : `, ${extent(place)}. `, onMap(place, 0, live));
 }
 
 function onMap(place, number, live) {

@@ -32,8 +32,8 @@ export class Client {
 
   /** JSON from the service; a `body` is sent as JSON. */
   async json(path, { method = "GET", body } = {}) {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-    return (await this.#fetched(path, { method, ...sent })).json();
+    const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+    return (await this.#fetched(path, { method, ...content })).json();
   }
 
   /** The answer in another form, by its media type. */

@@ -11,8 +11,8 @@ export function clean(text) {
 
 /** At most `limit` characters, and how many were left out. */
 export function cut(text, limit = 6000) {
-  const told = String(text ?? "");
-  return told.length <= limit ? told : `${told.slice(0, limit)} … (${told.length - limit} more characters)`;
+  const whole = String(text ?? "");
+  return whole.length <= limit ? whole : `${whole.slice(0, limit)} … (${whole.length - limit} more characters)`;
 }
 
 /** An element. Attributes are set as attributes, `on…` ones are listeners; children are elements or text. */

@@ -86,7 +86,7 @@ async def test_a_reply_that_is_no_problem_document_is_still_an_error():
     assert "502" in error.detail
 
 
-async def test_nobody_there():
+async def test_a_refused_connection_is_an_unreachable_server():
     def answer(request):
         raise httpx.ConnectError("refused")
 

@@ -156,7 +156,7 @@ async def test_a_request_that_was_lost_on_the_way_is_sent_again_and_runs_once(se
     await inner.aclose()
 
 
-async def test_jobs(served):
+async def test_a_submitted_request_is_awaited_read_and_erased_by_its_id(served):
     url, _ = served
     async with Client(url) as client:
         one, two = [await client.submit(PHOTO, OPTIONS, key="k") for _ in range(2)]

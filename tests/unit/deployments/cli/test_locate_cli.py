@@ -48,7 +48,7 @@ def test_json_is_one_object_a_photo_and_nothing_else_on_stdout(photo):
     assert "SECRETNAME" not in json.dumps([reply | {"photo": ""} for reply in told])
 
 
-def test_geojson(photo):
+def test_geojson_is_a_collection_of_features(photo):
     told = json.loads(locate("SECRETNAME.jpg", "--geojson").stdout)
     assert told["type"] == "FeatureCollection"
 

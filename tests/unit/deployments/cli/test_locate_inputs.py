@@ -37,7 +37,7 @@ def test_globs_and_names_that_look_like_globs(folder):
     assert labels("odd name [1].webp") == ["odd name [1].webp"]
 
 
-def test_stdin(monkeypatch):
+def test_a_dash_reads_the_photo_from_stdin(monkeypatch):
     monkeypatch.setattr(inputs.sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"bytes")))
     (item,) = collect(("-",))
     assert (item.label, item.read()) == ("stdin", b"bytes")

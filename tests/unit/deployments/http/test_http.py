@@ -104,7 +104,7 @@ async def test_a_json_body_may_say_it_in_words_too(http):
         assert reply.json()["answer"]["abstained"] is abstains
 
 
-async def test_geojson(http):
+async def test_geojson_has_the_answer_its_circles_and_candidates(http):
     reply = await http.post("/locate", files={"image": PHOTO}, headers={"Accept": "application/geo+json"})
     assert reply.headers["content-type"] == "application/geo+json"
     features = reply.json()["features"]

@@ -26,7 +26,7 @@ def plan(shape, gpus, context, **options):
     return plan_gpus(shape, Gpus.parse(gpus, None), context_tokens=context, **options).lines()
 
 
-def test_golden_plans():
+def test_plans_of_known_gpus_stay_as_they_are():
     assert plan(FLAGSHIP, "8x80", 15000) == (
         "8 x 80 GB: 4 replicas of 2 GPUs",
         "73.8 GB for keys and values a replica: 50 requests of 15000 tokens, 50 run side by side",

@@ -58,5 +58,5 @@ def test_any_text_is_survived(text):
 @pytest.mark.parametrize(
     ("value", "expected"), [("−3.5", -3.5), (" 12° ", 12.0), (None, None), (True, None), ("1e400", None)]
 )
-def test_numbers(value, expected):
+def test_a_number_is_read_from_what_models_write(value, expected):
     assert number(value) == expected

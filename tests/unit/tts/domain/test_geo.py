@@ -25,7 +25,7 @@ from tts.domain.geo import (
 points = st.builds(LatLon, lat=st.floats(-90, 90), lon=st.floats(-180, 180))
 
 
-def test_known_geodesics():
+def test_distances_agree_with_known_geodesics():
     """Karney's published test pair and a quarter meridian."""
     wellington, salamanca = LatLon(lat=-41.32, lon=174.81), LatLon(lat=40.96, lon=-5.50)
     assert distance_km(wellington, salamanca) == pytest.approx(19959.679, abs=0.001)
@@ -86,7 +86,7 @@ def test_circle_ring_is_closed_counter_clockwise_and_round():
     assert area > 0
 
 
-def test_areas_contain():
+def test_an_area_contains_points_across_the_antimeridian_and_within_its_radius():
     fiji = BBox(south=-21, west=176, north=-12, east=-178)
     assert lies_in(LatLon(lat=-17, lon=179.9), fiji)
     assert lies_in(LatLon(lat=-17, lon=-179.9), fiji)

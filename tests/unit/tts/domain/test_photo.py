@@ -183,7 +183,7 @@ def test_damaged_jpegs_are_photos_or_photo_errors(at, noise):
     assert photo.width * photo.height <= 4_000_000
 
 
-def test_boxes():
+def test_a_box_gives_pixels_and_overlap_and_is_never_empty():
     box = Box(x0=0.25, y0=0.5, x1=0.75, y1=1.0)
     assert box.pixels(400, 200) == (100, 100, 300, 200)
     assert Box(x0=0, y0=0, x1=0.0001, y1=0.0001).pixels(10, 10) == (0, 0, 1, 1)

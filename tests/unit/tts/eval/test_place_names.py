@@ -28,7 +28,7 @@ def test_one_town_under_two_names(names, said, truth, country):
     [("Paris", "London", ""), ("", "London", ""), ("Unknown", "", ""), ("Springfield", "Chicago", "US"),
      ("Lyon", "Marseille", "France")],
 )  # fmt: skip
-def test_two_towns(names, said, truth, country):
+def test_two_towns_are_not_the_same(names, said, truth, country):
     assert not names.same_city(said, truth, country)
 
 
@@ -42,5 +42,5 @@ def test_one_country_under_two_names(names, said, truth):
 
 
 @pytest.mark.parametrize(("said", "truth"), [("", ""), ("", "France"), ("Taiwan", "China"), ("Niger", "Nigeria")])
-def test_two_countries(names, said, truth):
+def test_two_countries_are_not_the_same(names, said, truth):
     assert not names.same_country(said, truth)

@@ -357,7 +357,7 @@ def test_runs_stand_side_by_side_over_the_photos_all_answered(names):
         report(auto, names, [[record("0", a_run(), dataset="other")]])
 
 
-def test_published_facts():
+def test_every_published_row_has_its_source_and_rising_accuracies():
     rows = {(row.system, row.benchmark): row for row in published_rows()}
     assert len(published_rows()) == 87
     assert all(len(row.thresholds_km) == len(row.acc_percent) and row.source for row in published_rows())

@@ -35,7 +35,7 @@ def test_the_country_at_a_point(countries, lat, lon, code):
     assert (found.code if found else None) == code
 
 
-def test_facts(countries):
+def test_a_country_has_its_capital_currency_codes_and_neighbours(countries):
     japan = countries.get("jp")
     assert (japan.capital, japan.currency, japan.phone, japan.tld, japan.languages[0]) == (
         "Tokyo",

@@ -14,7 +14,7 @@ from tts.geodata.datum import as_wgs84, in_mainland_china, to_gcj02, to_wgs84
         ((39.911954, 116.377817), (39.91334545536069, 116.38404722455657)),  # Beijing
     ],
 )
-def test_published_pairs(wgs, gcj):
+def test_published_pairs_of_both_datums_are_converted_in_both_directions(wgs, gcj):
     true, shifted = LatLon(lat=wgs[0], lon=wgs[1]), LatLon(lat=gcj[0], lon=gcj[1])
     assert distance_km(to_gcj02(true), shifted) < 1e-6
     assert distance_km(to_wgs84(shifted), true) < 1e-6

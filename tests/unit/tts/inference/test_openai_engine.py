@@ -301,10 +301,10 @@ def test_pauses_double_with_jitter_and_never_undercut_the_server():
     ("header", "expected"),
     [("3", 3.0), ("0.5", 0.5), ("", None), (None, None), ("soon", None), ("-4", None), ("inf", None)],
 )
-def test_retry_after(header, expected):
+def test_retry_after_is_read_as_seconds(header, expected):
     assert retry_after_s(header) == expected
 
 
-def test_retry_after_as_a_date():
+def test_retry_after_is_read_as_a_date():
     in_a_minute = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     assert 58.0 <= retry_after_s(in_a_minute) <= 60.0

@@ -29,7 +29,7 @@ TRUE = "10.0, 20.0, Land, Town"
         ("<think>a</think>", 0.0),
     ],
 )
-def test_reverse_format(text, value):
+def test_reverse_rewards_the_form_of_a_text(text, value):
     assert reverse.format_reward(text) == value
 
 
@@ -48,7 +48,7 @@ def test_reverse_format(text, value):
         ("<answer>20</answer>", None, None),
     ],
 )
-def test_reverse_readers(text, tables, reward):
+def test_reverse_reads_an_answer_differently_for_tables_and_for_the_reward(text, tables, reward):
     assert reverse.read_for_tables(text) == tables
     assert reverse.read_for_reward(text) == reward
 
@@ -106,7 +106,7 @@ def test_marks_that_are_no_list_earn_nothing_at_all():
         ("<THINK>t</THINK><ANSWER>A; B; C</ANSWER>", 0.0, 0.0),
     ],
 )
-def test_geoagent_formats(text, form, geo_form):
+def test_geoagent_rewards_two_forms_of_a_text(text, form, geo_form):
     assert geoagent.format_reward(text) == form
     assert geoagent.geo_format_reward(text) == geo_form
 

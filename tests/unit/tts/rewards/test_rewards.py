@@ -96,7 +96,7 @@ def test_reverse_totals_are_bounded(pairs, queries, zooms):
     assert -0.15 <= reverse.total_reward(None, "broken", use) <= reverse.total_reward(0.0, "strict", use) <= 1.0
 
 
-def test_spotagent_curation():
+def test_spotagent_keeps_near_valid_trajectories_and_thresholds_that_some_samples_reach():
     assert spotagent.keep_trajectory(4.9, all_calls_valid=True)
     assert not spotagent.keep_trajectory(5.0, all_calls_valid=True)
     assert not spotagent.keep_trajectory(0.1, all_calls_valid=False)
