@@ -31,7 +31,8 @@ class Bare:
         self._engine_s = engine_s
 
     @_app.post("/locate")
-    async def locate(self, image: Annotated[bytes, File()]) -> dict[str, int]:  # noqa: D102
+    async def locate(self, image: Annotated[bytes, File()]) -> dict[str, int]:
+        """Read the uploaded photo, wait as long as the engine takes, and return the number of its bytes."""
         await asyncio.sleep(self._engine_s)
         return {"bytes": len(image)}
 

@@ -88,7 +88,8 @@ class RolloutStatus(Value):
     source: Source = ""
 
 
-class Route(Value):  # noqa: D101
+# How the photos were rated, the plan that followed, and the costs predicted for it and measured.
+class Route(Value):  # noqa: D101  would change the golden schema
     locatability: Locatability
     plan: Plan
     predicted_cost: dict[str, float] = {}

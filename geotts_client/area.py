@@ -28,7 +28,8 @@ class BBox(Value):
         return self
 
 
-class Circle(Value):  # noqa: D101
+# A circle on the ground around a WGS-84 point; the radius is in km.
+class Circle(Value):  # noqa: D101  would change the golden schema
     kind: Literal["circle"] = "circle"
     centre: LatLon
     radius_km: Annotated[float, Field(gt=0, le=HALF_CIRCUMFERENCE_KM)]

@@ -37,17 +37,23 @@ def _rebuild(cls: type[GeoTTSError], detail: str, fields: dict[str, Any]) -> Geo
     return cls(detail, **fields)
 
 
-class RequestError(GeoTTSError):  # noqa: D101
+class RequestError(GeoTTSError):
+    """The request was refused (4xx). `detail` says why; the field `errors` names the fields that are wrong."""
+
     code = "invalid-request"
     status = 422
 
 
-class NotFound(RequestError):  # noqa: D101
+class NotFound(RequestError):
+    """There is no such request, file or dialect. A request of another key counts as none."""
+
     code = "not-found"
     status = 404
 
 
-class Overloaded(GeoTTSError):  # noqa: D101
+class Overloaded(GeoTTSError):
+    """The service takes no request now; it may be sent again after `retry_after_s` seconds."""
+
     code = "overloaded"
     status = 503
 
@@ -70,15 +76,21 @@ class UpstreamRefused(RolloutsFailed):
     status = 502
 
 
-class DeadlineExceeded(GeoTTSError):  # noqa: D101
+class DeadlineExceeded(GeoTTSError):
+    """The work did not end within its time limit."""
+
     code = "deadline-exceeded"
     status = 504
 
 
-class ConfigError(GeoTTSError):  # noqa: D101
+class ConfigError(GeoTTSError):
+    """A setting is wrong or missing; `detail` names it."""
+
     code = "config"
 
 
-class ServerUnreachable(GeoTTSError):  # noqa: D101
+class ServerUnreachable(GeoTTSError):
+    """No service answers at the address, or the connection was lost and could not be made again."""
+
     code = "unreachable"
     status = 503

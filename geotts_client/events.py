@@ -47,14 +47,16 @@ class _RolloutEvent(_Event):
     rollout_id: RolloutId
 
 
-class PhotoInfo(Value):  # noqa: D101
+# One photo of the request: hashes of the clean copy and of the bytes that were sent, size in pixels.
+class PhotoInfo(Value):  # noqa: D101  would change the golden schema
     sha256: str
     source_sha256: str
     width: int
     height: int
 
 
-class Accepted(_Event):  # noqa: D101
+# The request was accepted: its id, its photos, and the options that the service chose.
+class Accepted(_Event):  # noqa: D101  would change the golden schema
     type: Literal["accepted"] = "accepted"
     request_id: str
     schema_version: int = SCHEMA_VERSION
@@ -67,13 +69,15 @@ class Accepted(_Event):  # noqa: D101
     continues: str = Field(default="", description="the request that this one continues")
 
 
-class Routed(_Event):  # noqa: D101
+# The photos were rated, and the plan was made.
+class Routed(_Event):  # noqa: D101  would change the golden schema
     type: Literal["routed"] = "routed"
     locatability: Locatability
     plan: Plan
 
 
-class RolloutStarted(_RolloutEvent):  # noqa: D101
+# A rollout begins, with its seed and its model.
+class RolloutStarted(_RolloutEvent):  # noqa: D101  would change the golden schema
     type: Literal["rollout_started"] = "rollout_started"
     seed: int = 0
     source: Source = ""
@@ -92,21 +96,24 @@ class Text(_RolloutEvent):
     text: str
 
 
-class ToolCalled(_RolloutEvent):  # noqa: D101
+# A rollout, or the verifier, calls a tool.
+class ToolCalled(_RolloutEvent):  # noqa: D101  would change the golden schema
     type: Literal["tool_called"] = "tool_called"
     turn: int
     call: ToolCall
     asker: Asker = "rollout"
 
 
-class ToolResulted(_RolloutEvent):  # noqa: D101
+# A tool call has ended, with a result or a failure.
+class ToolResulted(_RolloutEvent):  # noqa: D101  would change the golden schema
     type: Literal["tool_result"] = "tool_result"
     turn: int
     result: ToolResult
     asker: Asker = "rollout"
 
 
-class Hypothesised(_RolloutEvent):  # noqa: D101
+# A rollout states the place that it considers right after this turn.
+class Hypothesised(_RolloutEvent):  # noqa: D101  would change the golden schema
     type: Literal["hypothesis"] = "hypothesis"
     turn: int
     hypothesis: Hypothesis
@@ -153,7 +160,8 @@ class RolloutFinished(_RolloutEvent):
     )
 
 
-class ClusterInfo(Value):  # noqa: D101
+# Hypotheses that agree: their centre, their rollouts, and how many of these are independent.
+class ClusterInfo(Value):  # noqa: D101  would change the golden schema
     centre: LatLon
     rollouts: tuple[int, ...]
     witnesses: float
@@ -171,19 +179,22 @@ class Consensus(_Event):
     decided: bool = False
 
 
-class Escalated(_Event):  # noqa: D101
+# More rollouts start, or a deeper plan begins, for this reason.
+class Escalated(_Event):  # noqa: D101  would change the golden schema
     type: Literal["escalated"] = "escalated"
     reason: str
     added: int
     plan: Plan
 
 
-class VerifierText(_Event):  # noqa: D101
+# A piece of the reasons of the verifier.
+class VerifierText(_Event):  # noqa: D101  would change the golden schema
     type: Literal["verifier_text"] = "verifier_text"
     text: str
 
 
-class Answered(_Event):  # noqa: D101
+# The answer of the request, which may be an abstention.
+class Answered(_Event):  # noqa: D101  would change the golden schema
     type: Literal["answer"] = "answer"
     answer: Answer
 
@@ -213,7 +224,8 @@ class LeftMachine(_Event):
     complete: bool = True
 
 
-class Done(_Event):  # noqa: D101
+# The last event of every request.
+class Done(_Event):  # noqa: D101  would change the golden schema
     type: Literal["done"] = "done"
     stop_reason: StopReason
 

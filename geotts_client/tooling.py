@@ -117,7 +117,8 @@ class ToolErrorKind(StrEnum):
     BUDGET = "budget"
 
 
-class ToolFailure(Value):  # noqa: D101
+# Why a call failed; `retry_after_s` is in seconds, where the provider stated it.
+class ToolFailure(Value):  # noqa: D101  would change the golden schema
     kind: ToolErrorKind
     detail: str
     retry_after_s: float | None = None

@@ -55,7 +55,9 @@ class MapsProvider(Protocol):
         ...
 
 
-class MapArguments(PointArguments):  # noqa: D101  models read the schema
+class MapArguments(PointArguments):
+    """The arguments of both map tools: the point in the middle, and the zoom."""
+
     zoom: Annotated[float, Field(ge=1, le=20, description="2 shows a continent, 6 a region, 12 a town")] = 8.0
 
 

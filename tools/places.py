@@ -74,21 +74,29 @@ CountryCode = Annotated[
 ]
 
 
-class SearchArguments(Arguments):  # noqa: D101  models read the schema
+class SearchArguments(Arguments):
+    """The arguments of a search for places by name."""
+
     query: Annotated[Name, Field(description="name of a town, region, country or airport, in any script")]
     country: CountryCode = None
 
 
-class DetailArguments(Arguments):  # noqa: D101  models read the schema
+class DetailArguments(Arguments):
+    """The arguments of `poi_detail`: the id of a place that a search found."""
+
     poi_id: Annotated[Name, Field(description="id from an earlier search result")]
 
 
-class GeocodeArguments(Arguments):  # noqa: D101  models read the schema
+class GeocodeArguments(Arguments):
+    """The arguments of `geocode`: an address."""
+
     address: Annotated[Name, Field(description="an address, largest unit last, e.g. 'Wilhelmsburg, Hamburg, Germany'")]
     country: CountryCode = None
 
 
-class PointArguments(Arguments):  # noqa: D101  models read the schema
+class PointArguments(Arguments):
+    """The arguments of tools that answer about a point: WGS-84, in degrees."""
+
     latitude: Annotated[float, Field(ge=-90, le=90)]
     longitude: Annotated[float, Field(ge=-180, le=180)]
 

@@ -78,7 +78,9 @@ class ImageSearchProvider(Protocol):
 Query = Annotated[str, Field(min_length=1, max_length=400)]
 
 
-class WebSearchArguments(Arguments):  # noqa: D101
+class WebSearchArguments(Arguments):
+    """The arguments of `web_search`: one query, or several."""
+
     query: Annotated[
         Query | Annotated[tuple[Query, ...], Field(min_length=1)],
         Field(description="what to search for; a list runs several searches at once"),
@@ -89,7 +91,9 @@ class WebSearchArguments(Arguments):  # noqa: D101
         return (self.query,) if isinstance(self.query, str) else self.query[:8]
 
 
-class ImageSearchArguments(BoxArguments):  # noqa: D101
+class ImageSearchArguments(BoxArguments):
+    """The arguments of a search by picture: a box of a photo, and what the model hopes to recognise."""
+
     goal: Annotated[str, Field(max_length=200, description="what you hope to recognise")] = ""
 
 

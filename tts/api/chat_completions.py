@@ -37,11 +37,13 @@ class Open(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class ImageUrl(Open):  # noqa: D101
+# The address of a picture, which may be a `data:` URL.
+class ImageUrl(Open):  # noqa: D101  would change the golden schema
     url: str
 
 
-class Part(Open):  # noqa: D101
+# One part of a message: a text, or a picture.
+class Part(Open):  # noqa: D101  would change the golden schema
     type: str
     text: str = ""
     image_url: ImageUrl | str | None = None
@@ -52,7 +54,8 @@ class Part(Open):  # noqa: D101
         return self.image_url.url if isinstance(self.image_url, ImageUrl) else self.image_url
 
 
-class ChatMessage(Open):  # noqa: D101
+# One message of the conversation, in the form of OpenAI's API.
+class ChatMessage(Open):  # noqa: D101  would change the golden schema
     role: str
     content: str | tuple[Part, ...] | None = None
 
@@ -89,7 +92,8 @@ def answered_request(content: str) -> str | None:
     return found if isinstance(found, str) and _REQUEST_ID.fullmatch(found) else None
 
 
-class StreamOptions(Open):  # noqa: D101
+# Options of a stream: whether its last piece has the usage.
+class StreamOptions(Open):  # noqa: D101  would change the golden schema
     include_usage: bool = False
 
 

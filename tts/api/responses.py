@@ -33,7 +33,8 @@ class InputPart(Open):
     file_id: str | None = None
 
 
-class InputMessage(Open):  # noqa: D101
+# One message of the input: text, or parts of text and images.
+class InputMessage(Open):  # noqa: D101  would change the golden schema
     type: str = "message"
     role: str = "user"
     content: str | tuple[InputPart, ...] = ""
@@ -46,11 +47,13 @@ class InputMessage(Open):  # noqa: D101
         return "\n".join(part.text for part in self.content if part.text)
 
 
-class TextFormat(Open):  # noqa: D101
+# The form of the text that the caller asks for, by its name in OpenAI's API.
+class TextFormat(Open):  # noqa: D101  would change the golden schema
     type: str = "text"
 
 
-class TextOptions(Open):  # noqa: D101
+# The options for the text of a response.
+class TextOptions(Open):  # noqa: D101  would change the golden schema
     format: TextFormat = TextFormat()
 
 

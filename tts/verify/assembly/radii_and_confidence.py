@@ -1,16 +1,16 @@
 """Computes both radii, the level and the confidence of an answer together, so that they never contradict each other.
 
-The invariants, which hold for every finished verdict:
+What this module returns for an answer with a point has these properties:
 
-* an abstention has no point, no radius and confidence 0; everything else has all three;
-* 0 < 50 % radius < 90 % radius ≤ half the circumference of the Earth; 90 % is at least as much wider as it is where all
-  points of a circle are equally likely;
-* the level is the finest one whose limit the 50 % radius keeps, and no name is finer than the level;
-* the confidence is below 50 % for a target inside the 50 % radius, between 50 % and 90 % from there to the 90 % radius,
-  and 90 % or more from there on, also when it is printed in whole percent.
+* 0 < 50 % radius < 90 % radius ≤ half the circumference of the Earth. The 90 % radius is at least √(0.9 / 0.5) ≈ 1.34
+  times the 50 % radius: the ratio if all points of a circle were equally likely.
+* The level is the finest one in `LIMITS_KM` whose limit is at least the 50 % radius; `Level.NONE` if there is none.
+* Let the target be the radius that the caller wants. The confidence is from 0.01 to 0.49 if the target is smaller than
+  the 50 % radius, from 0.5 to 0.89 if it lies between the two radii, and from 0.9 to 0.99 if it is at least the 90 %
+  radius.
 
-Where the 50 % radius is not the calibration's own, distances are stretched by as much, and the confidence with them:
-all three are of one distribution.
+`exactness_of` may change the 50 % radius of the calibration. It then reads the confidence at the target divided by the
+same factor, as if all distances had been multiplied by it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ LIMITS_KM = ((Level.POINT, 3.0), (Level.CITY, 40.0), (Level.REGION, 200.0), (Lev
 _FLOOR_KM = {Level.CITY: 3.0, Level.REGION: 40.0, Level.COUNTRY: 200.0, Level.NONE: 1500.0}
 _FINEST = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "country": Level.COUNTRY}
 _LEAST, _MOST = 0.01, 0.99
-_STEP_KM = 0.01  # radii are told to ten metres
+_STEP_KM = 0.01  # radii are rounded to ten metres
 _EVEN = math.sqrt(0.9 / 0.5)  # 90 % radius to 50 % radius where all points of a circle are equally likely
 _WIDEST_P50_KM = HALF_CIRCUMFERENCE_KM / _EVEN
 
 
 @dataclass(frozen=True, slots=True)
 class Exactness:
-    """What an answer promises about its point."""
+    """Both radii in km, the level, and the probability that the true place lies within the target radius."""
 
     radius: Radius
     level: Level
@@ -45,12 +45,16 @@ class Exactness:
 def exactness_of(
     outlook: Outlook, *, target_km: float, stated: Level | None = None, town_found: bool = False
 ) -> Exactness:
-    """From a calibrated outlook, and from what its calibration cannot know of one answer.
+    """Compute radii, level and confidence from a calibrated outlook, and from two facts that no calibration contains.
 
-    `stated` is the level that the rollouts claim, where nothing ties their point to a spot: one that only claims a
-    country stands for all of it, and is given no smaller radius than that of a country. The same holds for the centre
-    of a town whose name was read. `town_found`: a tool's result
-    names the town of the point, and the calibration has seen no tools: half of such answers lie in the town.
+    Args:
+        outlook: the radii and the quantiles of the error, from the calibration.
+        target_km: the radius that the caller wants, in km, above 0.
+        stated: the level that the rollouts state, if the point stands for a whole area: weak evidence supports it, or
+            it is the centre of the town that they name. The 50 % radius is then larger than the smallest one of this
+            level (`_FLOOR_KM`). None if the point stands for itself.
+        town_found: whether a tool found the town of the point while the calibration was fitted without tools. The 50 %
+            radius is then at most the limit of a city (40 km), unless `stated` requires more.
     """
     p50 = own = max(_STEP_KM, outlook.radius.p50)
     if town_found:
@@ -61,12 +65,19 @@ def exactness_of(
 
 
 def rough_exactness(p50_km: float, p90_km: float, *, target_km: float) -> Exactness:
-    """From two radii alone, where nothing was calibrated."""
+    """Compute radii, level and confidence from two radii in km alone, for points without a calibrated outlook.
+
+    The confidence is proportional to the target radius, and is 0.5 at the 50 % radius.
+    """
     return _agreeing(p50_km, p90_km, 0.5 * target_km / p50_km, target_km)
 
 
 def doubted(verdict: Verdict, confidence: float) -> Verdict:
-    """The verdict with a lower confidence, and radii and names that a lower confidence allows."""
+    """Lower the confidence of a verdict, and widen its radii and drop its finer names as that requires.
+
+    The regions are dropped too: they were fitted together with the earlier radii. The verdict is returned unchanged if
+    it is an abstention, or if `confidence` is not below its own.
+    """
     radius, target = verdict.radius_km, verdict.target_radius_km
     if radius is None or confidence >= verdict.confidence:
         return verdict
@@ -88,7 +99,7 @@ def doubted(verdict: Verdict, confidence: float) -> Verdict:
 
 
 def level_of(p50_km: float) -> Level:
-    """The finest level that a median error supports."""
+    """The finest level whose limit is at least this 50 % radius in km; `Level.NONE` above 1,500 km."""
     return next((level for level, km in LIMITS_KM if p50_km <= km), Level.NONE)
 
 
@@ -100,5 +111,5 @@ def _agreeing(p50_km: float, p90_km: float, confidence: float, target_km: float)
 
 
 def _band(target_km: float, p50_km: float, p90_km: float) -> tuple[float, float]:
-    """The least and the highest confidence for a target, with such radii."""
+    """The lowest and the highest confidence that these radii allow for a target."""
     return (_LEAST, 0.49) if target_km < p50_km else (0.5, 0.89) if target_km < p90_km else (0.9, _MOST)
