@@ -23,26 +23,16 @@ from contextlib import aclosing
 from typing import Any, Self, TypeVar
 
 import httpx
-from pydantic import ValidationError
 
 from geotts_client.check_options import CheckOptions, Statement, checking
 from geotts_client.continue_options import ContinueOptions
-from geotts_client.errors import (
-    ConfigError,
-    DeadlineExceeded,
-    GeoTTSError,
-    NotFound,
-    Overloaded,
-    RequestError,
-    RolloutsFailed,
-    ServerUnreachable,
-    UpstreamRefused,
-)
-from geotts_client.events import Event, Failed
+from geotts_client.errors import ConfigError, DeadlineExceeded, GeoTTSError, Overloaded, ServerUnreachable
+from geotts_client.events import Event
 from geotts_client.failover import Failover
 from geotts_client.options import LocateOptions
 from geotts_client.pictures import Photos, bytes_of
-from geotts_client.replies import PROBLEM_BASE, Accepted202, Cancelled, Problem, RunStatus
+from geotts_client.replies import Accepted202, Cancelled, RunStatus
+from geotts_client.reply_errors import error_of, refusal
 from geotts_client.sse import parse_sse
 from geotts_client.trajectory import Run, fold
 
@@ -55,7 +45,6 @@ _PROXY_FAILURES = (500, 502, 504)  # 503 is a refusal, and says when to try agai
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
 _TOO_LONG = "the request took longer than the client's timeout_s"
 _SSE = {"Accept": "text/event-stream"}
-_FAILED: dict[str, type[RolloutsFailed]] = {kind.code: kind for kind in (RolloutsFailed, UpstreamRefused)}
 T = TypeVar("T")
 Asked = LocateOptions | ContinueOptions
 
@@ -66,9 +55,13 @@ class Client:
     Args:
         url: the address of the service. Several addresses of one service are separated by commas: if one is lost, the
             next is used.
-        timeout_s: seconds for a whole request.
-        api_key: sent as a bearer token.
+        api_key: sent as a bearer token. None for a service without keys.
+        timeout_s: the limit for each call, in seconds; for a stream, until its last event. None for no limit.
         resume_s: how long to try to read on after a lost connection, in seconds; with 0 a stream is never resumed.
+        transport: what sends the requests, instead of httpx's own transport.
+
+    Raises:
+        ConfigError: `api_key` has characters that no key has.
     """
 
     def __init__(
@@ -104,7 +97,11 @@ class Client:
             await self._http.aclose()
 
     async def stream(self, photos: Photos, options: LocateOptions | None = None) -> AsyncGenerator[Event, None]:
-        """Send a request and yield its events until it has ended.
+        """Send a request and yield its events until it has ended. Closing the iterator early cancels the request.
+
+        Args:
+            photos: one photo, or up to 8 of one place or one walk: the bytes of a picture file, or a Path.
+            options: the service's defaults if None. `CheckOptions` ask for a check of a claim.
 
         Raises:
             RequestError: the request was refused (4xx); the message says why.
@@ -133,6 +130,11 @@ class Client:
     ) -> AsyncGenerator[Event, None]:
         """Send a new request that continues an earlier one, and yield its events as `stream` does.
 
+        Args:
+            request_id: the earlier request.
+            addition: what is known by now, or ruled out. If None, the earlier answer is ruled out.
+            photos: further photos of the same place, or none.
+
         Raises:
             NotFound: there is no such request, or it was erased.
             RequestError: the earlier request has not ended, or its photo is not kept any more. Then send the photo in
@@ -146,8 +148,10 @@ class Client:
     async def continue_(self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()) -> Run:
         """Continue an earlier request: its answer is wrong, or you know more now, or you have further photos.
 
-        If nothing is added, the earlier answer is ruled out. `answer.changed` says how the answer changed. Raises what
-        `stream_continued` raises.
+        The arguments are those of `stream_continued`. `answer.changed` says how the answer changed.
+
+        Raises:
+            GeoTTSError: everything that `stream_continued` and `locate` raise.
         """
         return await _folded(self.stream_continued(request_id, addition, photos))
 
@@ -157,14 +161,30 @@ class Client:
         """Check whether the photos were taken where somebody says: a place by name, an area, or 2 to 8 of them to
         compare. The result is `answer.check`. `stream` and `submit` do the same with `CheckOptions`.
 
+        Args:
+            photos: as in `stream`.
+            claim: a name (`"Kharkiv"`), countries (`"UA"`), `"lat,lon,km"`, `"bbox:south,west,north,east"`, or an area.
+            options: further options of the request.
+
         Raises:
             RequestError: the claim names no place that the service knows.
+            pydantic.ValidationError: the claim is empty, or has more than 8 places.
             GeoTTSError: what else ended the request, as `locate`.
         """
         return await self.locate(photos, checking(claim, options))
 
     async def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
-        """Start a request that runs without a reader; return its id. With the same `key` it is started only once."""
+        """Start a request that runs without a reader; return its id.
+
+        Args:
+            photos: as in `stream`.
+            options: as in `stream`.
+            key: an idempotency key of 1 to 200 visible characters. If the same request is sent again with it, the
+                service starts no second one and returns the id of the first.
+
+        Raises:
+            GeoTTSError: what `stream` raises before its first event.
+        """
         headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
         asked = options or LocateOptions()
         path = "check" if isinstance(asked, CheckOptions) else "locate"
@@ -172,8 +192,15 @@ class Client:
         return Accepted202.model_validate_json(reply.content, extra="ignore").request_id
 
     async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
-        """Yield the events of a request that was started before, from the start or after the number `after`. Closing
-        the iterator does not cancel the request.
+        """Yield the events of a request that was started before. Closing the iterator does not cancel the request.
+
+        Args:
+            request_id: the request.
+            after: the `seq` of the last event that you have; 0 for all events.
+
+        Raises:
+            NotFound: there is no such request, or it was erased.
+            GeoTTSError: the connection failed, as in `stream`.
         """
         asked = self._get_events(request_id, after)
         resumed = _Resumed(self, asked, request_id=request_id, after=after, owned=False)
@@ -182,7 +209,15 @@ class Client:
                 yield event
 
     async def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
-        """The state of a request. Waits up to `wait_s` seconds (at most 60) for its end. Raises NotFound."""
+        """The state of a request.
+
+        Args:
+            request_id: the request.
+            wait_s: how long to wait for its end, in seconds; it is rounded, and the service waits at most 60 s.
+
+        Raises:
+            NotFound: there is no such request, or it was erased.
+        """
         headers = {"Prefer": f"wait={round(wait_s)}"} if wait_s else {}
         quiet = httpx.Timeout(self._timeout_s, connect=_CONNECT_S, read=_QUIET_S + wait_s)
         asked = self._http.build_request("GET", self._at(request_id), headers=headers, timeout=quiet)
@@ -196,7 +231,7 @@ class Client:
         return Cancelled.model_validate_json(reply.content, extra="ignore")
 
     async def file(self, request_id: str, sha256: str) -> bytes:
-        """The bytes of a picture that an event names. Raises NotFound."""
+        """The bytes of a picture that an event names by its `sha256`, in hexadecimal. Raises NotFound."""
         return (await self._send(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
 
     async def _owned(self, path: str, photos: list[bytes], options: Asked) -> AsyncGenerator[Event, None]:
@@ -357,44 +392,6 @@ def form_fields(options: Asked) -> dict[str, str]:
     }
 
 
-def error_of(failure: Failed) -> GeoTTSError:
-    """The exception for the `error` event of a stream."""
-    if failure.code == Overloaded.code:
-        return Overloaded(failure.detail, retry_after_s=failure.retry_after_s or 1.0)
-    kind = _FAILED.get(failure.code, GeoTTSError)
-    error = kind(failure.detail, causes=failure.causes, retry_after_s=failure.retry_after_s)
-    error.code = failure.code
-    error.status = failure.status
-    return error
-
-
-def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
-    """The exception for a reply with an error status."""
-    try:
-        problem = Problem.model_validate_json(body, extra="ignore")
-        code, detail, errors = problem.type.removeprefix(PROBLEM_BASE), problem.detail, problem.errors
-        causes = problem.causes
-    except ValidationError:
-        code, detail, errors, causes = "", f"the server answered {status}", (), ()
-    if (failed := _FAILED.get(code)) is not None:
-        return failed(detail, causes=causes, retry_after_s=_seconds(headers.get("retry-after", "")))
-    if status in (429, 503):
-        overloaded = Overloaded(detail, retry_after_s=_seconds(headers.get("retry-after", "")))
-        overloaded.status = status
-        return overloaded
-    kind = NotFound if status == 404 else RequestError if status < 500 else GeoTTSError
-    error = kind(detail, errors=errors)
-    error.status = status
-    return error
-
-
 def _is_of_a_proxy(response: httpx.Response) -> bool:
     """Whether something before the service failed: what the service itself answers to a failure is a problem."""
     return response.status_code in _PROXY_FAILURES and "problem+json" not in response.headers.get("content-type", "")
-
-
-def _seconds(stated: str) -> float:
-    try:
-        return max(0.0, float(stated))
-    except ValueError:
-        return 1.0

@@ -31,7 +31,10 @@ _END_S = CANCEL_S + 1.0  # how long work may take to end once it is interrupted:
 
 
 class SyncClient:
-    """See `Client`; the arguments are the same."""
+    """A client that blocks. Arguments, results and errors are those of `Client`.
+
+    After `close`, each call raises RuntimeError. Ctrl-C ends a call; a request whose events it reads is cancelled.
+    """
 
     def __init__(
         self,
@@ -55,7 +58,7 @@ class SyncClient:
         self.close()
 
     def close(self) -> None:
-        """Cancel the requests that are still being read, close the connections and stop the thread. Further calls do
+        """Cancel the requests that are still being read, close the connections and stop the thread. Closing again does
         nothing.
         """
         if self._loop.is_closed():
@@ -69,7 +72,7 @@ class SyncClient:
         self._loop.close()
 
     def stream(self, photos: Photos, options: LocateOptions | None = None) -> Generator[Event, None, None]:
-        """Send a request and yield its events. Closing the iterator early cancels the request."""
+        """Send a request and yield its events, as `Client.stream`. Closing the iterator early cancels the request."""
         return self._iterate(self._client.stream(photos, options))
 
     def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:

@@ -1,0 +1,57 @@
+"""Turns what the service says of a failure, in a reply or in a stream, into the exception that the caller gets."""
+
+from __future__ import annotations
+
+import httpx
+from pydantic import ValidationError
+
+from geotts_client.errors import (
+    GeoTTSError,
+    NotFound,
+    Overloaded,
+    RequestError,
+    RolloutsFailed,
+    UpstreamRefused,
+)
+from geotts_client.events import Failed
+from geotts_client.replies import PROBLEM_BASE, Problem
+
+_FAILED: dict[str, type[RolloutsFailed]] = {kind.code: kind for kind in (RolloutsFailed, UpstreamRefused)}
+
+
+def error_of(failure: Failed) -> GeoTTSError:
+    """The exception for the `error` event of a stream."""
+    if failure.code == Overloaded.code:
+        return Overloaded(failure.detail, retry_after_s=failure.retry_after_s or 1.0)
+    kind = _FAILED.get(failure.code, GeoTTSError)
+    error = kind(failure.detail, causes=failure.causes, retry_after_s=failure.retry_after_s)
+    error.code = failure.code
+    error.status = failure.status
+    return error
+
+
+def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
+    """The exception for a reply with an error status."""
+    try:
+        problem = Problem.model_validate_json(body, extra="ignore")
+        code, detail, errors = problem.type.removeprefix(PROBLEM_BASE), problem.detail, problem.errors
+        causes = problem.causes
+    except ValidationError:
+        code, detail, errors, causes = "", f"the server answered {status}", (), ()
+    if (failed := _FAILED.get(code)) is not None:
+        return failed(detail, causes=causes, retry_after_s=_seconds(headers.get("retry-after", "")))
+    if status in (429, 503):
+        overloaded = Overloaded(detail, retry_after_s=_seconds(headers.get("retry-after", "")))
+        overloaded.status = status
+        return overloaded
+    kind = NotFound if status == 404 else RequestError if status < 500 else GeoTTSError
+    error = kind(detail, errors=errors)
+    error.status = status
+    return error
+
+
+def _seconds(stated: str) -> float:
+    try:
+        return max(0.0, float(stated))
+    except ValueError:
+        return 1.0
