@@ -136,11 +136,9 @@ class ModelClient(Protocol):
     @property
     def name(self) -> str:
         """What people read in errors and logs: the model's name, or the engine's kind."""
-        ...
 
     def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        """Raises ModelError when the engine fails, Overloaded when it is full."""
-        ...
+        """Generate one turn, piece by piece. Raises ModelError if the engine fails, Overloaded if it is full."""
 
 
 @runtime_checkable
@@ -148,8 +146,7 @@ class Closable(Protocol):
     """What holds connections: engines over HTTP, and whatever uses one."""
 
     async def aclose(self) -> None:
-        """Let go of them. It may be used again afterwards."""
-        ...
+        """Close the connections. The object may be used again afterwards."""
 
 
 async def close_each(*parts: object) -> None:
@@ -195,24 +192,29 @@ class Toolbox(Protocol):
     """Named tools. A failing call is a `ToolResult` with a failure; only a crash raises (`ToolCrashed`)."""
 
     def schemas(self) -> tuple[ToolSchema, ...]:
-        """The tools that may be called here, as a model sees them."""
-        ...
+        """The tools that may be called here, as a model sees them; each name occurs once."""
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        """Run one call. The bytes of the pictures that its result names come beside the result."""
-        ...
+        """Run one call, within its time limit and that of the request. The result may be a failure.
+
+        Raises:
+            ToolCrashed: the tool raised something other than a ToolError.
+        """
 
 
 class Perception(Protocol):
-    """Reads the text in a photo, or in a box of it at a larger scale. Same input, same reading.
-
-    `language` is a BCP 47 primary tag: lines are then read by the reader of that language, whatever they look like.
-    Raises ToolError, naming those there are, where no reader has it.
-    """
+    """Reads the text in a photo, or in a box of it at a larger scale. Same input, same reading."""
 
     async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
-        """Read the whole photo when `box` is None. An empty `language` leaves the choice of readers to the text."""
-        ...
+        """Read a photo.
+
+        Args:
+            box: the part to read; None for the whole photo.
+            language: a BCP 47 primary tag, whose reader reads all lines. Empty: chosen for each line by its script.
+
+        Raises:
+            ToolError: no reader has the language; the message names the languages that there are.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,7 @@ class Locator(Protocol):
     """Rates how much of a place the photos show."""
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
-        """One rating of all photos of a request together."""
+        """Rate all photos of a request together, with a score from 0 (hopeless) to 1 (easy)."""
 
 
 class Checkpoint(Value):
@@ -307,18 +309,17 @@ class Gallery(Protocol):
     """Photos of known position."""
 
     async def similar(self, photos: Sequence[Photo]) -> tuple[SimilarPhoto, ...]:
-        """Those that look most like the photos, nearest first."""
-        ...
+        """Those that look most like any of the photos, most similar first, each once."""
 
 
 class Rollouts(Protocol):
     """Runs groups of rollouts and says how a query is best split into groups."""
 
     def group_size(self, group: GroupRequest) -> int:
-        """How many of the rollouts of a request that start now should travel in one group."""
+        """How many of the rollouts of `group` should run together in one group, 1 or more."""
 
     def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
-        """Batches of items, coalesced. Every task gets its `rollout_finished`, also when its replica is lost."""
+        """Yield batches of items, text merged. Each task gets its `rollout_finished`, also if its replica is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +352,7 @@ class Verifier(Protocol):
     """Weighs trajectories into one answer. Yields reasons, its own tool calls and what it used; last the verdict."""
 
     def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        """Closing the iterator stops the work behind it."""
+        """Yield reasons, tool calls and usage as they come, and one Verdict as the last item."""
 
 
 class OutgoingRecord(Protocol):
@@ -365,25 +366,25 @@ class OutgoingRecord(Protocol):
 
 
 class Router(Protocol):
-    """Turns a locatability and the caller's options into a plan; pure."""
+    """Turns a locatability and the caller's options into a plan; pure. Unknown dialects raise ConfigError."""
 
     def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
-        """`opened` is the plan by which a leader has started already: its budget stands."""
+        """The plan of a request. If a leader has started by the plan `opened`, the budget of that plan is kept."""
 
     def within_budget(self, options: LocateOptions) -> LocateOptions:
-        """The options with what follows from their budget, where they have one. Again, they stay as they are."""
+        """The options, with what follows from their budget if they have one. Applying it twice changes nothing more."""
 
     def money_usd(self, options: LocateOptions) -> float | None:
-        """What all models of a request may cost together; None without a limit."""
+        """What all models of a request may cost together, in US dollars; None without a limit."""
 
     def opening(self, options: LocateOptions) -> Plan:
         """The plan before anything is known of the photos."""
 
     def testing(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
-        """The plan of rollouts that test a claim beside `started` blind ones; None when nothing is left for them."""
+        """The plan of rollouts that test a claim beside `started` blind ones; None if nothing is left for them."""
 
     def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
-        """The next plan when `plan` was not enough, `n_planned` counting what it adds; None when there is none."""
+        """The next plan if `plan` was not enough; its `n_planned` counts the added rollouts. None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

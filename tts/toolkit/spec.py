@@ -24,12 +24,24 @@ ArgsT_contra = TypeVar("ArgsT_contra", bound=Arguments, contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """Facts about a tool. `local` tools need the pixels and run beside the engine; the others run in the broker.
+    """Facts about a tool.
 
-    A result is good for `ttl_s`, a "not found" for `negative_ttl_s`; when the provider fails, a result is still shown
-    for `stale_s` more. `exact` names arguments that are compared letter by letter (ids); `of_photo` results belong to
-    a photo and are erased with it. One that `sends_photo` is run only for requests that consent; `hides_hosts`: what it
-    returns depends on whether photo hosts are hidden.
+    Args:
+        name: the name that models call; no other tool of a toolbox has it.
+        description: what a model reads about the tool.
+        timeout_s: the time limit for one call, in seconds.
+        parallel: whether calls may run at the same time. Nothing reads it at present.
+        cacheable: whether equal calls give the same result, so that the broker may keep it, and a call may be repeated.
+        needs_network: whether a call leaves the machine.
+        local: whether it needs the pixels of the photo. It then runs beside the engine; other tools run in the broker.
+        provider: the service behind it, or `offline`.
+        ttl_s: for how long a result is kept, in seconds.
+        negative_ttl_s: for how long a "not found" is kept, in seconds.
+        stale_s: for how many seconds more an expired result is still shown if the provider fails.
+        exact: names of arguments that are compared letter by letter, such as ids.
+        of_photo: whether results belong to a photo and are erased with it.
+        sends_photo: whether it sends a part of the photo away. It then runs only for requests that consent.
+        hides_hosts: whether the result depends on whether photo hosts are hidden.
     """
 
     name: str
@@ -63,7 +75,10 @@ class Observation:
 class Splitting(Generic[ArgsT_contra]):
     """How a call is split into several calls that are cached separately, and how their results are merged.
 
-    `join` gets an observation or an error for each part, in order, and is called for a single part too.
+    Args:
+        split: from the arguments of a call to those of its parts, at least one.
+        join: from the arguments of the call, an observation or an error for each part in order, and the context, to the
+            observation of the call. It is called for a single part too. It raises ToolError if the call failed.
     """
 
     split: Callable[[ArgsT_contra], Sequence[Any]]
@@ -89,7 +104,15 @@ class Tool(Protocol):
         ...
 
     async def run(self, arguments: Any, context: ToolContext) -> Observation:
-        """`arguments` is an instance of the class `arguments`. The caller keeps to the time limit."""
+        """Do the work of one call. The caller cancels it after `spec.timeout_s`.
+
+        Args:
+            arguments: an instance of the class `self.arguments`.
+            context: the request, its photos (for `local` tools only), and what it allows.
+
+        Raises:
+            ToolError: the call failed; the model reads `detail`.
+        """
         ...
 
 
@@ -108,7 +131,9 @@ class FunctionTool(Generic[ArgsT_contra]):
 
 
 def schema_of(tool: Tool) -> ToolSchema:
-    """The tool as a model sees it; pydantic's titles are noise to a model and are dropped."""
+    """The tool as a model sees it: pydantic's JSON schema of its arguments, without titles and without the docstring of
+    the class.
+    """
     schema = tool.arguments.model_json_schema()
     spec = tool.spec
     return ToolSchema(

@@ -16,7 +16,7 @@ from tts.toolkit.spec import Observation, Tool, schema_of
 
 
 class LocalToolbox:
-    """The `Toolbox` port over tools in this process."""
+    """The `Toolbox` port over tools in this process. Of several tools with one name, the last one is used."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
@@ -27,7 +27,14 @@ class LocalToolbox:
         return self._schemas
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        """Check consent and arguments, then run the tool in this process."""
+        """Check consent and arguments, then run the tool in this process.
+
+        Returns:
+            A failure for an unknown tool, wrong arguments, a missing consent, a time-out, or an error of the tool.
+
+        Raises:
+            ToolCrashed: the tool raised something other than a ToolError.
+        """
         started = time.perf_counter()
         try:
             tool = tool_named(self._tools, call.name)
@@ -65,7 +72,15 @@ class JoinedToolbox:
 def succeeded(
     call: ToolCall, observation: Observation, *, elapsed_s: float, retrieved_at: str, cached: bool = False
 ) -> ToolOutcome:
-    """The result of a call, with the bytes of its pictures. `cached`: no provider was asked for it."""
+    """Make the outcome of a call that returned an observation.
+
+    Args:
+        call: the call; its id and its name are in the result.
+        observation: what the tool returned.
+        elapsed_s: how long the call took, in seconds.
+        retrieved_at: when the provider gave the result, in UTC (RFC 3339); for a cached result, earlier than the call.
+        cached: whether no provider was asked for it.
+    """
     return _outcome(
         call,
         observation.text,
@@ -79,9 +94,14 @@ def succeeded(
 
 
 def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: bool = False) -> ToolOutcome:
-    """The result of a call that failed: the model reads why. `cached`: no provider was asked for it.
+    """Make the outcome of a call that failed: the model reads why.
 
-    A `verbatim` error is read as it is: released tools say in their own words what went wrong.
+    Args:
+        call: the call; its id and its name are in the result.
+        error: its kind and detail become the text for the model. With the field `verbatim`, the text is the detail
+            alone: released tools say in their own words what went wrong.
+        elapsed_s: how long the call took, in seconds.
+        cached: whether no provider was asked for it.
     """
     failure = ToolFailure(kind=error.kind, detail=error.detail, retry_after_s=error.fields.get("retry_after_s"))
     text = error.detail if error.fields.get("verbatim") else f"Error ({error.kind.value}): {error.detail}"
