@@ -26,7 +26,7 @@ from tts.eval.scenes.generate import Scene, SceneMaker
 from tts.eval.scenes.words import SPLITS, Split
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
-from tts.perception.reader import SignReader
+from tts.perception.sign_reader import SignReader
 
 _THRESHOLDS_KM = (25.0, 200.0, 750.0)
 

@@ -18,11 +18,11 @@ from typing import Any
 import click
 
 from geotts_benchmarks.harness import Result, percentile, report, say
+from geotts_benchmarks.machines.chaos_faults import Fault, Harms, write_no_step
 from geotts_benchmarks.machines.clients import Seen
 from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.engine_journal import read_journal
 from geotts_benchmarks.machines.fault_timeline import Happened, explained, explained_end
-from geotts_benchmarks.machines.faults import Fault, Harms, write_no_step
 from geotts_benchmarks.machines.load import SteadyLoad
 from geotts_benchmarks.machines.site import running_site, why_not_here
 from geotts_benchmarks.machines.small_disk import small_disk

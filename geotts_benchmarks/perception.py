@@ -14,7 +14,7 @@ import psutil
 
 from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, median, percentile, photo_labels, report
 from tts.domain.photo_cleaning import load_photo
-from tts.perception.reader import SignReader
+from tts.perception.sign_reader import SignReader
 
 _QUICK = 16
 

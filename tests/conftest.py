@@ -25,7 +25,7 @@ from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.store import DataStore
-from tts.perception.reader import SignReader
+from tts.perception.sign_reader import SignReader
 
 os.environ["GEOTTS_ENDPOINT_MEMORY"] = "off"  # ports are used again: no test learns from another
 os.environ["GEOTTS_CALIBRATIONS"] = "/nonexistent/geotts-calibrations"  # those of whoever runs the tests are not used

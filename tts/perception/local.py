@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
-from tts.perception.reader import SignReader
+from tts.perception.sign_reader import SignReader
 
 _KEPT = 256
 _MOST_THREADS = 2  # each further one holds its own recognisers: 200 to 400 MB

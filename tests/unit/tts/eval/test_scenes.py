@@ -187,7 +187,7 @@ def test_streets_have_farther_signs_that_add_nothing_to_what_is_near(makers, pla
 
 def test_farther_signs_stand_to_one_side_and_are_small(makers, planned):
     from tts.domain.photo_cleaning import load_photo
-    from tts.perception.reader import SignReader
+    from tts.perception.sign_reader import SignReader
 
     reader, seen = SignReader(), 0
     for scene in [s for s in planned["dev"] if s.locale.script == "Latn" and len(s.farther) == 3][:4]:
@@ -224,7 +224,7 @@ def test_a_scene_of_every_script_is_a_photograph_with_contrast(makers, planned, 
 
 def test_a_latin_town_sign_can_be_read_back(makers, planned):
     from tts.domain.photo_cleaning import load_photo
-    from tts.perception.reader import SignReader
+    from tts.perception.sign_reader import SignReader
 
     reader = SignReader()
     towns = [s for s in planned["dev"] if s.panel.clue == "town" and s.town.name.isascii()][:3]

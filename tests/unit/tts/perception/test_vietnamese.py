@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tts.domain.photo_cleaning import load_photo
-from tts.perception.reader import SignReader
+from tts.perception.sign_reader import SignReader
 from tts.perception.tesseract import Tesseract
 from tts.perception.vietnamese import VietnameseReader
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from geotts_benchmarks.machines.faults import Harms, schedule
+from geotts_benchmarks.machines.chaos_faults import Harms, schedule
 from geotts_benchmarks.machines.small_disk import small_disk
 
 OPENING = """
