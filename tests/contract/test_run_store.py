@@ -115,8 +115,9 @@ async def test_readers_see_what_comes_while_they_wait(store):
 
 
 async def test_a_request_without_a_valid_lease_is_taken_over_once(store):
-    await store.open(a_run(), lease_s=1.0)
+    await store.open(a_run(), lease_s=60)
     assert not await store.take_over(a_run(), lease_s=60)
+    assert await store.renew([a_run()], lease_s=0.2) == []
     await asyncio.sleep(1.2)
     assert sorted([await store.take_over(a_run(), lease_s=60) for _ in range(3)]) == [False, False, True]
     assert await store.orphaned("loc_1") is None
