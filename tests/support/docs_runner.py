@@ -21,13 +21,15 @@ from typing import Any, Protocol
 
 import yaml
 
+from geotts_benchmarks import fake_endpoint
 from geotts_benchmarks.machines.ray_nodes import stop_family
 from support.docs_blocks import ROOT, Block, blocks_of
 from tts.package_files import SAMPLES
 
 BIN = Path(sys.executable).parent
 SERVICE = "http://127.0.0.1:8000"
-_SERVES = re.compile(r"(^|\s)(\S*geotts serve|serve run|python -m geotts_benchmarks\.fake_endpoint)\b")
+_FAKE_ENDPOINT = fake_endpoint.__name__
+_SERVES = re.compile(rf"(^|\s)(\S*geotts serve|serve run|python -m {re.escape(_FAKE_ENDPOINT)})\b")
 _ENDPOINT = re.compile(r"http://127\.0\.0\.1:(\d+)/v1")
 _PROFILE = re.compile(r"--profile (\w+)")
 _ELIDED = re.compile(r'"[^"]*…"')
@@ -140,7 +142,7 @@ class Reader:
         if words in self._served:
             return
         with self.serving(command):
-            if "fake_endpoint" not in command:
+            if _FAKE_ENDPOINT not in command:
                 self.locate()
         self._served.add(words)
 
@@ -168,7 +170,7 @@ class Reader:
 
     def _wait_until_ready(self, command: str, process: subprocess.Popen[Any], said: Path) -> None:
         port = re.search(r"--port (\d+)", command)
-        ask = f"http://127.0.0.1:{port[1]}/v1/models" if port and "fake_endpoint" in command else f"{SERVICE}/readyz"
+        ask = f"http://127.0.0.1:{port[1]}/v1/models" if port and _FAKE_ENDPOINT in command else f"{SERVICE}/readyz"
         give_up = time.monotonic() + _START_S
         while self.place.run("curl", "-fsS", "-o", "/dev/null", ask).returncode != 0:
             assert process.poll() is None, f"{command}\nended:\n{said.read_text()}"

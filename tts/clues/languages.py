@@ -230,7 +230,7 @@ class LanguageReader:
 def _clearly_english(line: LineLanguages) -> bool:
     """Whether a line is likelier in English than in any other language, and clearly than by chance."""
     english = line.by_language.get("en", -math.inf)
-    return english == max(line.by_language.values(), default=0.0) and english > line.strange + _CLEARLY
+    return english == max(line.by_language.values(), default=-math.inf) and english > line.strange + _CLEARLY
 
 
 def _clearly_foreign(line: LineLanguages) -> bool:

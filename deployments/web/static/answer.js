@@ -174,12 +174,12 @@ function eachPhoto(answer) {
 const isFailure = (undone) => /^rollout \d+ failed/.test(undone);
 
 function warnings(answer) {
-  const warnings = [...answer.warnings, STOPS[answer.stop_reason] ?? ""];
+  const lines = [...answer.warnings, STOPS[answer.stop_reason] ?? ""];
   for (const claim of answer.file_claims ?? []) {
-    if (claim.point) warnings.push(`The metadata of the file says ${coordinates(claim.point)}. This was not used.`);
+    if (claim.point) lines.push(`The metadata of the file says ${coordinates(claim.point)}. This was not used.`);
   }
   const shown = (words, kind) => el("p", { class: `note ${kind}`, dir: "auto" }, plain(cut(words, 1000)));
-  return [warnings.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.filter(isFailure).map((what) => shown(sentence(what), "small"))];
+  return [lines.filter(Boolean).map((words) => shown(sentence(words), "warn")), answer.undone.filter(isFailure).map((what) => shown(sentence(what), "small"))];
 }
 
 /** The photos, small; each opens in the viewer. */

@@ -207,9 +207,9 @@ def _georeasoner(case: Case, inputs: RewardInputs) -> Made:
         return 0.0, {}, ["`shares`: the area of each ADE20K class, by its number from 0"]
     names, weights = class_weights()
     areas = {int(number): float(share) for number, share in shares.items()}
-    of_classes = [float(weights[number]) for number in areas]
-    parts = {names[number]: area * weight for (number, area), weight in zip(areas.items(), of_classes, strict=True)}
-    return geo_adapt_reward.visual_locatability(list(areas.values()), of_classes), parts, []
+    weighed = {number: float(weights[number]) for number in areas}
+    parts = {names[number]: area * weighed[number] for number, area in areas.items()}
+    return geo_adapt_reward.visual_locatability(list(areas.values()), list(weighed.values())), parts, []
 
 
 _SYSTEMS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {
