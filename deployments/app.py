@@ -59,7 +59,11 @@ from deployments.wiring.rollouts import make_rollouts
 from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
-from tts.ports import Locator, ModelClient, Ports, Rollouts, Verifier
+from tts.ports.locator import Locator
+from tts.ports.model_client import ModelClient
+from tts.ports.request_ports import Ports
+from tts.ports.rollout_groups import Rollouts
+from tts.ports.verification import Verifier
 from tts.routing.locatability import FixedLocator
 from tts.toolkit.toolbox import LocalToolbox
 

@@ -27,7 +27,7 @@ from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutStarted, Text
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
-from tts.ports import GroupRequest, RolloutItem
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
 
 _EVENTS = 200
 _STALL_CHARS = 40_000

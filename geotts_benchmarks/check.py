@@ -38,7 +38,9 @@ from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.words import SPLITS, Split
 from tts.eval.synthetic.families import FAMILIES, generate
 from tts.pipeline import solve
-from tts.ports import Attachment, Ports, Verifier, VerifierItem, VerifyRequest
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
+from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
 from tts.verify.claims.weighing import Weighing
 from tts.verify.consensus.calibration import Calibration, shipped

@@ -39,7 +39,9 @@ from tts.eval.datasets import load_dataset
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample
 from tts.pipeline import solve
-from tts.ports import GroupRequest, Ports, RolloutItem, VerdictText, VerifyRequest
+from tts.ports.request_ports import Ports
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
+from tts.ports.verification import VerdictText, VerifyRequest
 from tts.routing.depth_router import DepthRouter
 from tts.routing.locatability import FixedLocator
 from tts.verify.verifiers.fallback import fallback_verdict

@@ -29,7 +29,10 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Run, fold
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
-from tts.ports import Attachment, GroupRequest, Ports, RolloutItem, Routing, ToolContext, ToolOutcome, ToolSchema
+from tts.ports.locator import Routing
+from tts.ports.request_ports import Ports
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
+from tts.ports.toolbox import Attachment, ToolContext, ToolOutcome, ToolSchema
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.routing.depth_router import DepthRouter

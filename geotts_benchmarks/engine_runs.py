@@ -32,7 +32,8 @@ from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.random_weights import Shape, write_checkpoint
-from tts.ports import Delta, GroupRequest, ModelClient, ModelRequest, RolloutTask, Sampling
+from tts.ports.model_client import Delta, ModelClient, ModelRequest, Sampling
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.toolkit.spec import schema_of

@@ -20,7 +20,9 @@ from tts.dialects import DIALECTS
 from tts.domain.geo import LatLon, destination
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.usage import Usage
-from tts.ports import Delta, GroupRequest, ModelRequest, RolloutItem, ToolContext, ToolOutcome, ToolSchema
+from tts.ports.model_client import Delta, ModelRequest
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
+from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 

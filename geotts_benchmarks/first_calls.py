@@ -31,7 +31,8 @@ from tts.eval.metrics.shared_calls import shared_calls
 from tts.eval.runs.record import Record
 from tts.eval.scenes.generate import SceneMaker
 from tts.pipeline import solve
-from tts.ports import Attachment, Ports
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
 from tts.routing.depth_router import DepthRouter
 from tts.routing.locatability import FixedLocator
 from tts.verify.consensus.calibration import shipped

@@ -22,7 +22,7 @@ from tts.domain.request import RequestContext
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.random_weights import Shape
 from tts.inference.vllm.seam import has_cuda
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 
 @click.command()

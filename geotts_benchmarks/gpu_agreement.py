@@ -31,7 +31,7 @@ from tts.inference.vllm.content_pictures import ContentPictures
 from tts.inference.vllm.random_weights import Shape, write_checkpoint
 from tts.inference.vllm.reference_model import ReferenceModel, write_random_weights
 from tts.inference.vllm.seam import Generation, VllmSeam, has_cuda
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 _TOP = 5
 _LEAST = 4

@@ -23,7 +23,7 @@ from tts.dialects.served.generic import GenericDialect
 from tts.domain.request import RequestContext
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.random_weights import Shape
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 _CANCELLED = 8
 _LONGEST_S = 10.0

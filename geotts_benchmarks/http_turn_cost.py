@@ -21,7 +21,7 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Limits
 from tts.domain.request import RequestContext
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import GroupRequest, RolloutTask
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, ToolSpec

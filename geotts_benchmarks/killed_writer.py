@@ -3,7 +3,7 @@
 PROGRAM = """
 import asyncio, sys, time
 from pathlib import Path
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.sqlite_store import SqliteStore
 from tts.toolkit.spec import Observation

@@ -30,7 +30,9 @@ from tts.errors import FatalError
 from tts.package_files import SAMPLES
 from tts.perception.local import LocalPerception
 from tts.pipeline import solve
-from tts.ports import Attachment, Delta, ModelClient, ModelRequest, Ports
+from tts.ports.model_client import Delta, ModelClient, ModelRequest
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
 
 _DEADLINE_S = 60.0
 _KINDS = ("standard", "rated_first", "led")

@@ -26,7 +26,7 @@ from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutStarted, Text
 from tts.domain.hypothesis import Hypothesis, Level
-from tts.ports import GroupRequest, RolloutItem
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
 
 CHUNK_S = 0.025
 """A chunk is what one rollout says in this time (coalesce_s); in larger pieces, a piece counts as several."""

@@ -26,7 +26,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
-from tts.ports import ToolContext, ToolOutcome
+from tts.ports.toolbox import ToolContext, ToolOutcome
 from tts.toolkit.broker.open_store import open_store
 
 Call = Callable[[ToolCall, ToolContext], Awaitable[ToolOutcome]]

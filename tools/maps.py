@@ -12,7 +12,7 @@ from tools.places import PointArguments
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ImageRef, ViewFact
-from tts.ports import Attachment, ToolContext
+from tts.ports.toolbox import Attachment, ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 Style = Literal["map", "satellite"]

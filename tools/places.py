@@ -12,7 +12,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.place_facts import in_wgs84
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
 

@@ -42,7 +42,7 @@ from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber, Secret
 from tts.net.url_secrets import secrets_in
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 from tts.toolkit.broker.cache_store import CacheStore
 from tts.toolkit.broker.provider_client import ProviderClient
 from tts.toolkit.broker.provider_limits import ProviderLimits

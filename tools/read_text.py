@@ -9,7 +9,8 @@ from pydantic import Field
 from tools.zoom import BoxArguments
 from tts.domain.tooling import ImageRef, TextFact, ViewFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import Perception, ToolContext
+from tts.ports.perception import Perception
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 

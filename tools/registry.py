@@ -20,7 +20,7 @@ from tools.zoom import zoom_tool
 from tts.errors import ConfigError
 from tts.extensions import Registry
 from tts.net.http_client import SafeHttpClient
-from tts.ports import Perception
+from tts.ports.perception import Perception
 from tts.toolkit.spec import Tool
 
 

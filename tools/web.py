@@ -17,7 +17,7 @@ from tts.domain.photo import Box
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Splitting, Tool, ToolSpec
 
 _RESULTS_A_QUERY = 5

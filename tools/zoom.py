@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from tts.domain.photo import Box
 from tts.domain.tooling import ImageRef, ViewFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
 _SMALLEST_PX = 16

@@ -3,7 +3,7 @@
     geotts.tools           a function of `tools.registry.ToolParts` that returns a tool
     geotts.dialects        a `tts.dialects.base.Dialect`
     geotts.datasets        a `tts.eval.datasets.base.Dataset`
-    geotts.verifiers       a function of the consensus and the configuration that returns a `tts.ports.Verifier`
+    geotts.verifiers       a function of the consensus and the configuration that returns a `Verifier` (`tts.ports`)
     geotts.stop_policies   a function of a `tts.domain.stop_policy.StopView` that returns whether to stop
 
 The name of an entry point is the name of what it brings. Names are known without importing the package; it is imported

@@ -23,7 +23,7 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trace_context import TraceContext
 from tts.domain.usage import Usage
 from tts.net.url_secrets import masked
-from tts.ports import Delta, ModelClient, ModelRequest
+from tts.ports.model_client import Delta, ModelClient, ModelRequest
 from tts.telemetry import GEN_AI, span, tracer
 
 SCHEMA: Final = "https://opentelemetry.io/schemas/1.44.0"

@@ -45,7 +45,11 @@ from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict
-from tts.ports import Attachment, Checkpoint, GroupRequest, MayBegin, Ports, Routing, VerifyRequest
+from tts.ports.locator import Routing
+from tts.ports.request_ports import Ports
+from tts.ports.rollout_groups import Checkpoint, GroupRequest, MayBegin
+from tts.ports.toolbox import Attachment
+from tts.ports.verification import VerifyRequest
 from tts.request_egress import RequestEgress
 from tts.request_events import accepted_event, failed_event
 from tts.request_seeds import request_seed, rollout_seed
@@ -59,6 +63,7 @@ _UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is know
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
 Item = Event | Attachment
+_RolledOut = tuple[Plan, Routing, StopReason | None]  # the last: why the rollouts were stopped
 
 
 async def solve(
@@ -168,14 +173,12 @@ class Solution:
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
             cut = await self._roll_out(ensemble, plan, routing)
 
-    async def _begin(self, ensemble: Ensemble) -> tuple[Plan, Routing, StopReason | None]:
+    async def _begin(self, ensemble: Ensemble) -> _RolledOut:
         if self._resumed_request is not None:
             return await self._resume_rollouts(ensemble, self._resumed_request)
         return await (self._led if self._ports.watch.leader else self._routed)(ensemble)
 
-    async def _resume_rollouts(
-        self, ensemble: Ensemble, resumed: ResumedRequest
-    ) -> tuple[Plan, Routing, StopReason | None]:
+    async def _resume_rollouts(self, ensemble: Ensemble, resumed: ResumedRequest) -> _RolledOut:
         """Read the photos again, and continue the rollouts of the process that was lost."""
         routing = await self._rated()
         opened = self._ports.router.opening(self._options) if self._ports.watch.leader else None
@@ -187,13 +190,13 @@ class Solution:
         self._mark("rollouts_s")
         return plan, routing, cut
 
-    async def _routed(self, ensemble: Ensemble) -> tuple[Plan, Routing, StopReason | None]:
+    async def _routed(self, ensemble: Ensemble) -> _RolledOut:
         """Rate the photos, plan, and roll out."""
         routing = await self._route()
         plan = await self._decide(routing)
         return plan, routing, await self._roll_out(ensemble, plan, routing)
 
-    async def _led(self, ensemble: Ensemble) -> tuple[Plan, Routing, StopReason | None]:
+    async def _led(self, ensemble: Ensemble) -> _RolledOut:
         """Roll out from the first moment; the photos are rated beside the leader, and planned for when they are."""
         opening = self._ports.router.opening(self._options)
         planned: list[tuple[Plan, Routing]] = []
@@ -204,13 +207,12 @@ class Solution:
             return Planned(self._group(planned[0][0], routing), planned[0][0].n_planned)
 
         group = self._group(opening, _UNRATED)
-        settings = self._ports.watch
-        width = settings.width if automatic else "full"
+        width = self._ports.watch.width if automatic else "full"
         async with beside(self._rated_after_leader()) as rating:
             company = Beside(
                 rate=rating,
                 join=join,
-                rule=LeaderRule.of(self._options, settings, opening.n_planned, self._deadline, width),
+                rule=LeaderRule.of(self._options, self._ports.watch, opening.n_planned, self._deadline, width),
                 planned=None if automatic else Planned(group, opening.n_planned),
             )
             cut = await ensemble.lead(group, company, self._until(group))
@@ -394,7 +396,5 @@ class Solution:
     def _paid_context(self, remaining_s: float) -> RequestContext:
         """With the money that is left for the models of locator and verifier."""
         money_usd = self._ports.router.money_usd(self._options)
-        if money_usd is None:
-            return self._context(remaining_s)
-        left_usd = max(0.0, money_usd - self._spent.cost_usd)
+        left_usd = None if money_usd is None else max(0.0, money_usd - self._spent.cost_usd)
         return self._context(remaining_s).model_copy(update={"money_left_usd": left_usd})

@@ -15,7 +15,8 @@ from tts.domain.events import LeftMachine
 from tts.domain.outgoing import Outgoing
 from tts.errors import FatalError, GeoTTSError, boundary
 from tts.net.engine_egress import EGRESS
-from tts.ports import OutgoingRecord, Ports
+from tts.ports.outgoing_record import OutgoingRecord
+from tts.ports.request_ports import Ports
 
 _PATIENCE_S = 2.0
 _log = logging.getLogger(__name__)

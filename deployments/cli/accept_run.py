@@ -20,7 +20,7 @@ from tts.eval.runs.record import Record, read_records
 from tts.eval.runs.runner import RunSetup, progress_of, run_samples
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample
-from tts.ports import close_each
+from tts.ports.closable import close_each
 from tts.verify.consensus.installed_calibrations import calibration_key
 
 _DATASET = "accept"

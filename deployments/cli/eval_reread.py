@@ -16,7 +16,7 @@ from tts.dialects.released.importing.geoagent_texts import READER_TEXT
 from tts.dialects.settings import read_texts
 from tts.eval.rewarding.reread import OWN_WORDS, reread
 from tts.eval.rewarding.rewarded_output import Case, cases_of
-from tts.ports import ModelClient
+from tts.ports.model_client import ModelClient
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

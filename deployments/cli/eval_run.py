@@ -35,7 +35,7 @@ from tts.eval.runs.runner import RunSetup, Solver, progress_of, run_samples
 from tts.eval.runs.solvers import LocalSolver, RemoteSolver
 from tts.eval.sample import Sample
 from tts.geodata.countries import Countries
-from tts.ports import close_each
+from tts.ports.closable import close_each
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 _LONGEST_WHY = 1000

@@ -45,7 +45,9 @@ from tts.errors import FatalError, GeoTTSError, RequestError, boundary
 from tts.geodata.area_from_text import WAYS
 from tts.geodata.store import DataStore
 from tts.pipeline import solve
-from tts.ports import Attachment, Ports, close_each
+from tts.ports.closable import close_each
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
 
 Photos = bytes | list[bytes]
 Source = Callable[[Photos, LocateOptions], AsyncIterator[Event]]

@@ -16,7 +16,7 @@ from tts.config import AppArgs
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 
 
 @click.group()

@@ -21,7 +21,7 @@ from tts.inference.openai.endpoint.traits import EndpointTraits
 from tts.inference.openai.endpoint.truncation_check import needed_tokens
 from tts.inference.openai.engine import OpenAIModel
 from tts.package_files import SAMPLES
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 from tts.rollout.offered_tools import offered_tools
 
 _PATIENCE_S = 180.0

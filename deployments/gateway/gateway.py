@@ -42,7 +42,9 @@ from tts.domain.request import MAX_PHOTOS, LocateOptions, LocateRequest
 from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run, fold
 from tts.errors import NotFound, RequestError, boundary
-from tts.ports import Attachment, Ports, close_each
+from tts.ports.closable import close_each
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
 from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")

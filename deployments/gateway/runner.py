@@ -32,7 +32,9 @@ from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.errors import FatalError, GeoTTSError, boundary
 from tts.pipeline import Solution
-from tts.ports import Attachment, Checkpoint, MayBegin, Ports
+from tts.ports.request_ports import Ports
+from tts.ports.rollout_groups import Checkpoint, MayBegin
+from tts.ports.toolbox import Attachment
 from tts.request_egress import RequestEgress, write_down
 
 _log = logging.getLogger("geotts.gateway")

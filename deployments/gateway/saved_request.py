@@ -25,7 +25,7 @@ from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trace_context import TraceContext
 from tts.domain.value import Value
 from tts.ensemble.resumed_request import ResumedRequest
-from tts.ports import Checkpoint
+from tts.ports.rollout_groups import Checkpoint
 
 T = TypeVar("T")
 _REQUEST, _CHECKPOINT = "request", "checkpoint/"

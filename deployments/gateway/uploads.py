@@ -15,7 +15,7 @@ from deployments.runstore import RunMeta, RunStore
 from tts.domain.photo import PhotoProblem
 from tts.domain.value import Value
 from tts.errors import NotFound, PhotoError
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 KEPT_S = 600.0
 _MOST = 32  # of one caller at this gateway at once

@@ -26,7 +26,7 @@ from tts.domain.events import Event
 from tts.domain.tooling import ToolResult
 from tts.domain.trace_context import TraceContext, trace_context
 from tts.errors import FatalError, GeoTTSError, boundary
-from tts.ports import ToolOutcome
+from tts.ports.toolbox import ToolOutcome
 
 _ABOUT = (
     "Finds out where a photo was taken. Name a photo by path, URL or upload ticket: its bytes never go through you. "

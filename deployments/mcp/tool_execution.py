@@ -26,7 +26,7 @@ from tts.domain.tooling import ToolCall
 from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run
 from tts.errors import GeoTTSError, NotFound, Overloaded, RequestError
-from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 
 # what a client may call of the service's own tools: they read places and maps, and need no photo
 _OPEN_TOOLS = (*PLACE_TOOLS, *MAP_TOOLS)

@@ -25,7 +25,7 @@ from deployments.mcp.tool_execution import Call, McpTools
 from tts.domain.answer import Answer
 from tts.domain.value import Value
 from tts.errors import RequestError
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 _LOCATE = (
     "Where was this photo taken? Several agents read the photo, use maps and search, and a verifier weighs them. "

@@ -11,7 +11,7 @@ from deployments.runstore.log_following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
 from deployments.runstore.port import REMINDERS, Claim, KeyTaken, LogEntry, RunMeta
 from deployments.runstore.single_gateway import SingleGateway
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 
 @dataclass(slots=True)

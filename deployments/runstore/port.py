@@ -23,7 +23,7 @@ from deployments.runstore.case_record import CaseStore
 from tts.domain.outgoing import Outgoing
 from tts.domain.value import Value
 from tts.errors import GeoTTSError
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 STORE_VERSION = 1
 REMINDERS = 100  # given at once

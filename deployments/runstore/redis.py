@@ -57,7 +57,7 @@ from deployments.runstore.redis_scripts import (
 from deployments.runstore.stored_values import value_of
 from tts.aio import heeding_cancels
 from tts.net.redis_password import run_store_password
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 P = ParamSpec("P")
 T = TypeVar("T")

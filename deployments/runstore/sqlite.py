@@ -32,7 +32,7 @@ from deployments.runstore.single_gateway import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
 from deployments.runstore.stored_values import value_of
 from tts.errors import ConfigError
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 from tts.private_files import make_database_private
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from deployments.runstore.blobs import BlobStore
 from deployments.runstore.case_record import CaseRecord
 from deployments.runstore.port import Claim, LogEntry, RunMeta, RunStore
 from tts.aio import to_its_end
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 _REFERENCE = b"blob:"
 _MINUTE = "%Y%m%dT%H%M"

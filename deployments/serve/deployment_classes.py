@@ -45,22 +45,15 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
-from tts.engine_offers import EngineHealth, EngineLoad
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
 from tts.perception.local import LocalPerception
-from tts.ports import (
-    Delta,
-    GroupRequest,
-    ModelRequest,
-    RolloutItem,
-    Routing,
-    ToolContext,
-    ToolOutcome,
-    ToolSchema,
-    VerifierItem,
-    VerifyRequest,
-)
+from tts.ports.engine_offers import EngineHealth, EngineLoad
+from tts.ports.locator import Routing
+from tts.ports.model_client import Delta, ModelRequest
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
+from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
+from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.telemetry import span
 from tts.toolkit.broker.stats import BrokerSnapshot
 from tts.toolkit.toolbox import LocalToolbox

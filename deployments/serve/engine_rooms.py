@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tts.config.engines import Engine
-from tts.engine_offers import EngineCapacity
-from tts.ports import ModelClient
+from tts.ports.engine_offers import EngineCapacity
+from tts.ports.model_client import ModelClient
 from tts.rollout.group_size import Room
 
 PERIOD_S = 2.0

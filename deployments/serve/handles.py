@@ -31,19 +31,11 @@ from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.errors import GeoTTSError, ModelError, Overloaded, ReplicaLost, ToolError, ToolErrorKind
-from tts.ports import (
-    Delta,
-    GroupRequest,
-    ModelRequest,
-    RolloutItem,
-    Routing,
-    Toolbox,
-    ToolContext,
-    ToolOutcome,
-    ToolSchema,
-    VerifierItem,
-    VerifyRequest,
-)
+from tts.ports.locator import Routing
+from tts.ports.model_client import Delta, ModelRequest
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
+from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.rollout.group_failover import persistently
 from tts.toolkit.toolbox import JoinedToolbox, failed
 

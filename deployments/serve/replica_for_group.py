@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from deployments.serve.engine_rooms import PERIOD_S, known_rooms
 from deployments.serve.request_router import DEFAULT_SPREAD, rendezvous
 from tts.errors import FatalError, ReplicaLost
-from tts.ports import GroupRequest
+from tts.ports.rollout_groups import GroupRequest
 from tts.rollout.expected_size import ExpectedSize
 from tts.rollout.group_size import RolloutSize, Room, group_size
 

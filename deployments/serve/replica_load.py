@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from tts.domain.events import RolloutFinished, Text, TurnFinished
-from tts.ports import GroupRequest, RolloutItem
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
 
 _REQUESTS = 1024  # whose prompts are remembered as read
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
-from tts.engine_offers import EngineHealth, EngineLoad
-from tts.ports import ModelClient
+from tts.ports.engine_offers import EngineHealth, EngineLoad
+from tts.ports.model_client import ModelClient
 
 POLICY = "deployments.serve.scaling:RolloutScaling"
 GENERATIONS, KV_USE = "generations", "kv_use"

@@ -12,10 +12,11 @@ from typing import Protocol
 from deployments.wiring.toolbox_assembly import Tooling
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
-from tts.ports import OutgoingRecord, Toolbox
+from tts.ports.outgoing_record import OutgoingRecord
+from tts.ports.toolbox import Toolbox
 from tts.toolkit.broker.cache_store import StoreError
 from tts.toolkit.broker.stats import BrokerSnapshot
-from tts.toolkit.tape.toolbox import RecordingToolbox
+from tts.toolkit.tape.tape_toolboxes import RecordingToolbox
 
 
 class NotErased(GeoTTSError):

@@ -24,7 +24,7 @@ from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.trajectory import Run, fold
 from tts.errors import DataError
 from tts.perception.local import LocalPerception
-from tts.ports import VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.routing.locatability import CuesLocator
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use

@@ -21,7 +21,8 @@ from deployments.wiring.toolbox_assembly import make_tooling, taped
 from tts.config import AppArgs
 from tts.config.region_search import BY_URL
 from tts.perception.local import LocalPerception
-from tts.ports import Ports, Toolbox
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Toolbox
 from tts.toolkit.toolbox import JoinedToolbox
 
 _log = logging.getLogger(__name__)

@@ -16,7 +16,8 @@ from tts.config import EngineShare
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.domain.failure import RolloutFailure
-from tts.ports import GroupRequest, RolloutItem, Rollouts, RolloutTask, close_each
+from tts.ports.closable import close_each
+from tts.ports.rollout_groups import GroupRequest, RolloutItem, Rollouts, RolloutTask
 
 _OF_THE_ENGINE = frozenset({"model", "overloaded", "replica-lost", "silent"})
 

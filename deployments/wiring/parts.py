@@ -39,7 +39,11 @@ from tts.inference.scripted import ScriptedModel
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.with_observer import ModelWithObserver
 from tts.net.url_secrets import bare_url
-from tts.ports import Gallery, Locator, ModelClient, Perception, Verifier
+from tts.ports.locator import Locator
+from tts.ports.model_client import ModelClient
+from tts.ports.perception import Perception
+from tts.ports.similar_photos import Gallery
+from tts.ports.verification import Verifier
 from tts.routing.budget_planner import BudgetPlanner
 from tts.routing.budget_table import BudgetTable, shipped_budget_table
 from tts.routing.depth_router import DepthRouter, DialectBudget

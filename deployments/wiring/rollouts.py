@@ -8,7 +8,10 @@ from deployments.wiring.mixed_rollouts import Member, MixedRollouts
 from deployments.wiring.parts import make_agent_model, make_dialect, make_gallery
 from tts.aio import closing
 from tts.config import AppArgs
-from tts.ports import GroupRequest, ModelClient, RolloutItem, Toolbox, close_each
+from tts.ports.closable import close_each
+from tts.ports.model_client import ModelClient
+from tts.ports.rollout_groups import GroupRequest, RolloutItem
+from tts.ports.toolbox import Toolbox
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 

@@ -18,14 +18,14 @@ from tts.config import AppArgs, ToolsConfig
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
-from tts.ports import Toolbox
+from tts.ports.toolbox import Toolbox
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.broker.open_store import open_store
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.similar_searches import SearchTape
-from tts.toolkit.tape.toolbox import RecordingToolbox, ReplayToolbox
+from tts.toolkit.tape.tape_toolboxes import RecordingToolbox, ReplayToolbox
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from tts.domain.messages import Message
 from tts.domain.usage import Usage
-from tts.ports import Delta, ModelRequest
+from tts.ports.model_client import Delta, ModelRequest
 
 
 class PlayedModel:

@@ -20,7 +20,9 @@ from tts.domain.plan import Limits
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.usage import Usage
-from tts.ports import Attachment, Checkpoint, GroupRequest, ModelRequest, RolloutTask, Toolbox
+from tts.ports.model_client import ModelRequest
+from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutTask
+from tts.ports.toolbox import Attachment, Toolbox
 from tts.rollout.agent import Agent
 from tts.rollout.single_rollout import run_rollout
 

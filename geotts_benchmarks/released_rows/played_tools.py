@@ -13,7 +13,7 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact, ToolCall
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox, failed

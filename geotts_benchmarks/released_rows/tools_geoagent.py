@@ -14,7 +14,7 @@ from geotts_benchmarks.released_rows.row_result import Judged, compared, declare
 from tools.released.geoagent_geocoder import geocoder_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.rewards.released.geoagent_geocoder import URL, Reply, parameters
 from tts.toolkit.toolbox import LocalToolbox
 

@@ -15,7 +15,7 @@ from tts.domain.events import Routed, ToolResulted
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import fold
 from tts.pipeline import solve
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 ARGS = AppArgs()
 PHOTO = sign_bytes("Wilhelmsburg", "Hamburg")

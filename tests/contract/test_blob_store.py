@@ -17,7 +17,7 @@ from tts.api.client import Client
 from tts.config import ScriptedEngine
 from tts.domain.request import LocateOptions
 from tts.errors import ConfigError
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 pytestmark = pytest.mark.slow
 PICTURE = Attachment(sha256="ab" * 32, media_type="image/png", data=secrets.token_bytes(4096))

@@ -10,7 +10,7 @@ from support.local_redis import local_redis
 from tts.domain.geo import LatLon
 from tts.domain.tooling import ImageRef, PlaceFact, WebFact
 from tts.errors import ConfigError, ToolErrorKind
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_store import Rate, StoreError
 from tts.toolkit.broker.open_store import open_store

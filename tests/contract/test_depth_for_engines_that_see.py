@@ -31,7 +31,7 @@ from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions
 from tts.errors import ConfigError
 from tts.package_files import SAMPLES
-from tts.ports import Closable
+from tts.ports.closable import Closable
 from tts.profiles import load_profile, profile_names
 from tts.routing.locatability import CuesLocator
 

@@ -19,7 +19,8 @@ from tts.inference.clues.engine import CluesModel
 from tts.inference.openai.engine import OpenAIModel
 from tts.inference.scripted import ScriptedModel
 from tts.net.engine_egress import EGRESS
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
 
 ENGINES = {
     "clues": lambda store: CluesModel(CluesEngine(), ClueReader(store.gazetteer(), store.lexicon(), Countries())),

@@ -16,7 +16,7 @@ from support.service import PHOTO, an_app, idle, ports_of, serving
 
 from deployments.runstore.redis import RedisRunStore
 from tts.config import ScriptedEngine
-from tts.ports import Rollouts
+from tts.ports.rollout_groups import Rollouts
 
 WORK_S = 3.0
 SLOW = ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=WORK_S / 4)

@@ -14,7 +14,7 @@ from tools.provider_assembly import KEY_VARIABLES
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import PlaceFact, ToolCall, ViewFact, WebFact
 from tts.errors import ConfigError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 

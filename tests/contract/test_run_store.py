@@ -27,7 +27,7 @@ from deployments.runstore.with_blobs import RunStoreWithBlobs
 from geotts_benchmarks.harness import free_port
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 KINDS = ("memory", "sqlite", "redis", "memory and a folder", "redis and a url")
 PICTURE = Attachment(sha256="ab" * 32, media_type="image/png", data=b"\x89PNG" + secrets.token_bytes(64))

@@ -10,7 +10,7 @@ from tts.domain.geo import Circle, Countries, LatLon
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ViewFact
 from tts.errors import ToolErrorKind
 from tts.perception.local import LocalPerception
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 
 

@@ -17,7 +17,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import fold
 from tts.eval.synthetic.rollout_events import reading_of
-from tts.ports import VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.consensus.calibration import shipped

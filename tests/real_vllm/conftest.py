@@ -17,7 +17,7 @@ from tts.dialects.base import Task
 from tts.dialects.hermes_tool_calls import tools_text
 from tts.dialects.served.generic import GenericDialect
 from tts.inference.vllm.random_weights import Shape, write_checkpoint
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 _HERE = Path(__file__).parent
 

@@ -33,17 +33,11 @@ from tts.domain.tooling import ImageRef
 from tts.errors import FatalError, ModelError
 from tts.inference.vllm.engine import VllmModel
 from tts.pipeline import solve
-from tts.ports import (
-    Attachment,
-    Delta,
-    ModelRequest,
-    Ports,
-    Routing,
-    Sampling,
-    ToolSchema,
-    VerdictText,
-    VerifyRequest,
-)
+from tts.ports.locator import Routing
+from tts.ports.model_client import Delta, ModelRequest, Sampling
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment, ToolSchema
+from tts.ports.verification import VerdictText, VerifyRequest
 from tts.routing.locatability import CuesLocator, FixedLocator
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.consensus.calibration import shipped

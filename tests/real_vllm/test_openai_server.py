@@ -19,7 +19,8 @@ from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.errors import ModelError
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
 
 pytestmark = pytest.mark.timeout(300)
 SEARCH = ToolSchema(

@@ -8,7 +8,7 @@ from tts.config import VllmEngine
 from tts.domain.messages import text_message
 from tts.domain.usage import Usage
 from tts.inference.vllm.engine import VllmModel
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 pytestmark = pytest.mark.timeout(420)
 BLOCKS, BLOCK = 12, 128

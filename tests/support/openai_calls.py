@@ -7,7 +7,8 @@ from support.endpoint import serving
 from tts.config import OpenAIEngine
 from tts.domain.messages import text_message
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
 
 SEARCH = ToolSchema(name="look", description="Look it up.", parameters={"type": "object"})
 

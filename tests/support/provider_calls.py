@@ -6,7 +6,7 @@ from support.basics import a_context, sign_bytes
 from tts.config import RegionSearchConfig
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.tooling import ToolCall
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 

@@ -20,7 +20,7 @@ from deployments.runstore import RunStore
 from deployments.wiring.local import LocalTools, local_ports
 from support.basics import sign_bytes
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
-from tts.ports import Ports
+from tts.ports.request_ports import Ports
 
 PHOTO = sign_bytes("Rue de Rivoli")
 

@@ -20,7 +20,8 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import fold
 from tts.pipeline import solve
-from tts.ports import Attachment, Ports
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
 
 SIGNS = [("Wilhelmsburg", "Hamburg"), ("Rua da Sofia", "Coimbra"), ("Via Roma", "Torino"), ("Otaru", "Hokkaido")]
 _AT_ONCE = 4

@@ -17,7 +17,7 @@ from tts.config import McpServerConfig
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError, GeoTTSError, ToolError, ToolErrorKind
 from tts.net.url_secrets import bare_url, masked
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 _LONGEST_TEXT, _LONGEST_DESCRIPTION = 8000, 600

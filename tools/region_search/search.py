@@ -18,7 +18,7 @@ from tts.domain.photo import Box
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.execute import no_consent
 
 Hide = Callable[[Image.Image], Image.Image]

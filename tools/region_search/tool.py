@@ -8,7 +8,7 @@ from tools.region_search.search import RegionSearch
 from tools.web import IMAGE_RESULTS, IMAGE_SEARCH_TEXT, SPARE_RESULTS, ImageSearchArguments, search_of_regions
 from tts.domain.photo import Box
 from tts.domain.tooling import WebFact
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Tool, ToolSpec
 
 TIMEOUT_S = 40.0

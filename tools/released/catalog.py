@@ -26,7 +26,7 @@ from tools.released.thinking_with_map.demo_searches import demo_amap_searches, d
 from tools.released.thinking_with_map.maps import amap_maps, google_maps
 from tools.released.thinking_with_map.searches import amap_searches, google_searches
 from tools.released.thinking_with_map.zoom import zoom_tool
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 from tts.toolkit.spec import Tool
 

@@ -10,7 +10,7 @@ from tools.released.written_arguments import refused
 from tts.dialects.released.geoagent_loop import GEOCODER
 from tts.domain.geo import LatLon
 from tts.errors import ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.rewards.released.geoagent_geocoder import Result, ask
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 

@@ -11,7 +11,7 @@ from PIL import Image
 from tts.domain.photo import Box, Photo
 from tts.domain.photo_cleaning import DECODER_ERRORS
 from tts.domain.tooling import ImageRef, ViewFact
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 
 _PILLOW_LIMIT: Final = 178_956_970  # twice PIL.Image.MAX_IMAGE_PIXELS, where Pillow refuses
 _MOST_PIXELS: Final = 50_000_000

@@ -18,7 +18,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.ports import ToolContext, ToolOutcome
+from tts.ports.toolbox import ToolContext, ToolOutcome
 from tts.toolkit.tape.row import TapeHead, TapeRow
 
 VERSION = 1

@@ -24,7 +24,8 @@ from tts.domain.picture_rules import PictureRules
 from tts.domain.plan import Limits
 from tts.domain.similar_photo import SimilarPhoto
 from tts.domain.tooling import ImageRef, ToolCall
-from tts.ports import Sampling, ToolOutcome, ToolSchema
+from tts.ports.model_client import Sampling
+from tts.ports.toolbox import ToolOutcome, ToolSchema
 
 
 @dataclass(frozen=True, slots=True)

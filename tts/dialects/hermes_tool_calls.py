@@ -16,7 +16,7 @@ from typing import Any
 from tts.dialects.answer_parser import json_objects
 from tts.domain.messages import Message, Part, TextPart
 from tts.domain.tooling import ToolCall
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 _TOOLS_BEFORE = (
     "# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"

@@ -13,7 +13,7 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import Datum
 from tts.domain.value import Value
 from tts.errors import ConfigError
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 Coords = Literal["fraction", "thousand", "pixels"]
 

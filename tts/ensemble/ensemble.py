@@ -23,7 +23,9 @@ from tts.ensemble.first_turn import LEADER
 from tts.ensemble.leader import LeaderRule, named_directions
 from tts.ensemble.resumed_request import ResumedRequest
 from tts.ensemble.stopping import StopDecision
-from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask, Routing
+from tts.ports.locator import Routing
+from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask
+from tts.ports.toolbox import Attachment
 from tts.rollout.group import split
 
 

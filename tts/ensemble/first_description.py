@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tts.ports import GroupRequest
+from tts.ports.rollout_groups import GroupRequest
 
 
 class FirstDescription:

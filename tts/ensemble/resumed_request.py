@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tts.domain.events import Escalated, Event
 from tts.domain.plan import Plan
 from tts.domain.trajectory import Run, fold
-from tts.ports import Checkpoint
+from tts.ports.rollout_groups import Checkpoint
 
 TESTS_CLAIM = "the claim is tested"
 

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from tts.dialects.hermes_tool_calls import call_from
 from tts.domain.tooling import ToolCall
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 _LONGEST_TEXT = 48
 _LONGEST_LIST = 4

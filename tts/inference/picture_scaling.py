@@ -17,7 +17,7 @@ from tts.domain.photo_cleaning import DECODER_ERRORS
 from tts.domain.picture_rules import Resampling, ResizeRule
 from tts.domain.tooling import ImageRef
 from tts.errors import ModelError
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 
 _FILTERS: Final[Mapping[Resampling, Image.Resampling]] = {
     "bicubic": Image.Resampling.BICUBIC,

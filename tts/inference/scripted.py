@@ -24,7 +24,7 @@ from tts.domain.usage import Usage
 from tts.domain.value import Value
 from tts.errors import ConfigError, ModelError
 from tts.inference.simulated_kv import SimulatedKv
-from tts.ports import Delta, ModelRequest
+from tts.ports.model_client import Delta, ModelRequest
 
 
 class ScriptedCall(Value):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tts.domain.messages import Message, TextPart
 from tts.domain.price import Price
 from tts.domain.usage import Usage
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 # Qwen3-VL: a token a merged patch of 32x32 pixels (processor configuration of Qwen/Qwen3-VL-30B-A3B-Instruct), and one
 # before and after a picture.

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from tts.dialects.hermes_tool_calls import as_plain_chat, wire_schema
 from tts.domain.messages import Message, TextPart
 from tts.domain.tooling import ImageRef
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 _MARK = "\ue000assistant\ue001"
 _SESSIONS = 1024

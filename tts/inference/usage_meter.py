@@ -11,7 +11,7 @@ from tts.domain.price import Price
 from tts.domain.usage import Usage
 from tts.errors import MoneySpent
 from tts.inference.token_estimate import prompt_tokens_about, usage_about
-from tts.ports import Delta, ModelClient, ModelRequest
+from tts.ports.model_client import Delta, ModelClient, ModelRequest
 
 _LEAST_TOKENS = 256  # a reply that is cut shorter cannot be used, and is paid for all the same
 

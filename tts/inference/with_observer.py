@@ -31,12 +31,13 @@ from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
 from tts.domain.price import Price
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
-from tts.engine_offers import EngineCapacity, EngineHealth, EngineLoad
 from tts.errors import ModelError, MoneySpent
 from tts.inference.picture_scaling import size_of
 from tts.inference.token_estimate import prompt_tokens_about
 from tts.inference.usage_meter import Meter
-from tts.ports import Delta, ModelClient, ModelRequest, Sampling, close_each
+from tts.ports.closable import close_each
+from tts.ports.engine_offers import EngineCapacity, EngineHealth, EngineLoad
+from tts.ports.model_client import Delta, ModelClient, ModelRequest, Sampling
 
 _SCENE = """\
 You describe a photo to a colleague who cannot see it and has to find out where it was taken. Go from the whole to \

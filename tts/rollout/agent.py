@@ -11,7 +11,10 @@ from tts.domain.messages import Message
 from tts.domain.plan import Limits
 from tts.domain.reach import widest_km
 from tts.domain.similar_photo import SimilarPhoto
-from tts.ports import Gallery, GroupRequest, ModelClient, RolloutTask, Toolbox, ToolSchema
+from tts.ports.model_client import ModelClient
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
+from tts.ports.similar_photos import Gallery
+from tts.ports.toolbox import Toolbox, ToolSchema
 from tts.rollout.offered_tools import offered_tools
 
 

@@ -19,11 +19,11 @@ from tts.domain.hypothesis import Hypothesis
 from tts.domain.messages import Message, TextPart
 from tts.domain.plan import Limits
 from tts.domain.usage import Usage
-from tts.engine_offers import DrawsTogether
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import traced_generation
 from tts.inference.token_estimate import prompt_tokens_about
-from tts.ports import ModelClient, ModelRequest
+from tts.ports.engine_offers import DrawsTogether
+from tts.ports.model_client import ModelClient, ModelRequest
 from tts.rollout.budget import Budget
 
 _TIME_SHARE = 0.5  # of what is left: the answer is there, and must not miss the deadline for its draws

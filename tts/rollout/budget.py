@@ -8,7 +8,7 @@ from typing import Literal
 from tts.domain.plan import Limits
 from tts.domain.price import Price
 from tts.domain.usage import Usage
-from tts.ports import Checkpoint
+from tts.ports.rollout_groups import Checkpoint
 
 Spent = Literal["turn budget", "tool budget", "token budget", "money budget"]
 

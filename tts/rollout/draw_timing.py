@@ -13,9 +13,9 @@ from tts.dialects.base import Dialect
 from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
 from tts.domain.usage import Usage
-from tts.engine_offers import ForksPrompts
 from tts.inference.token_estimate import usage_about
-from tts.ports import ModelClient, ModelRequest
+from tts.ports.engine_offers import ForksPrompts
+from tts.ports.model_client import ModelClient, ModelRequest
 from tts.rollout.answer_draws import AnswerDraws, all_are_paid, are_wanted, draw_answers
 from tts.rollout.budget import Budget
 

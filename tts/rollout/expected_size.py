@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tts.domain.events import RolloutFinished, RolloutResumed, TurnFinished
 from tts.domain.plan import Limits
 from tts.domain.usage import Usage
-from tts.ports import RolloutItem
+from tts.ports.rollout_groups import RolloutItem
 from tts.rollout.group_size import RolloutSize
 
 # Until rollouts have ended: those of `tts.routing.depth_router`, a deep rollout of four turns. It reads a system text

@@ -7,7 +7,7 @@ from tts.dialects.directions import directions_in
 from tts.domain.cues import Cues
 from tts.domain.hypothesis import Level
 from tts.domain.photo import Photo
-from tts.ports import RolloutTask
+from tts.ports.rollout_groups import RolloutTask
 
 _BY_NAME = frozenset({"poi_keyword_search", "poi_input_tips", "geocode"})
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from tts.aio import Deadline, Send, batches, run_all
 from tts.domain.description import Description
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
-from tts.ports import GroupRequest, RolloutItem, RolloutTask
+from tts.ports.rollout_groups import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.agent import Agent, Brief
 from tts.rollout.loop import roll_out
 from tts.rollout.text_coalescer import RolloutOutput, to_events

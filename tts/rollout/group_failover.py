@@ -19,7 +19,8 @@ from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.domain.failure import RolloutFailure
 from tts.domain.usage import Usage
 from tts.errors import FatalError, GeoTTSError, Overloaded, ReplicaLost
-from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutItem
+from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutItem
+from tts.ports.toolbox import Attachment
 
 MOVES = 12
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0

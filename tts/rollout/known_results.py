@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from tts.domain.call_key import call_key
 from tts.domain.continued import KeptResult
 from tts.domain.tooling import ToolCall
-from tts.ports import Attachment, ToolOutcome
+from tts.ports.toolbox import Attachment, ToolOutcome
 
 
 class KnownResults:

@@ -35,7 +35,9 @@ from tts.domain.usage import Usage
 from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, GivenAway, ModelError, MoneySpent, boundary
 from tts.gen_ai import rollout_span, traced_generation
 from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
-from tts.ports import Checkpoint, GroupRequest, ModelRequest, RolloutTask, ToolOutcome
+from tts.ports.model_client import ModelRequest
+from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutTask
+from tts.ports.toolbox import ToolOutcome
 from tts.rollout.agent import Agent, Brief, opening_of
 from tts.rollout.answer_draws import are_wanted
 from tts.rollout.answer_geocoding import placed

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from tts.dialects.base import Dialect
 from tts.dialects.released.tool_name import ability_of
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 
 def offered_tools(

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from functools import partial
 
 from tts.aio import stream
-from tts.ports import GroupRequest, RolloutItem, RolloutTask
+from tts.ports.rollout_groups import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.loop import roll_out
 from tts.rollout.text_coalescer import to_events

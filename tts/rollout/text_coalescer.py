@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tts.aio import Send
 from tts.domain.events import Text
-from tts.ports import RolloutItem
+from tts.ports.rollout_groups import RolloutItem
 
 
 @dataclass(slots=True, eq=False)

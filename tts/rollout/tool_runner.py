@@ -12,7 +12,8 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
 from tts.gen_ai import record_result, tool_span
-from tts.ports import GroupRequest, Toolbox, ToolContext, ToolOutcome
+from tts.ports.rollout_groups import GroupRequest
+from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome
 from tts.rollout.agent import Brief
 from tts.rollout.known_results import KnownResults
 from tts.rollout.tool_call_count import calls_made

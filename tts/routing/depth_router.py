@@ -18,7 +18,7 @@ from tts.domain.price import Price
 from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
 from tts.domain.value import Value
-from tts.ports import Routing
+from tts.ports.locator import Routing
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
 from tts.routing.budget_table import POLICY, shipped_budget_table
 from tts.routing.empty_photo import CONTENT_FROM

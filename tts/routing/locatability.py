@@ -15,7 +15,8 @@ from tts.domain.plan import Locatability
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.geodata.english_names import script_names
-from tts.ports import Perception, Routing
+from tts.ports.locator import Routing
+from tts.ports.perception import Perception
 from tts.routing.empty_photo import CONTENT_FROM, structure_of
 from tts.routing.photo_measures import image_cues
 from tts.routing.predictor import DepthPredictor

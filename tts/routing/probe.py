@@ -16,7 +16,8 @@ from tts.domain.plan import Locatability
 from tts.domain.request import RequestContext
 from tts.errors import GeoTTSError
 from tts.inference.usage_meter import Meter
-from tts.ports import Locator, ModelClient, ModelRequest, Routing, Sampling
+from tts.ports.locator import Locator, Routing
+from tts.ports.model_client import ModelClient, ModelRequest, Sampling
 from tts.routing.predictor import DepthPredictor
 
 _TIMEOUT_S = 8.0

@@ -21,7 +21,7 @@ from tts.domain.photo import Photo
 from tts.domain.plan import Locatability
 from tts.domain.request import RequestContext
 from tts.errors import ConfigError
-from tts.ports import Locator, Routing
+from tts.ports.locator import Locator, Routing
 from tts.routing.predictor import DepthPredictor
 
 CLASSES = 150

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolCrashed, ToolError, ToolErrorKind, boundary
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Arguments, Observation, Tool
 
 

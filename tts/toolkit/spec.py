@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from tts.domain.tooling import Fact, ImageRef
 from tts.errors import ToolError
-from tts.ports import Attachment, ToolContext, ToolSchema
+from tts.ports.toolbox import Attachment, ToolContext, ToolSchema
 
 
 class Arguments(BaseModel):

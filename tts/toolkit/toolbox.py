@@ -10,7 +10,7 @@ from typing import Any
 
 from tts.domain.tooling import ToolCall, ToolFailure, ToolResult
 from tts.errors import ToolError
-from tts.ports import Attachment, Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.ports.toolbox import Attachment, Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.execute import check_consent, no_such_tool, parse_arguments, run_tool, tool_named
 from tts.toolkit.spec import Observation, Tool, schema_of
 

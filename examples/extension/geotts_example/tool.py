@@ -10,7 +10,7 @@ from timezonefinder import TimezoneFinder
 from tools.places import PointArguments
 from tools.registry import ToolParts
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 _ZONES = TimezoneFinder()

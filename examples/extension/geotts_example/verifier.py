@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.domain.answer import Verdict
-from tts.ports import Verifier, VerifierItem, VerifyRequest
+from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 
 
 class WaryVerifier:

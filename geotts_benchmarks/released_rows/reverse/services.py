@@ -13,7 +13,7 @@ from geotts_benchmarks.released_rows.made_up_replies import http_failure
 from tools.released.reverse.lens import hits_of_organic
 from tools.released.reverse.pages import pages_of, request_body
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 
 _TEXT_CHARS: Final = 60
 _USED_UP: Final = (429, 432)

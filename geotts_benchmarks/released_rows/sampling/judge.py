@@ -19,7 +19,7 @@ from geotts_benchmarks.released_rows.sampling.shipped_profile import (
 )
 from tts.dialects.served.text_dialect import TextDialect
 from tts.domain.tooling import ToolResult
-from tts.ports import ToolOutcome
+from tts.ports.toolbox import ToolOutcome
 
 Check = Callable[[Row, Shipped, Corpus], Awaitable[Judged]]
 _WHOLE: Final = [0, 0, 1000, 1000]

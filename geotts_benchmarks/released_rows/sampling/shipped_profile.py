@@ -24,7 +24,7 @@ from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
 from tts.inference.openai.endpoint.sent_pictures import PictureCache
 from tts.inference.openai.request_json import body_for
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 from tts.profiles import load_profile
 
 ENDPOINT: Final = "http://127.0.0.1:9/v1"

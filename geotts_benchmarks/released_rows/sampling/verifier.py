@@ -23,7 +23,7 @@ from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Trajectory, Turn
-from tts.ports import VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.profiles import load_profile
 from tts.verify.verifiers.published import trajectories_request
 

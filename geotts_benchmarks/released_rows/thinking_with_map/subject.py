@@ -16,7 +16,7 @@ from tts.dialects.released.imported import ImportedTexts
 from tts.dialects.released.thinking_with_map.demo import DEMO_SETS, DEMO_SYSTEM
 from tts.dialects.released.thinking_with_map.tool_sets import SYSTEM, TOOL_SETS
 from tts.dialects.settings import DialectSettings, read_schemas
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 from tts.verify.verifiers.published import CANDIDATES
 
 _IMAGE_MARK: Final = "<image>"

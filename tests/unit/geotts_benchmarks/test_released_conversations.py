@@ -31,7 +31,7 @@ from tts.dialects.released.imported import ImportedTexts
 from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import GroupRequest, RolloutTask
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rewards.released.geoagent_answer import Names, names_in
 from tts.rollout.agent import Agent
 from tts.rollout.single_rollout import run_rollout

@@ -17,7 +17,7 @@ from tools.external.catalog import external_tools
 from tools.external.schema import arguments_of
 from tts.config import McpServerConfig, ToolsConfig
 from tts.domain.tooling import ToolCall, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 

@@ -18,7 +18,10 @@ from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import fold
 from tts.errors import ModelError, Overloaded
 from tts.pipeline import solve
-from tts.ports import Attachment, Ports, Routing, VerdictText
+from tts.ports.locator import Routing
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
+from tts.ports.verification import VerdictText
 from tts.routing.depth_router import DepthRouter
 
 PARIS = Hypothesis(point=LatLon(lat=48.8566, lon=2.3522), city="Paris", level=Level.CITY)

@@ -12,7 +12,7 @@ from tts.dialects.released.geovista.tool_texts import SEARCH_FAILED, SYSTEM, no_
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 _NOTHING: Final = "Empty search results!! Please Check the availability of the search API key and network connection."

@@ -18,7 +18,7 @@ from tts.dialects.released.geovista.tool_texts import CROP_FAILED, SYSTEM, no_at
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 _CROP: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)

@@ -15,7 +15,7 @@ from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Splitting, Tool, ToolSpec
 
 _UNKNOWN_SIDE = 1000  # behind the broker there are no pixels: thousandths stand in for them

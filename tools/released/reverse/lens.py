@@ -13,7 +13,7 @@ from tools.web import ImageSearchProvider, tells_of_photo
 from tts.domain.photo import Box
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 
 _THOUSAND = 1000.0
 _RESULTS = 15

@@ -12,7 +12,7 @@ from tools.released.sources.reply import raw_reply
 from tools.web import PhotoWebProvider, WebProvider, found_pages
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.http_client import Fetched
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest
 
 _PAGES: Final = 10

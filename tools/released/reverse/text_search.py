@@ -14,7 +14,7 @@ from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Splitting, Tool, ToolSpec
 
 _NO_KEY: Final = "Tavily API key not set (env TAVILY_API_KEY)"

@@ -14,7 +14,7 @@ from tools.released.written_arguments import Written
 from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH
 from tts.dialects.released.reverse.served import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 

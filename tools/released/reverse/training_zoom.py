@@ -22,7 +22,7 @@ from tts.dialects.released.reverse.served import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.rewards.released.picture_sizes import smart_resize
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 

@@ -12,7 +12,7 @@ from tools.released.written_arguments import Written
 from tts.dialects.released.reverse.eval_calls import ZOOM
 from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 

@@ -23,7 +23,7 @@ from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
 from tts.domain.tooling import ViewFact
 from tts.errors import ToolError
-from tts.ports import ToolContext, ToolSchema
+from tts.ports.toolbox import ToolContext, ToolSchema
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 _SHORTEST: Final = 32

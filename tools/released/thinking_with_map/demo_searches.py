@@ -22,7 +22,7 @@ from tts.dialects.released.thinking_with_map.demo import DEMO_SYSTEM, demo_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact
 from tts.errors import ToolError
-from tts.ports import ToolContext, ToolSchema
+from tts.ports.toolbox import ToolContext, ToolSchema
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 Ask = Callable[[str, RequestContext], Awaitable[RawReply]]

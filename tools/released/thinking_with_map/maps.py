@@ -14,7 +14,7 @@ from tts.domain.geo import LatLon
 from tts.domain.tooling import ViewFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 SYSTEM: Final = "thinking_with_map"

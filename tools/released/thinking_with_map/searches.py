@@ -18,7 +18,7 @@ from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 SYSTEM: Final = "thinking_with_map"

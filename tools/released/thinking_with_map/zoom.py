@@ -19,7 +19,7 @@ from tools.released.written_arguments import Written, refused
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 SYSTEM: Final = "thinking_with_map"

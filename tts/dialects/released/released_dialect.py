@@ -14,7 +14,7 @@ from tts.dialects.settings import DialectSettings, read_texts
 from tts.domain.messages import Message
 from tts.domain.photo import Photo
 from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
-from tts.ports import Sampling
+from tts.ports.model_client import Sampling
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from tts.dialects.served.text_dialect import TextDialect
 from tts.domain.photo import Photo
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
-from tts.ports import ToolOutcome, ToolSchema
+from tts.ports.toolbox import ToolOutcome, ToolSchema
 
 _SYSTEM = """\
 You find out where a photo was taken. Look for what ties it to a place: readable text and its language, names, phone \

@@ -23,7 +23,7 @@ from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolResult, WebFact
 from tts.errors import ConfigError
-from tts.ports import ToolOutcome
+from tts.ports.toolbox import ToolOutcome
 
 _USEFUL = re.compile(r"<useful>\s*(\[[^\]]*\])\s*</useful>", re.IGNORECASE)
 _BOX: Final[dict[str, Any]] = {

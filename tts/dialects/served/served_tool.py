@@ -12,7 +12,7 @@ from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
 from tts.domain.tooling import Datum, ToolCall
 from tts.geodata.datum import as_wgs84
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 Arguments = dict[str, Any]
 

@@ -16,7 +16,7 @@ from tts.dialects.settings import Coords
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import PlaceFact
-from tts.ports import ToolOutcome
+from tts.ports.toolbox import ToolOutcome
 
 _QWEN25_RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=1280 * 28 * 28, multiple=28)
 

@@ -27,7 +27,8 @@ from tts.domain.picture_rules import PictureRules
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, ToolCall
 from tts.errors import ConfigError, ToolErrorKind
-from tts.ports import Sampling, ToolOutcome, ToolSchema
+from tts.ports.model_client import Sampling
+from tts.ports.toolbox import ToolOutcome, ToolSchema
 
 
 @dataclass(frozen=True)

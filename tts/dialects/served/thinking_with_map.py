@@ -23,7 +23,7 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, PlaceFact, ViewFact
 from tts.errors import ConfigError
 from tts.geodata.datum import as_wgs84, to_gcj02
-from tts.ports import ToolOutcome
+from tts.ports.toolbox import ToolOutcome
 
 _MAP_ZOOM: Final = 19.0
 _BOX: Final[dict[str, Any]] = {

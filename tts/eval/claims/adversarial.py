@@ -17,7 +17,7 @@ from tts.domain.photo import Photo
 from tts.domain.request import RequestContext
 from tts.domain.value import Value
 from tts.eval.synthetic.scenario import RIGHT_KM, Scenario
-from tts.ports import VerifyRequest
+from tts.ports.verification import VerifyRequest
 
 _FITTED = CalibrationState(state="fitted", origin="made-up trajectories")
 

@@ -14,7 +14,7 @@ from tts.domain.messages import text_message
 from tts.domain.request import RequestContext
 from tts.errors import GeoTTSError
 from tts.eval.rewarding.rewarded_output import Case
-from tts.ports import ModelClient, ModelRequest, Sampling
+from tts.ports.model_client import ModelClient, ModelRequest, Sampling
 from tts.rewards.released.geoagent_chain import Question, conclusion_of, questions, read_chain
 
 OWN_WORDS: Final = (

@@ -12,7 +12,8 @@ from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.errors import Overloaded
 from tts.pipeline import solve
-from tts.ports import Attachment, Ports
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
 
 _TRIES = 5
 _MAX_PAUSE_S = 30.0

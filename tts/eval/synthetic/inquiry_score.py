@@ -10,7 +10,7 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.request import MAX_QUESTIONS, LocateOptions, RequestContext
 from tts.eval.synthetic.scenario import RIGHT_KM, Scenario
 from tts.eval.synthetic.searches import ScenarioTools
-from tts.ports import VerifierItem, VerifyRequest
+from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 from tts.verify.verifiers.inquiry import Questioner

@@ -16,7 +16,7 @@ from tts.eval.synthetic.scenario import Scenario
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import place_fact
-from tts.ports import ToolContext, ToolOutcome, ToolSchema
+from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.spec import Observation
 from tts.toolkit.toolbox import failed, succeeded
 

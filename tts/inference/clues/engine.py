@@ -25,7 +25,7 @@ from tts.inference.clues.answer_texts import explain, write_answer
 from tts.inference.clues.notes import Notes, notes
 from tts.inference.clues.questions import Questions, questions
 from tts.inference.clues.sibling_share import SiblingShare
-from tts.ports import Delta, ModelRequest
+from tts.ports.model_client import Delta, ModelRequest
 
 _CHUNK = 24
 _NOISE = 0.6  # standard deviation of the log-rates of names at temperature 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ToolResult
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 
 _DROPPED = 0.25  # share of the lesser lines that a rollout at temperature 1 does not follow
 

@@ -20,7 +20,7 @@ from tts.inference.clues.notes import Notes, gumbel
 from tts.inference.clues.rereads import rereads
 from tts.inference.clues.sibling_share import SiblingShare
 from tts.inference.clues.unknown_words import strange_names, unknown_names
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 
 _SEARCHES = 2  # a turn
 _TESTED = 2  # places in question whose surroundings are looked at

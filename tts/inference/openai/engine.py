@@ -42,7 +42,7 @@ from tts.inference.openai.request_json import ChatBody, body_for, refused_reques
 from tts.inference.openai.retry import Backoff
 from tts.inference.openai.stream import Completion, SseLines, usage_in
 from tts.net.url_secrets import bare_url
-from tts.ports import Delta, ModelRequest
+from tts.ports.model_client import Delta, ModelRequest
 
 _BODY_END_S = 0.02
 _MOST_FORMS = 12
@@ -105,7 +105,7 @@ class OpenAIModel:
                 yield delta
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
-        """See `tts.engine_offers.DrawsTogether`. An endpoint that gave less than two answers is not asked so again."""
+        """See `DrawsTogether` in `tts.ports.engine_offers`. An endpoint that drew only one is not asked so again."""
         if not self._draws_together or count < 2:
             return (), Usage()
         async with self._limiter.slot():

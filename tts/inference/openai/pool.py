@@ -25,7 +25,7 @@ from tts.errors import GeoTTSError
 from tts.inference.openai.endpoint.states import STATES, EndpointStates
 from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.retry import Backoff
-from tts.ports import Delta, ModelRequest
+from tts.ports.model_client import Delta, ModelRequest
 
 _FIRST_EJECTION_S = 2.0
 _LONGEST_EJECTION_S = 60.0
@@ -125,7 +125,7 @@ class EndpointPool:
             await asyncio.sleep(pause)
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
-        """See `tts.engine_offers.DrawsTogether`; where the photo is."""
+        """See `tts.ports.engine_offers.DrawsTogether`; where the photo is."""
         return await self._choose(request, []).model.draw(request, count)
 
     def _choose(self, request: ModelRequest, tried: list[_Member]) -> _Member:

@@ -24,7 +24,7 @@ from tts.inference.openai.endpoint.provider_fields import REASONING_FIELDS, with
 from tts.inference.openai.endpoint.sent_pictures import PictureCache
 from tts.inference.openai.endpoint.traits import EndpointTraits
 from tts.inference.picture_scaling import size_of
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 
 Wire = dict[str, Any]
 _MESSAGE_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id"})

@@ -19,7 +19,7 @@ from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.errors import ModelError
 from tts.inference.openai.endpoint.provider_fields import ProviderFieldCollector
-from tts.ports import Delta
+from tts.ports.model_client import Delta
 
 _DONE = b"[DONE]"
 _MAX_LINE_BYTES = 8 * 2**20  # one chunk; a whole reply as one chunk has some bytes a character

@@ -15,7 +15,7 @@ from PIL import Image
 
 from tts.domain.tooling import ImageRef
 from tts.inference.picture_scaling import picture_of, rule_for, source_of
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 
 _KEPT = 64
 

@@ -24,7 +24,7 @@ from tts.inference.token_prompts import TokenPrompts
 from tts.inference.vllm.content_pictures import ContentPictures
 from tts.inference.vllm.seam import EngineStats, Generation, Piece, VllmSeam
 from tts.inference.vllm.shared_time import SharedTime
-from tts.ports import Delta, ModelRequest
+from tts.ports.model_client import Delta, ModelRequest
 
 
 class VllmModel:
@@ -115,7 +115,7 @@ class VllmModel:
                 self._time.stop()
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
-        """See `tts.engine_offers.DrawsTogether`. The usage counts the prompt once for each draw."""
+        """See `tts.ports.engine_offers.DrawsTogether`. The usage counts the prompt once for each draw."""
         with boundary(ModelError, "vllm"):
             generation, _ = await self._generation(request)
             mark = self._time.start()

@@ -21,7 +21,7 @@ from tts.errors import ConfigError, FatalError, ModelError, Overloaded
 from tts.inference.chat_template import CHATML, look_at
 from tts.inference.context_overflow import reports_context_overflow
 from tts.inference.vllm.content_pictures import Picture
-from tts.ports import Sampling
+from tts.ports.model_client import Sampling
 
 _log = logging.getLogger(__name__)
 _LONGER_CONTEXT = "set a longer engine.max_model_len, or ask for less: limits.max_turns, dialect_settings.pictures"

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import ToolContext, ToolOutcome, ToolSchema
+from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_key import call_key
 from tts.toolkit.broker.cache_store import CacheStore, MemoryStore, StoreError

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tts.domain.tooling import Fact, ImageRef
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import Attachment
+from tts.ports.toolbox import Attachment
 from tts.toolkit.spec import Observation
 
 SCHEMA_VERSION = 1

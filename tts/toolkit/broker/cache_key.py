@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Arguments, Tool
 
 _VERSION = "1"

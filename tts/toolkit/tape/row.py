@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.value import Value
-from tts.ports import Attachment, ToolContext, ToolOutcome, ToolSchema
+from tts.ports.toolbox import Attachment, ToolContext, ToolOutcome, ToolSchema
 
 TAPE_VERSION = 1
 

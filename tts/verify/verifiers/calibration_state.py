@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 from tts.aio import closing
 from tts.domain.answer import Verdict
 from tts.domain.calibration import CalibrationState
-from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
+from tts.ports.closable import close_each
+from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 
 
 class CalibrationStateVerifier:

@@ -16,7 +16,8 @@ from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimCheck
 from tts.domain.events import ToolCalled, ToolResulted
 from tts.domain.trajectory import Run, fold
-from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
+from tts.ports.closable import close_each
+from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.claims.asked_places import PlaceInQuestion, asked_places
 from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claim_evidence import evidence_about, evidence_of_answers

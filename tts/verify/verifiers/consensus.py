@@ -18,7 +18,7 @@ from tts.domain.geo import Area, Countries
 from tts.domain.reach import reach_of
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
-from tts.ports import VerdictText, VerifyRequest
+from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster, clusters_of

@@ -28,16 +28,9 @@ from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, MoneySpent
 from tts.geodata.same_place import same_place
 from tts.inference.usage_meter import Meter
-from tts.ports import (
-    ModelClient,
-    ModelRequest,
-    Sampling,
-    VerdictText,
-    Verifier,
-    VerifierItem,
-    VerifyRequest,
-    close_each,
-)
+from tts.ports.closable import close_each
+from tts.ports.model_client import ModelClient, ModelRequest, Sampling
+from tts.ports.verification import VerdictText, Verifier, VerifierItem, VerifyRequest
 from tts.rewards.papers.geoagent_reward import LengthDamping, Levels, consistency_reward
 from tts.verify.assembly.radii_and_confidence import doubted
 from tts.verify.evidence.world import World

@@ -8,7 +8,7 @@ from tts.domain.answer import Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.geo import distance_matrix_km
 from tts.domain.hypothesis import Level
-from tts.ports import VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radii_and_confidence import rough_exactness
 
 _UNCALIBRATED = CalibrationState(state="transferred")

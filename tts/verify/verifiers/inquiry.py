@@ -24,7 +24,8 @@ from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
 from tts.domain.trajectory import Turn
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ToolError
-from tts.ports import Toolbox, ToolContext, VerdictText, VerifierItem, VerifyRequest
+from tts.ports.toolbox import Toolbox, ToolContext
+from tts.ports.verification import VerdictText, VerifierItem, VerifyRequest
 from tts.toolkit.toolbox import failed
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.candidates import Scene

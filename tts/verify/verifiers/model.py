@@ -23,7 +23,9 @@ from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ModelError, MoneySpent, boundary
 from tts.inference.usage_meter import Meter
-from tts.ports import ModelClient, ModelRequest, Sampling, VerdictText, VerifierItem, VerifyRequest, close_each
+from tts.ports.closable import close_each
+from tts.ports.model_client import ModelClient, ModelRequest, Sampling
+from tts.ports.verification import VerdictText, VerifierItem, VerifyRequest
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.model.adjudication import Adjudication, adjudicate
 from tts.verify.model.dossier import Dossier, make_dossier

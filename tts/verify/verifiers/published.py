@@ -18,7 +18,8 @@ from tts.domain.geo import LatLon
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.trajectory import Trajectory, Turn
-from tts.ports import ModelRequest, Sampling, VerifyRequest
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.verification import VerifyRequest
 from tts.rewards.released.thinking_with_map_reward import read_verdict
 
 CANDIDATES: Final = "{candidates}"

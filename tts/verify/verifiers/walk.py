@@ -11,7 +11,8 @@ from tts.domain.answer import PhotoAnswer, Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon, distance_km
 from tts.domain.hypothesis import Level
 from tts.domain.reach import Reach, reach_of
-from tts.ports import Verifier, VerifierItem, VerifyRequest, close_each
+from tts.ports.closable import close_each
+from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.assembly.radii_and_confidence import rough_exactness
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.calibration import Calibration

@@ -27,7 +27,7 @@ from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.errors import DataError
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.reverse_cache.evaluation import (
     IMAGE_FILE,
     SERPER_FILE,

@@ -13,7 +13,7 @@ from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.errors import ModelError
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 UNKNOWN = {"/v1/models": listing({"id": "gemma3:4b", "owned_by": "somebody"})}
 LM_STUDIO = {"/v1/models": listing({"id": "gemma3:4b", "owned_by": "organization_owner"})}

@@ -19,7 +19,7 @@ from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall, WebFact
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.line_erasure import blank_lines
 from tts.toolkit.tape.file import read_tape

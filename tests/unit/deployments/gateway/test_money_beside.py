@@ -21,7 +21,7 @@ from tts.domain.price import Price
 from tts.domain.usage import Usage
 from tts.errors import MoneySpent
 from tts.inference.usage_meter import Meter
-from tts.ports import Delta, ModelRequest, Sampling
+from tts.ports.model_client import Delta, ModelRequest, Sampling
 
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan", "reasoning": "Kanji on every sign."}'
 PRICE = Price(input=1000.0, output=1.0)

@@ -10,7 +10,7 @@ from deployments.gateway.lease import Lease
 from deployments.gateway.saved_request import SavedRequest, _remaining_s, before_second_checkpoints
 from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
-from tts.ports import Checkpoint
+from tts.ports.rollout_groups import Checkpoint
 
 
 def saved(rollout, turn):

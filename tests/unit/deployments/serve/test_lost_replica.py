@@ -15,7 +15,7 @@ from deployments.serve.handles import PhotoRefs, RemoteToolbox
 from deployments.serve.lost_replica import LastSent, first_reply, streamed_items
 from tts.domain.tooling import ToolCall
 from tts.errors import GivenAway, ModelError, ReplicaLost
-from tts.ports import ToolContext, ToolSchema
+from tts.ports.toolbox import ToolContext, ToolSchema
 
 SHORT_S = 0.05
 

@@ -15,7 +15,7 @@ from tts.domain.events import RolloutFinished, Text
 from tts.domain.plan import Limits
 from tts.domain.usage import Usage
 from tts.errors import ReplicaLost
-from tts.ports import GroupRequest, RolloutTask
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.group_size import Room
 
 SHARED, OWN = 3500, 4 * 875  # what is expected before any rollout has ended

@@ -11,7 +11,7 @@ from deployments.wiring.toolbox_assembly import make_tooling, refuse_file_across
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, ToolsConfig
 from tts.domain.tooling import ToolCall
 from tts.errors import ConfigError
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 
 TWO = DeploymentsConfig(tools=DeploymentConfig(replicas=2))
 

@@ -15,7 +15,8 @@ from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import PlaceFact, ToolResult
 from tts.geodata.place_facts import place_fact
 from tts.inference.clues.engine import CluesModel
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
 
 DOOR = LatLon(lat=47.3717, lon=8.5386)
 HOUSE = PlaceFact(id="way/1", name="Bahnhofstrasse 5", place_kind="building yes", point=DOOR, country_code="CH")

@@ -17,7 +17,8 @@ from tts.domain.events import RolloutFinished, ToolResulted
 from tts.domain.plan import Limits
 from tts.errors import ModelError
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import GroupRequest, ModelRequest, RolloutTask, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 

@@ -15,7 +15,7 @@ from support.basics import golden
 from tts.dialects.hermes_tool_calls import as_plain_chat, bare_calls_in, calls_in, wire_schema, without_calls
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
 from tts.domain.tooling import ImageRef, ToolCall, ToolResult
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 TOOLS = (
     ToolSchema(

@@ -15,7 +15,7 @@ from deployments.wiring.local import local_tools
 from tts.config import ToolsConfig, load_config
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import ToolCall
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.profiles import load_profile
 from tts.toolkit.toolbox import LocalToolbox
 

@@ -21,7 +21,9 @@ from tts.domain.trajectory import fold
 from tts.errors import ModelError
 from tts.inference.scripted import ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
-from tts.ports import Attachment, Ports, Routing
+from tts.ports.locator import Routing
+from tts.ports.request_ports import Ports
+from tts.ports.toolbox import Attachment
 from tts.rollout.agent import Agent
 from tts.rollout.first_turn import first_cues
 from tts.rollout.group import run_group

@@ -14,7 +14,8 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import fold
 from tts.ensemble.resumed_request import ResumedRequest
 from tts.pipeline import Solution
-from tts.ports import Attachment, Checkpoint
+from tts.ports.rollout_groups import Checkpoint
+from tts.ports.toolbox import Attachment
 
 ENGINE = ScriptedEngine(turns=3, tokens_per_turn=4, turn_s=0.02)
 

@@ -31,7 +31,7 @@ from tts.eval.runs.configuration import config_digest
 from tts.gallery.encoder import ImageEncoder
 from tts.gallery.gallery import PhotoGallery
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import GroupRequest, RolloutTask
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 
 PLACES = {
     "sea": ((0, 60, 200), 10.0, 20.0),

@@ -12,7 +12,7 @@ from tts.domain.reading import Reading, TextLine
 from tts.inference.clues.notes import notes
 from tts.inference.clues.rereads import languages_of, rereads
 from tts.inference.clues.unknown_words import strange_names
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from tts.domain.request import LocateOptions
 from tts.ensemble.leader import has_diverse_calls
 from tts.inference.clues.engine import CluesModel
 from tts.inference.clues.sibling_share import SiblingShare
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
 
 N = 4
 TOOLS = tuple(

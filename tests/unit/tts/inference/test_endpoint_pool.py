@@ -19,7 +19,8 @@ from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.photo_cleaning import load_photo
 from tts.errors import DeadlineExceeded, GeoTTSError, ModelError
 from tts.inference.openai.pool import EndpointPool
-from tts.ports import Closable, ModelRequest, Sampling
+from tts.ports.closable import Closable
+from tts.ports.model_client import ModelRequest, Sampling
 from tts.profiles import load_profile
 
 PHOTOS = [load_photo(sign_bytes(f"Sign {i}")) for i in range(8)]

@@ -15,7 +15,7 @@ from tts.domain.photo import Box
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.tooling import ImageRef, ToolCall, ToolResult
 from tts.errors import ModelError
-from tts.ports import Sampling
+from tts.ports.model_client import Sampling
 
 CALL = ToolCall(id="c1", name="look", arguments={"q": "é"})
 

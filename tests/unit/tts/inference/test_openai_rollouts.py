@@ -15,7 +15,7 @@ from tts.domain.events import RolloutFinished, RolloutResumed, Text, ToolResulte
 from tts.domain.plan import Limits
 from tts.domain.trajectory import fold
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import GroupRequest, RolloutTask
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 

@@ -16,7 +16,7 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.tooling import ImageRef
 from tts.errors import ModelError
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 
 def saying(body):

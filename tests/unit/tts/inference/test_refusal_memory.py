@@ -21,7 +21,8 @@ from tts.dialects.base import Task
 from tts.inference.openai.endpoint.refusal_memory import EndpointMemory
 from tts.inference.openai.endpoint.traits import EndpointTraits
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
 
 SEARCH = ToolSchema(name="poi_keyword_search", description="Find places.", parameters={"type": "object"})
 DAY_S = 86_400.0
@@ -195,7 +196,7 @@ async def test_two_commands_in_a_row_pay_for_a_refusal_once(file):
         "from tts.domain.messages import text_message\n"
         "from tts.domain.request import RequestContext\n"
         "from tts.inference.openai.engine import OpenAIModel\n"
-        "from tts.ports import ModelRequest, Sampling\n"
+        "from tts.ports.model_client import ModelRequest, Sampling\n"
         "async def main():\n"
         "    model = OpenAIModel(OpenAIEngine(base_url=sys.argv[1], model='o-thinking'))\n"
         "    context = RequestContext(id='loc', remaining_s=30)\n"

@@ -15,7 +15,8 @@ from tts.domain.messages import ImagePart, Message, text_message
 from tts.domain.tooling import ImageRef, ToolCall, ToolResult
 from tts.errors import ModelError
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import ModelRequest, Sampling, ToolSchema
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
 
 SEARCH = ToolSchema(name="poi_keyword_search", description="Find places.", parameters={"type": "object"})
 

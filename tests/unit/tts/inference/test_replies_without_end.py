@@ -17,7 +17,7 @@ from tts.errors import ModelError
 from tts.inference.openai import connection as openai_connection
 from tts.inference.openai import stream as openai_stream
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 HUGE = "x" * 3_000_000
 ENDLESS = {

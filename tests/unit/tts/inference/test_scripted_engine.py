@@ -7,7 +7,7 @@ from support.basics import a_context
 
 from tts.config import ScriptedEngine
 from tts.inference import scripted
-from tts.ports import ModelRequest, Sampling
+from tts.ports.model_client import ModelRequest, Sampling
 
 
 class Clock:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
 from tts.domain.tooling import ImageRef, ToolCall
 from tts.inference.token_prompts import TokenPrompts
-from tts.ports import ToolSchema
+from tts.ports.toolbox import ToolSchema
 
 END = 999
 LOOK = ToolSchema(name="look", description="Look closer.", parameters={"type": "object"})

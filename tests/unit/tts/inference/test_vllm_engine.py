@@ -20,13 +20,15 @@ from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Box
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
-from tts.engine_offers import ForksPrompts
 from tts.errors import ConfigError, ModelError
 from tts.inference.constrained_decoding import ANSWER_SCHEMA, forced_calls, turn_schema
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.seam import EngineStats, Piece, _ChatTokenizer, engine_arguments
 from tts.inference.vllm.shared_time import SharedTime
-from tts.ports import ModelRequest, Sampling, ToolSchema, close_each
+from tts.ports.closable import close_each
+from tts.ports.engine_offers import ForksPrompts
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
 from tts.toolkit.spec import schema_of
 
 SEARCH = ToolSchema(

@@ -14,11 +14,12 @@ from tts.domain.description import Description
 from tts.domain.identity import Identity
 from tts.domain.plan import Limits, Locatability
 from tts.domain.stop_settings import WatchSettings
-from tts.engine_offers import EngineHealth, EngineLoad
 from tts.errors import FatalError, ReplicaLost
 from tts.inference.with_observer import ModelWithObserver
 from tts.pipeline import solve
-from tts.ports import Ports, Routing
+from tts.ports.engine_offers import EngineHealth, EngineLoad
+from tts.ports.locator import Routing
+from tts.ports.request_ports import Ports
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.rollout.group_failover import persistently

@@ -14,7 +14,7 @@ from tts.domain.plan import Limits
 from tts.domain.usage import Usage
 from tts.errors import ModelError
 from tts.inference.token_estimate import prompt_tokens_about
-from tts.ports import Delta
+from tts.ports.model_client import Delta
 
 OTARU, SAPPORO = (43.19, 140.99), (43.06, 141.35)
 

@@ -12,7 +12,8 @@ from tts.domain.plan import Limits
 from tts.domain.trajectory import fold
 from tts.domain.usage import Usage
 from tts.errors import FatalError, ModelError, Overloaded, ReplicaLost
-from tts.ports import Attachment, Checkpoint, GroupRequest, RolloutTask
+from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutTask
+from tts.ports.toolbox import Attachment
 from tts.rollout.group_failover import MOVES, persistently
 
 PARIS = Hypothesis(point=LatLon(lat=48.86, lon=2.35))

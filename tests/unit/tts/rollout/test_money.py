@@ -17,7 +17,8 @@ from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
 from tts.inference.openai.endpoint.prices import shipped_prices
 from tts.inference.openai.engine import OpenAIModel
-from tts.ports import GroupRequest, RolloutTask, Routing
+from tts.ports.locator import Routing
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.routing.depth_router import DepthRouter

@@ -25,7 +25,7 @@ from tts.domain.plan import Limits
 from tts.domain.request import LocateOptions
 from tts.errors import GivenAway, ToolError, ToolErrorKind
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
-from tts.ports import Checkpoint, GroupRequest, RolloutTask
+from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group, split
 from tts.rollout.single_rollout import run_rollout

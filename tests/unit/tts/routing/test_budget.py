@@ -24,7 +24,7 @@ from tts.eval.budget_fitting import fit_budget
 from tts.eval.budget_frontier import best_rows, frontier_svg
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
-from tts.ports import Routing
+from tts.ports.locator import Routing
 from tts.routing.budget_planner import BudgetPlanner
 from tts.routing.budget_table import POLICY, Amount, BudgetRow, BudgetTable, RightShare, shipped_budget_table
 from tts.routing.depth_router import DepthRouter, DialectBudget

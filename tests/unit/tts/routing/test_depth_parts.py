@@ -25,7 +25,7 @@ from tts.errors import GeoTTSError
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
 from tts.inference.scripted import ScriptedModel
-from tts.ports import Routing
+from tts.ports.locator import Routing
 from tts.routing.depth_router import DepthRouter
 from tts.routing.predictor import load_predictor
 from tts.routing.probe import ProbeLocator

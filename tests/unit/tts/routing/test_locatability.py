@@ -15,7 +15,8 @@ from tts.domain.reading import Reading, TextLine
 from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
 from tts.errors import DataError, ModelError
-from tts.ports import Delta, Routing
+from tts.ports.locator import Routing
+from tts.ports.model_client import Delta
 from tts.routing.depth_router import DepthRouter
 from tts.routing.locatability import CuesLocator, FixedLocator, rate_cues
 from tts.routing.photo_measures import image_cues

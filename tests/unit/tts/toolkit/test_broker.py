@@ -13,7 +13,7 @@ from tts.domain.geo import Countries
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolCrashed, ToolError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_key import call_key, normal_text
 from tts.toolkit.broker.cache_store import MemoryStore, StoreError

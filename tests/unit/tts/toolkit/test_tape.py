@@ -16,11 +16,11 @@ from tts.config import AppArgs, ProviderSettings, TapeConfig, ToolsConfig
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, WebFact
 from tts.errors import DataError, ToolErrorKind
-from tts.ports import ToolContext
+from tts.ports.toolbox import ToolContext
 from tts.toolkit.tape.file import Tape, read_tape, write_tape
 from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
 from tts.toolkit.tape.similar_searches import SearchTape, likeness, overlap, tokens
-from tts.toolkit.tape.toolbox import RecordingToolbox, ReplayToolbox
+from tts.toolkit.tape.tape_toolboxes import RecordingToolbox, ReplayToolbox
 
 KEYS = {"SERPER_API_KEY": "tape-secret-key"}
 

@@ -17,7 +17,8 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
-from tts.ports import ToolOutcome, ToolSchema, VerifyRequest
+from tts.ports.toolbox import ToolOutcome, ToolSchema
+from tts.ports.verification import VerifyRequest
 from tts.verify.claims.asked_places import asked_places
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.claims.claim_evidence import evidence_of_answers

@@ -13,7 +13,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Trajectory, Turn
 from tts.domain.usage import Usage
 from tts.inference.scripted import ScriptedModel, ScriptedTurn
-from tts.ports import VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier, hidden_reasoning
 

@@ -22,7 +22,8 @@ from tts.errors import ToolErrorKind
 from tts.eval.synthetic.families import generate
 from tts.eval.synthetic.scenario import RIGHT_KM
 from tts.eval.synthetic.searches import ScenarioTools
-from tts.ports import ToolOutcome, VerifyRequest
+from tts.ports.toolbox import ToolOutcome
+from tts.ports.verification import VerifyRequest
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import Question

@@ -15,7 +15,8 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.request import LocateOptions
 from tts.errors import ModelError, Overloaded
-from tts.ports import Delta, VerdictText, VerifyRequest
+from tts.ports.model_client import Delta
+from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier

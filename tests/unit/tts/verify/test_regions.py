@@ -17,7 +17,7 @@ from tts.domain.geo import EARTH_RADIUS_KM, Circle, LatLon, destination, distanc
 from tts.domain.geojson import circles_region
 from tts.domain.request import LocateOptions
 from tts.eval.metrics.regions import area_km2
-from tts.ports import VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radii_and_confidence import doubted
 from tts.verify.consensus.answer_regions import RegionRule, regions_of
 from tts.verify.consensus.calibration import Calibration, shipped

@@ -15,7 +15,7 @@ from tts.domain.picture_rules import ResizeRule
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
-from tts.ports import VerdictText, VerifyRequest
+from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import ThoughtGate, thinks_by_name, without_thought

@@ -14,7 +14,7 @@ from tts.domain.geojson import answer_geojson
 from tts.domain.hypothesis import Claim
 from tts.domain.request import LocateOptions
 from tts.eval.runs.solvers import LocalSolver
-from tts.ports import VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier

@@ -28,7 +28,7 @@ from tts.domain.photo import Photo
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
-from tts.ports import ToolOutcome
+from tts.ports.toolbox import ToolOutcome
 
 _ANSWER: Final = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL)
 _SEARCH: Final = "search_web"

@@ -26,7 +26,8 @@ from tts.domain.plan import Limits
 from tts.domain.text_between_marks import between_tags
 from tts.domain.tooling import ToolResult
 from tts.errors import ToolErrorKind
-from tts.ports import Sampling, ToolOutcome
+from tts.ports.model_client import Sampling
+from tts.ports.toolbox import ToolOutcome
 from tts.rewards.released.reverse_reward import names_for_tables, read_for_tables
 
 _MESSAGES: Final = 11  # eval/run_eval_rl_checkpoint.sh:37, max_turns 10, counted from 0

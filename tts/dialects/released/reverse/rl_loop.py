@@ -25,7 +25,7 @@ from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.errors import ToolErrorKind
-from tts.ports import ToolOutcome
+from tts.ports.toolbox import ToolOutcome
 from tts.rewards.released.reverse_reward import read_for_reward
 
 _RESPONSE_TOKENS: Final = 8192  # script/rl/geoloc/run_qwen3vl-4b_geoloc_coldstart_v5_dist.sh:85

@@ -25,7 +25,7 @@ from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum
 from tts.errors import ConfigError, ToolErrorKind
-from tts.ports import ToolOutcome, ToolSchema
+from tts.ports.toolbox import ToolOutcome, ToolSchema
 from tts.rewards.released.thinking_with_map_reward import first_object
 
 DEMO_SYSTEM: Final = "thinking_with_map_demo"

@@ -27,7 +27,7 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, ToolErrorKind, ToolResult
 from tts.errors import ConfigError
 from tts.geodata.datum import in_mainland_china
-from tts.ports import ToolOutcome, ToolSchema
+from tts.ports.toolbox import ToolOutcome, ToolSchema
 from tts.rewards.released.thinking_with_map_reward import first_object
 
 _TEXT_CHARS: Final = 1024  # test_thinking_with_map.sh:85, max_tool_response_length

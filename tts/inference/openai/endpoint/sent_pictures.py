@@ -16,7 +16,7 @@ from tts.domain.picture_rules import Resampling
 from tts.domain.tooling import ImageRef
 from tts.inference.openai.endpoint.held_pictures import picture_name
 from tts.inference.picture_scaling import picture_of, rule_for, size_of, source_of
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 
 _Key = tuple[str, str, int, int, Resampling]
 

@@ -18,7 +18,7 @@ from tts.inference.openai.endpoint.advice import longer_context
 from tts.inference.openai.endpoint.canary import CanaryOutcome
 from tts.inference.openai.endpoint.traits import EndpointTraits, ServerKind
 from tts.inference.picture_scaling import size_of
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 
 _BYTES_PER_TOKEN = 8
 _USUAL_BYTES_PER_TOKEN = 4

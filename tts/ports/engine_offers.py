@@ -1,11 +1,11 @@
-"""What an engine may offer besides generating (`tts.ports.ModelClient`); callers ask with `isinstance`."""
+"""What an engine may offer besides generating (`tts.ports.model_client.ModelClient`); callers ask with `isinstance`."""
 
 from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
 from tts.domain.usage import Usage
-from tts.ports import ModelRequest
+from tts.ports.model_client import ModelRequest
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolError, ToolErrorKind
-from tts.ports import Toolbox, ToolContext, ToolOutcome, ToolSchema
+from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.private_files import make_private
 from tts.toolkit.erased_names import ErasedNames
 from tts.toolkit.line_erasure import blank_lines

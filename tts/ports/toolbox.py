@@ -1,0 +1,84 @@
+"""The port of the tools: a set of named tools that a model may call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from tts.domain.geo import Area
+from tts.domain.photo import Photo
+from tts.domain.request import RequestContext
+from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.value import Value
+
+
+class ToolSchema(Value):
+    """A tool as a model sees it.
+
+    Attributes:
+        parameters: the JSON schema of the arguments.
+        sends_photo: a call sends a part of the photo to somebody else, so that the tool is only for requests that
+            consent (`allow_region_search`).
+        repeatable: a call changes nothing, so it may be made twice.
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, JsonValue]
+    sends_photo: bool = False
+    repeatable: bool = True
+
+
+class Attachment(Value):
+    """Bytes of a picture that a tool made, on their way to the files of the request. Not an event."""
+
+    sha256: str
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool may look at besides its arguments.
+
+    Attributes:
+        within: the area that the caller gave.
+        photo_sha256: the names of the photos where their pixels are not, as in the broker.
+        hide_photo_hosts: results of photo sites are hidden, because their pages say where a photo was taken.
+        allow_region_search: the caller consents to parts of the photo being sent to others.
+    """
+
+    request: RequestContext
+    photos: tuple[Photo, ...] = ()
+    within: Area | None = None
+    photo_sha256: tuple[str, ...] = ()
+    hide_photo_hosts: bool = False
+    allow_region_search: bool = False
+
+    def photo_hashes(self) -> tuple[str, ...]:
+        """Names of the photos, also where their pixels are not (the broker)."""
+        return self.photo_sha256 or tuple(photo.sha256 for photo in self.photos)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """A result and the bytes of the pictures it names."""
+
+    result: ToolResult
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Toolbox(Protocol):
+    """Named tools. A failing call is a `ToolResult` with a failure; only a crash raises (`ToolCrashed`)."""
+
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools that may be called here, as a model sees them; each name occurs once."""
+
+    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        """Run one call, within its time limit and that of the request. The result may be a failure.
+
+        Raises:
+            ToolCrashed: the tool raised something other than a ToolError.
+        """
