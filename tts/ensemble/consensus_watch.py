@@ -55,6 +55,7 @@ class ConsensusWatch:
         self._reach_km = min(radius_km, REGION_KM)
         self._witnesses = Witnesses()
         self._guesses = guesses
+        self._off_centre: dict[int, float] = {}  # of rollouts that ended, in km
         self._loss = None
         if policy.kind is StopKind.LOSS:
             self._loss = LossRule(experience or StopExperience(), radius_km, policy.loss_points)
@@ -93,6 +94,7 @@ class ConsensusWatch:
     def forget(self) -> None:
         """Start with other trajectories: what rollouts rest on is remembered by their numbers."""
         self._witnesses = Witnesses()
+        self._off_centre = {}
 
     def agreement(self, trajectories: Sequence[Trajectory]) -> tuple[float, float]:
         """Witnesses that ended at the place most of them name, and all witnesses that ended with a place."""
@@ -174,9 +176,13 @@ class ConsensusWatch:
         return guessing >= (1 if self._radius_km <= TOWN_KM else 2)
 
     def _off_centre_km(self, trajectory: Trajectory, best: Hypothesis) -> float:
-        if self._guesses is None or trajectory.stop_reason is None or self._witnesses.of(trajectory):
+        """How far from the centre of a town a rollout ended that rests on no tool; infinite for the others."""
+        if self._guesses is None or trajectory.stop_reason is None:
             return math.inf
-        return self._guesses(best)
+        if trajectory.rollout_id not in self._off_centre:
+            rests = self._witnesses.of(trajectory)
+            self._off_centre[trajectory.rollout_id] = math.inf if rests else self._guesses(best)
+        return self._off_centre[trajectory.rollout_id]
 
     def _best(self, final: Sequence[Ballot]) -> float:
         return self._fullest(*_columns(final))

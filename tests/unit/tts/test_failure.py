@@ -209,7 +209,7 @@ async def test_the_openai_face(data_store):
     async with (
         an_endpoint(refusing(401, "no such key")) as endpoint,
         a_service(endpoint.url) as http,
-        openai.AsyncOpenAI(base_url=f"{http.base_url}/v1", api_key="any", max_retries=0) as client,
+        openai.AsyncOpenAI(base_url=f"{http.base_url}/v1", api_key="any", max_retries=0, timeout=60.0) as client,
     ):
         with pytest.raises(openai.APIStatusError) as whole:
             await client.chat.completions.create(model="geotts", messages=messages)

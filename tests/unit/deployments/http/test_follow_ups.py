@@ -21,7 +21,7 @@ RULED_OUT = ["you ruled out Bellinzona (Switzerland)"]
 
 @pytest.fixture
 async def client(url):
-    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client:
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0, timeout=60.0) as client:
         yield client
 
 

@@ -24,7 +24,7 @@ GIVEN = {"model": "geotts", "input": INPUT, "extra_body": {"geotts": {"n_paralle
 
 
 def a_client(url):
-    return openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0)
+    return openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0, timeout=60.0)
 
 
 @pytest.fixture
