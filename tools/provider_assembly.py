@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
-from typing import TypeVar, get_args
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 
 from tools.maps import MapsProvider
 from tools.places import CountryProvider, PlacesProvider
-from tools.providers import amap, opencage, serper, tavily
-from tools.providers.provider import Provider, ProviderParts
+from tools.provider_table import KEY_VARIABLES, PROVIDERS, base_url
+from tools.providers.provider import ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch
 from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
@@ -28,11 +27,11 @@ from tools.registry import ToolParts, make_tools
 from tools.released.catalog import ANY_REPLY, Sources, released_broker_tools
 from tools.released.reverse import pages as reverse_pages
 from tools.released.reverse.lens import LensSource, LensStandIn, LiveLens
-from tools.released.sources.amap import AmapService, AmapSource, AmapStandIn
-from tools.released.sources.map_pictures import AmapMaps, GoogleMaps, MapSource, NoMaps, StandInMaps
-from tools.released.sources.opencage import AddressSource, AddressStandIn, OpenCageService
-from tools.released.sources.pages import PageSource, PagesStandIn, TavilyPages
-from tools.released.sources.serper import SerperService, SerperSource, SerperStandIn
+from tools.released.sources.amap import AmapService, AmapStandIn
+from tools.released.sources.map_pictures import AmapMaps, GoogleMaps, NoMaps, StandInMaps
+from tools.released.sources.opencage import AddressStandIn, OpenCageService
+from tools.released.sources.pages import PagesStandIn, TavilyPages
+from tools.released.sources.serper import SerperService, SerperStandIn
 from tools.web import WebProvider
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.config.region_search import REGION_PROVIDERS
@@ -51,16 +50,8 @@ from tts.toolkit.spec import Tool
 
 T = TypeVar("T")
 
-PROVIDERS: Mapping[ProviderName, Provider] = {
-    name: import_module(f"tools.providers.{name}").PROVIDER
-    for name in get_args(ProviderName)
-    if name not in ("offline", "tape")
-}
-"""All services by the names that a configuration gives them; each file has its own."""
-KEY_VARIABLES: Mapping[ProviderName, str] = {
-    name: provider.key_variable for name, provider in PROVIDERS.items() if provider.key_variable
-}
-"""The environment variable in which each provider looks for its keys, where the configuration names no other."""
+_IN_RELEASED_NAMES: Final[tuple[ProviderName, ...]] = ("amap", "serper", "tavily", "google", "opencage")
+"""The services that tools of released systems name."""
 _HTTPS, _HTTP = 443, 80
 
 
@@ -112,12 +103,12 @@ def build_catalog(
         ConfigError: a key or a URL that a provider needs is missing.
     """
     catalog = Catalog(tools=[])
-    maker = _Maker(config, store, environment, record, scrubber or Scrubber(), catalog, transport)
-    places = _chosen(config, maker.places, RoutedPlaces, offline)
-    maps = _chosen(config, maker.maps, RoutedMaps, offline)
+    maker = _Maker(config, offline, store, environment, record, scrubber or Scrubber(), catalog, transport)
+    places = _chosen(config, maker.places, RoutedPlaces)
+    maps = _chosen(config, maker.maps, RoutedMaps)
     regions = maker.regions(public_url)
     catalog.shelf = None if regions is None else regions.shelf
-    web = [found for name in config.providers if (found := maker.web(name, offline)) is not None]
+    web = [found for name in config.providers if (found := maker.web(name)) is not None]
     parts = ToolParts(
         places=places or offline.places,
         countries=offline.countries,
@@ -135,17 +126,12 @@ def build_catalog(
     return catalog
 
 
-def _chosen(
-    config: ToolsConfig,
-    make: Callable[[ProviderName, Offline], T | None],
-    route: Callable[[T, T], T],
-    offline: Offline,
-) -> T | None:
+def _chosen(config: ToolsConfig, make: Callable[[ProviderName], T | None], route: Callable[[T, T], T]) -> T | None:
     """The first provider that has the ability; `amap` for China beside it when both are configured."""
-    able = [(name, found) for name in config.providers if (found := make(name, offline)) is not None]
+    able = [(name, found) for name in config.providers if (found := make(name)) is not None]
     china = [found for name, found in able if name == "amap"]
     world = [found for name, found in able if name != "amap"]
-    if not world and (embedded := make("offline", offline)) is not None:
+    if not world and (embedded := make("offline")) is not None:
         world = [embedded]
     if china and world:
         return route(china[0], world[0])
@@ -157,6 +143,7 @@ class _Maker:
     """Makes providers, with one client for each."""
 
     config: ToolsConfig
+    offline: Offline
     store: CacheStore
     environment: Mapping[str, str]
     record: Callable[[Outgoing], None] | None
@@ -164,31 +151,32 @@ class _Maker:
     catalog: Catalog
     transport: httpx.AsyncBaseTransport | None = None
 
-    def places(self, name: ProviderName, offline: Offline) -> PlacesProvider | None:
+    def places(self, name: ProviderName) -> PlacesProvider | None:
         if name == "offline":
-            return offline.places
+            return self.offline.places
         make = PROVIDERS[name].places if name in PROVIDERS else None
-        return None if make is None else make(self._parts(name, offline))
+        return None if make is None else make(self._parts(name))
 
-    def maps(self, name: ProviderName, offline: Offline) -> MapsProvider | None:
+    def maps(self, name: ProviderName) -> MapsProvider | None:
         if name == "offline":
-            return offline.maps
+            return self.offline.maps
         make = PROVIDERS[name].maps if name in PROVIDERS else None
-        return None if make is None else make(self._parts(name, offline))
+        return None if make is None else make(self._parts(name))
 
-    def web(self, name: ProviderName, offline: Offline) -> WebProvider | None:
+    def web(self, name: ProviderName) -> WebProvider | None:
         if name == "tape":
             return self.tape()
         make = PROVIDERS[name].web if name in PROVIDERS else None
-        return None if make is None else make(self._parts(name, offline))
+        return None if make is None else make(self._parts(name))
 
-    def _parts(self, name: ProviderName, offline: Offline) -> ProviderParts:
+    def _parts(self, name: ProviderName) -> ProviderParts:
         return ProviderParts(
             client=partial(self._client_for, name),
             settings=self._settings(name),
             contact=self.config.contact,
-            offline=offline.places,
+            offline=self.offline.places,
             client_for=lambda kind, limits: self._client_for(name, limits, kind=kind),
+            base=base_url(name, self._settings(name)),
         )
 
     def regions(self, public_url: str | None) -> Regions | None:
@@ -197,7 +185,7 @@ class _Maker:
             return None
         return make_regions(
             self.config,
-            self._client_for,
+            self._parts,
             self._store_client,
             public_url=public_url,
             environment=self.environment,
@@ -231,49 +219,27 @@ class _Maker:
     ) -> Sources:
         """The services of released tools: the service in the tool's name if it is configured, else another one in the
         same form."""
-        have = self.config.providers
         pages = web[0] if web else None
-        amap_source: AmapSource = AmapStandIn(places)
-        serper_source: SerperSource = SerperStandIn(places, pages)
-        page_source: PageSource | None = None if pages is None else PagesStandIn(pages)
-        addresses: AddressSource = AddressStandIn(places)
+        amap, serper, tavily, google, opencage = map(self._parts_if_named, _IN_RELEASED_NAMES)
         amap_maps = StandInMaps(maps or NoMaps(), "GCJ-02")
-        google_maps: MapSource = StandInMaps(maps or NoMaps(), "WGS-84")
-        china: MapSource = amap_maps
-        if "amap" in have:
-            provider_client, base = self._client_for("amap"), self._settings("amap").base_url or amap.BASE_URL
-            amap_source = AmapService(provider_client, base, any_reply=any_reply)
-            china = AmapMaps(provider_client, base, amap_maps)
-        if "serper" in have:
-            provider_client, base = self._client_for("serper"), self._settings("serper").base_url or serper.BASE_URL
-            serper_source = SerperService(provider_client, base, any_reply=any_reply)
-        if "tavily" in have:
-            provider_client, base = self._client_for("tavily"), self._settings("tavily").base_url or tavily.BASE_URL
-            page_source = TavilyPages(provider_client, base)
-        if "google" in have:
-            google_maps = GoogleMaps(self._client_for("google"), self._settings("google").base_url)
-        if "opencage" in have:
-            provider_client, own = self._client_for("opencage"), self._settings("opencage").base_url
-            addresses = OpenCageService(provider_client, own or opencage.BASE_URL)
-        tape = self.tape() if "tape" in have else None
+        page_stand_in = None if pages is None else PagesStandIn(pages)
+        reverse_stand_in = None if pages is None else reverse_pages.PagesStandIn(pages)
+        tape = self.tape() if "tape" in self.config.providers else None
         lens: LensSource | None = None if regions is None else LiveLens(regions.search)
         return Sources(
-            amap_source,
-            serper_source,
-            china,
-            google_maps,
-            addresses,
-            page_source,
+            amap=AmapService(amap, any_reply=any_reply) if amap else AmapStandIn(places),
+            serper=SerperService(serper, any_reply=any_reply) if serper else SerperStandIn(places, pages),
+            amap_maps=AmapMaps(amap, amap_maps) if amap else amap_maps,
+            google_maps=GoogleMaps(google) if google else StandInMaps(maps or NoMaps(), "WGS-84"),
+            addresses=OpenCageService(opencage) if opencage else AddressStandIn(places),
+            pages=TavilyPages(tavily) if tavily else page_stand_in,
             lens=lens if tape is None else LensStandIn(tape),
-            reverse_pages=self._reverse_pages(pages),
+            reverse_pages=reverse_pages.TavilyPages(tavily) if tavily else reverse_stand_in,
             recorded=tape.cache if isinstance(tape, ReverseTapeSearch) else None,
         )
 
-    def _reverse_pages(self, pages: WebProvider | None) -> reverse_pages.PageSource | None:
-        if "tavily" in self.config.providers:
-            provider_client, base = self._client_for("tavily"), self._settings("tavily").base_url
-            return reverse_pages.TavilyPages(provider_client, base or tavily.BASE_URL)
-        return None if pages is None else reverse_pages.PagesStandIn(pages)
+    def _parts_if_named(self, name: ProviderName) -> ProviderParts | None:
+        return self._parts(name) if name in self.config.providers else None
 
     def tape(self) -> Recordings:
         return open_recordings(self._settings("tape"))

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
 from urllib.parse import urlsplit
 
-from tools.providers import google_vision, serpapi_lens, serper_lens
+from tools.provider_table import base_url
 from tts.config import AppArgs, GatewayUpload, S3Upload
 from tts.config.region_search import BY_URL
 from tts.domain.value import Value
-
-_ADDRESSES: Final = {
-    "serper_lens": serper_lens.BASE_URL,
-    "serpapi_lens": serpapi_lens.BASE_URL,
-    "google_vision": google_vision.BASE_URL,
-}
 
 
 class RegionService(Value):
@@ -42,11 +35,10 @@ def region_terms(args: AppArgs) -> RegionTerms | None:
     store = None
     if not isinstance(upload, GatewayUpload) and any(name in BY_URL for name in names):
         store = urlsplit(upload.bucket_url if isinstance(upload, S3Upload) else upload.put_url).hostname
-    asked = {name: args.tools.settings.get(name) for name in names}
     return RegionTerms(
         services=tuple(
-            RegionService(provider=name, host=urlsplit((own and own.base_url) or _ADDRESSES[name]).hostname or "")
-            for name, own in asked.items()
+            RegionService(provider=name, host=urlsplit(base_url(name, args.tools.settings.get(name))).hostname or "")
+            for name in names
         ),
         store=store,
         blurred=args.tools.region_search.blur is not None,

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from deployments.finding import Finding
-from tools.provider_assembly import KEY_VARIABLES, missing_keys
+from tools.provider_assembly import missing_keys
+from tools.provider_table import KEY_VARIABLES
 from tts.config import AppArgs, ProviderName
 from tts.config.region_search import REGION_PROVIDERS
 from tts.dialects.base import Dialect

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field
 
 from tools.maps import MapPicture, Style
-from tools.providers.provider import Provider, ProviderParts
+from tools.providers.provider import Provider, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -21,7 +21,6 @@ from tts.geodata.datum import to_gcj02
 from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
-    ProviderClient,
     ProviderFailure,
     ProviderRequest,
     Reply,
@@ -101,16 +100,12 @@ class _Regeo(_Answer):
     regeocode: _Regeocode = _Regeocode()
 
 
-class Amap:
+class Amap(Service):
     """The `PlacesProvider` and the `MapsProvider` of mainland China. There is no satellite picture over this API."""
 
     name: Final = "amap"
     needs_network: Final = True
     styles: Final = frozenset[Style](("map",))
-
-    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     def owns(self, place_id: str) -> bool:
         """AMap's ids are ten capitals and digits that begin with B."""
@@ -266,8 +261,6 @@ def _location(point: LatLon) -> str:
     return f"{point.lon:.6f},{point.lat:.6f}"
 
 
-def _made(parts: ProviderParts) -> Amap:
-    return Amap(parts.client(), parts.base(BASE_URL))
-
-
-PROVIDER: Final = Provider(LIMITS, "AMAP_API_KEY", KeyPlace("query", KEY_PARAMETER), places=_made, maps=_made)
+PROVIDER: Final = Provider(
+    LIMITS, "AMAP_API_KEY", KeyPlace("query", KEY_PARAMETER), base_url=BASE_URL, places=Amap, maps=Amap
+)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider
+from tools.providers.provider import Provider, Service
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://api.search.brave.com"
@@ -33,15 +33,11 @@ class _Hits(Reply):
     web: _Web = _Web()
 
 
-class Brave:
+class Brave(Service):
     """The `WebProvider` over Brave Search."""
 
     name: Final = "brave"
     needs_network: Final = True
-
-    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """At most 20 hits, without markup; the snippet is the description and one extra snippet."""
@@ -59,6 +55,4 @@ class Brave:
         ]
 
 
-PROVIDER: Final = Provider(
-    LIMITS, "BRAVE_API_KEY", KEY_PLACE, web=lambda parts: Brave(parts.client(), parts.base(BASE_URL))
-)
+PROVIDER: Final = Provider(LIMITS, "BRAVE_API_KEY", KEY_PLACE, base_url=BASE_URL, web=Brave)

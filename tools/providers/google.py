@@ -18,7 +18,7 @@ from tools.providers.provider import Provider, ProviderParts
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderFailure, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderFailure, ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
 LIMITS: Final = ProviderLimits(per_s=10.0, burst=10.0)
@@ -121,10 +121,10 @@ class Google:
     needs_network: Final = True
     styles: Final = frozenset[Style](("map", "satellite"))
 
-    def __init__(self, client: ProviderClient, base_url: str | None = None) -> None:
-        self._client = client
-        self._places = base_url or PLACES_URL
-        self._maps = base_url or MAPS_URL
+    def __init__(self, parts: ProviderParts) -> None:
+        self._client = parts.client()
+        self._places = parts.base or PLACES_URL
+        self._maps = parts.base or MAPS_URL
 
     def owns(self, place_id: str) -> bool:
         """Google's ids have no fixed form: any text of at least 20 characters without a colon or a slash."""
@@ -258,8 +258,4 @@ def _old_fact(found: _Geocoded) -> PlaceFact:
     )
 
 
-def _made(parts: ProviderParts) -> Google:
-    return Google(parts.client(), parts.settings.base_url)
-
-
-PROVIDER: Final = Provider(LIMITS, "GOOGLE_MAPS_API_KEY", IN_HEADER, places=_made, maps=_made)
+PROVIDER: Final = Provider(LIMITS, "GOOGLE_MAPS_API_KEY", IN_HEADER, places=Google, maps=Google)

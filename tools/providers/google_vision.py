@@ -16,7 +16,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider
+from tools.providers.provider import Provider, Service
 from tools.region_search.picture import RegionPicture
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
@@ -24,7 +24,6 @@ from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     FailureKind,
     KeyPlace,
-    ProviderClient,
     ProviderFailure,
     ProviderRequest,
     Reply,
@@ -87,14 +86,10 @@ class _Answers(_Camel):
     responses: tuple[_Answer, ...] = ()
 
 
-class GoogleVision:
+class GoogleVision(Service):
     """The `RegionProvider` over web detection."""
 
     name: Final = "google_vision"
-
-    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """What it shows (at most 3), pages that have it, then at most 5 pictures like it; `limit` in all."""
@@ -161,4 +156,4 @@ def _alike(web: _Web) -> Iterator[WebFact]:
         yield WebFact(number=0, title=f"a similar picture at {host}", url=image.url, source=_SOURCE)
 
 
-PROVIDER: Final = Provider(LIMITS, "GOOGLE_VISION_API_KEY", KEY_PLACE, judge)
+PROVIDER: Final = Provider(LIMITS, "GOOGLE_VISION_API_KEY", KEY_PLACE, judge, base_url=BASE_URL, regions=GoogleVision)

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from tools.providers.provider import Provider
+from tools.providers.provider import Provider, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.rewards.released.geoagent_geocoder import query_of, shortened
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://api.opencagedata.com"
@@ -41,15 +41,11 @@ class _Results(Reply):
     results: tuple[_Found, ...] = ()
 
 
-class OpenCagePlaces:
+class OpenCagePlaces(Service):
     """The `PlacesProvider` over OpenCage. It has no ids: a position stands in for one."""
 
     name: Final = "opencage"
     needs_network: Final = True
-
-    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `oc:`; a position follows."""
@@ -123,6 +119,4 @@ def _fact(found: _Found) -> PlaceFact:
     return place_found(found.formatted, point, found.components, found.confidence)
 
 
-PROVIDER: Final = Provider(
-    LIMITS, "OPENCAGE_API_KEY", KEY_PLACE, places=lambda parts: OpenCagePlaces(parts.client(), parts.base(BASE_URL))
-)
+PROVIDER: Final = Provider(LIMITS, "OPENCAGE_API_KEY", KEY_PLACE, base_url=BASE_URL, places=OpenCagePlaces)

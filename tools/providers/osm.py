@@ -20,7 +20,7 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.net.http_client import USER_AGENT
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
 LIMITS: Final = ProviderLimits(per_s=1.0, burst=1.0, max_running=1)
@@ -110,25 +110,18 @@ class _Elements(Reply):
 
 
 class OsmPlaces:
-    """The `PlacesProvider` over OpenStreetMap. `contact` goes into the User-Agent, as the usage policy asks."""
+    """The `PlacesProvider` over OpenStreetMap. `parts.contact` goes into the User-Agent, as the usage policy asks."""
 
     name: Final = "osm"
     needs_network: Final = True
 
-    def __init__(
-        self,
-        client: ProviderClient,
-        *,
-        contact: str = "",
-        nominatim_url: str = NOMINATIM_URL,
-        photon_url: str = PHOTON_URL,
-        overpass_url: str = OVERPASS_URL,
-    ) -> None:
-        self._client = client
-        self._nominatim = nominatim_url
-        self._photon = photon_url
-        self._overpass = overpass_url
-        self._headers = {"User-Agent": f"{USER_AGENT} {contact}".strip()}
+    def __init__(self, parts: ProviderParts) -> None:
+        urls = parts.settings.urls
+        self._client = parts.client()
+        self._nominatim = urls.get("nominatim", NOMINATIM_URL)
+        self._photon = urls.get("photon", PHOTON_URL)
+        self._overpass = urls.get("overpass", OVERPASS_URL)
+        self._headers = {"User-Agent": f"{USER_AGENT} {parts.contact}".strip()}
 
     def owns(self, place_id: str) -> bool:
         """Ids are those of OpenStreetMap: `node/1`, `way/1`, `relation/1`."""
@@ -240,17 +233,6 @@ def _url(kind: str, number: int) -> str:
     return f"https://www.openstreetmap.org/{kind}/{number}"
 
 
-def _places(parts: ProviderParts) -> OsmPlaces:
-    urls = parts.settings.urls
-    return OsmPlaces(
-        parts.client(),
-        contact=parts.contact,
-        nominatim_url=urls.get("nominatim", NOMINATIM_URL),
-        photon_url=urls.get("photon", PHOTON_URL),
-        overpass_url=urls.get("overpass", OVERPASS_URL),
-    )
-
-
 def _maps(parts: ProviderParts) -> tiles.TileMaps:
     urls = parts.settings.urls
     templates: dict[Style, str] = {"map": urls.get("tiles", tiles.OSM_TILES)}
@@ -259,4 +241,4 @@ def _maps(parts: ProviderParts) -> tiles.TileMaps:
     return tiles.TileMaps(parts.client_for("tiles", tiles.LIMITS), templates, contact=parts.contact)
 
 
-PROVIDER: Final = Provider(LIMITS, places=_places, maps=_maps)
+PROVIDER: Final = Provider(LIMITS, places=OsmPlaces, maps=_maps)

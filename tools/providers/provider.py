@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from tools.maps import MapsProvider
 from tools.places import PlacesProvider
+from tools.region_search.picture_urls import RegionUpload
+from tools.region_search.search import RegionProvider
 from tools.web import WebProvider
 from tts.config import ProviderSettings
 from tts.toolkit.broker.provider_client import Judge, KeyPlace, ProviderClient
@@ -15,28 +17,38 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 
 @dataclass(frozen=True, slots=True)
 class ProviderParts:
-    """What a provider is made of. `offline` answers what it lacks; `client_for` gives a further client by its kind."""
+    """What a provider is made of. `offline` answers what it lacks; `client_for` gives a further client by its kind.
+    `base` is the address that the operator names, else the usual one."""
 
     client: Callable[[], ProviderClient]
     settings: ProviderSettings
     contact: str
     offline: PlacesProvider
     client_for: Callable[[str, ProviderLimits], ProviderClient]
+    base: str
 
-    def base(self, usual: str) -> str:
-        """The address that the operator names, else the usual one."""
-        return self.settings.base_url or usual
+
+class Service:
+    """A service that is asked at one address."""
+
+    def __init__(self, parts: ProviderParts) -> None:
+        self._client = parts.client()
+        self._base = parts.base
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not; services that
-    receive pictures are made by `tools.region_search.assembly`. `key_variable` is empty where no key is needed."""
+    """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not. `regions` and
+    `regions_by_url` are services that receive parts of photos: in the request, or at a URL of the upload.
+    `key_variable` is empty where no key is needed, `base_url` where there is no one usual address."""
 
     limits: ProviderLimits
     key_variable: str = ""
     key_place: KeyPlace | None = None
     judge: Judge | None = None
+    base_url: str = ""
     places: Callable[[ProviderParts], PlacesProvider] | None = None
     maps: Callable[[ProviderParts], MapsProvider] | None = None
     web: Callable[[ProviderParts], WebProvider] | None = None
+    regions: Callable[[ProviderParts], RegionProvider] | None = None
+    regions_by_url: Callable[[ProviderParts, RegionUpload], RegionProvider] | None = None

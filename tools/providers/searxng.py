@@ -10,7 +10,7 @@ from tools.providers.provider import Provider, ProviderParts
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.errors import ConfigError
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
 LIMITS: Final = ProviderLimits(per_s=4.0, burst=8.0)
@@ -32,9 +32,11 @@ class Searxng:
     name: Final = "searxng"
     needs_network: Final = True
 
-    def __init__(self, client: ProviderClient, base_url: str) -> None:
-        self._client = client
-        self._base = base_url.rstrip("/")
+    def __init__(self, parts: ProviderParts) -> None:
+        if not parts.base:
+            raise ConfigError("searxng needs tools.settings.searxng.base_url: the address of your instance")
+        self._client = parts.client()
+        self._base = parts.base.rstrip("/")
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of the instance's JSON search, in its order."""
@@ -52,10 +54,4 @@ class Searxng:
         ]
 
 
-def _web(parts: ProviderParts) -> Searxng:
-    if parts.settings.base_url is None:
-        raise ConfigError("searxng needs tools.settings.searxng.base_url: the address of your instance")
-    return Searxng(parts.client(), parts.settings.base_url)
-
-
-PROVIDER: Final = Provider(LIMITS, web=_web)
+PROVIDER: Final = Provider(LIMITS, web=Searxng)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider
+from tools.providers.provider import Provider, ProviderParts, Service
 from tools.region_search.picture import RegionPicture
 from tools.region_search.picture_urls import RegionUpload
 from tts.domain.request import RequestContext
@@ -19,7 +19,6 @@ from tts.domain.tooling import WebFact
 from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
-    ProviderClient,
     ProviderFailure,
     ProviderRequest,
     Reply,
@@ -45,15 +44,14 @@ class _Hits(Reply):
     error: str = ""
 
 
-class SerpapiLens:
+class SerpapiLens(Service):
     """The `RegionProvider` over SerpApi's Google Lens."""
 
     name: Final = "serpapi_lens"
 
-    def __init__(self, client: ProviderClient, upload: RegionUpload, base_url: str = BASE_URL) -> None:
-        self._client = client
+    def __init__(self, parts: ProviderParts, upload: RegionUpload) -> None:
+        super().__init__(parts)
         self._upload = upload
-        self._base = base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Pages with this very picture first, then those that look like it; each page once."""
@@ -91,4 +89,4 @@ def _failure_of(reply: _Hits) -> ProviderFailure | None:
     return ProviderFailure("passing", plain_text(reply.error, limit=200))
 
 
-PROVIDER: Final = Provider(LIMITS, "SERPAPI_API_KEY", KEY_PLACE, judge)
+PROVIDER: Final = Provider(LIMITS, "SERPAPI_API_KEY", KEY_PLACE, judge, base_url=BASE_URL, regions_by_url=SerpapiLens)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools.places import PlacesProvider
 from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider
+from tools.providers.provider import Provider, ProviderParts, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
-    ProviderClient,
     ProviderFailure,
     ProviderRequest,
     Reply,
@@ -53,15 +51,11 @@ class _Places(Reply):
     places: tuple[_Place, ...] = ()
 
 
-class SerperWeb:
+class SerperWeb(Service):
     """The `WebProvider` over Serper's web search."""
 
     name: Final = "serper"
     needs_network: Final = True
-
-    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits of Google's web search, in its order."""
@@ -73,16 +67,15 @@ class SerperWeb:
         ]
 
 
-class SerperPlaces:
+class SerperPlaces(Service):
     """The `PlacesProvider` over Serper's maps. What it lacks (positions to addresses) another provider answers."""
 
     name: Final = "serper"
     needs_network: Final = True
 
-    def __init__(self, client: ProviderClient, reverse: PlacesProvider, base_url: str = BASE_URL) -> None:
-        self._client = client
-        self._reverse = reverse
-        self._base = base_url
+    def __init__(self, parts: ProviderParts) -> None:
+        super().__init__(parts)
+        self._reverse = parts.offline
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `cid:`, the number of a place on Google Maps."""
@@ -148,6 +141,7 @@ PROVIDER: Final = Provider(
     "SERPER_API_KEY",
     KEY_PLACE,
     judge,
-    places=lambda parts: SerperPlaces(parts.client(), parts.offline, parts.base(BASE_URL)),
-    web=lambda parts: SerperWeb(parts.client(), parts.base(BASE_URL)),
+    base_url=BASE_URL,
+    places=SerperPlaces,
+    web=SerperWeb,
 )

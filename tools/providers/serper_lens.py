@@ -10,12 +10,12 @@ from typing import Final
 
 from tools.providers import serper
 from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider
+from tools.providers.provider import Provider, ProviderParts, Service
 from tools.region_search.picture import RegionPicture
 from tools.region_search.picture_urls import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = serper.BASE_URL
@@ -33,15 +33,14 @@ class _Hits(Reply):
     organic: tuple[_Hit, ...] = ()
 
 
-class SerperLens:
+class SerperLens(Service):
     """The `RegionProvider` over Serper's Lens."""
 
     name: Final = "serper_lens"
 
-    def __init__(self, client: ProviderClient, upload: RegionUpload, base_url: str = BASE_URL) -> None:
-        self._client = client
+    def __init__(self, parts: ProviderParts, upload: RegionUpload) -> None:
+        super().__init__(parts)
         self._upload = upload
-        self._base = base_url
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits for the picture, which has a URL only while this call lasts."""
@@ -56,4 +55,6 @@ class SerperLens:
         ]
 
 
-PROVIDER: Final = Provider(LIMITS, "SERPER_API_KEY", KEY_PLACE, serper.judge)
+PROVIDER: Final = Provider(
+    LIMITS, "SERPER_API_KEY", KEY_PLACE, serper.judge, base_url=BASE_URL, regions_by_url=SerperLens
+)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider
+from tools.providers.provider import Provider, Service
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.http_client import Fetched
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
-    ProviderClient,
     ProviderFailure,
     ProviderRequest,
     Reply,
@@ -35,15 +34,11 @@ class _Hits(Reply):
     results: tuple[_Hit, ...] = ()
 
 
-class Tavily:
+class Tavily(Service):
     """The `WebProvider` over Tavily."""
 
     name: Final = "tavily"
     needs_network: Final = True
-
-    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of a basic search, in Tavily's order."""
@@ -64,6 +59,4 @@ def judge(reply: Fetched) -> ProviderFailure | None:
     return judge_status(reply)
 
 
-PROVIDER: Final = Provider(
-    LIMITS, "TAVILY_API_KEY", KEY_PLACE, judge, web=lambda parts: Tavily(parts.client(), parts.base(BASE_URL))
-)
+PROVIDER: Final = Provider(LIMITS, "TAVILY_API_KEY", KEY_PLACE, judge, base_url=BASE_URL, web=Tavily)

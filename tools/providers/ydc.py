@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider
+from tools.providers.provider import Provider, Service
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest, Reply
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://ydc-index.io"
@@ -32,15 +32,11 @@ class _Hits(Reply):
     results: _Sections = _Sections()
 
 
-class Ydc:
+class Ydc(Service):
     """The `WebProvider` over You.com."""
 
     name: Final = "ydc"
     needs_network: Final = True
-
-    def __init__(self, client: ProviderClient, base_url: str = BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Web hits; the snippet is the first two of a page, or its description."""
@@ -58,6 +54,4 @@ class Ydc:
         ]
 
 
-PROVIDER: Final = Provider(
-    LIMITS, "YDC_API_KEY", KEY_PLACE, web=lambda parts: Ydc(parts.client(), parts.base(BASE_URL))
-)
+PROVIDER: Final = Provider(LIMITS, "YDC_API_KEY", KEY_PLACE, base_url=BASE_URL, web=Ydc)

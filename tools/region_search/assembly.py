@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from tools.providers import google_vision, serpapi_lens, serper_lens
+from tools.provider_table import PROVIDERS
+from tools.providers.provider import ProviderParts
 from tools.region_search.blur import Blur
 from tools.region_search.picture_addresses import HeaderPlaces, Places, S3Places
 from tools.region_search.picture_store import StoredRegions
@@ -18,15 +18,6 @@ from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber
-from tts.toolkit.broker.provider_client import ProviderClient
-
-
-class ProviderClientOf(Protocol):
-    """Returns the client of a provider by name; makes it on the first call."""
-
-    def __call__(self, name: ProviderName) -> ProviderClient:
-        """The client of a provider; calls with the same name share one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +30,7 @@ class Regions:
 
 def make_regions(
     config: ToolsConfig,
-    client_of: ProviderClientOf,
+    parts_of: Callable[[ProviderName], ProviderParts],
     client_for: Callable[[str], SafeHttpClient],
     *,
     public_url: str | None,
@@ -57,7 +48,7 @@ def make_regions(
         return None
     shelf: RegionShelf | None = None
     upload: RegionUpload | None = None
-    if any(name != "google_vision" for name in names):
+    if any(PROVIDERS[name].regions_by_url for name in names):
         chosen = config.region_search.upload
         if not isinstance(chosen, GatewayUpload):
             upload = _store(chosen, client_for, environment)
@@ -71,23 +62,18 @@ def make_regions(
                 scrubber=scrubber,
                 record=record,
             )
-    providers = [_provider(name, config, client_of, upload) for name in names]
+    providers = [_provider(name, parts_of(name), upload) for name in names]
     settings = config.region_search
     hide = None if settings.blur is None else Blur(settings.blur)
     return Regions(RegionSearch(providers, max_side_px=settings.max_side_px, hide=hide), shelf)
 
 
-def _provider(
-    name: ProviderName, config: ToolsConfig, client_of: ProviderClientOf, upload: RegionUpload | None
-) -> RegionProvider:
-    settings = config.settings.get(name)
-    base = settings.base_url if settings is not None else None
-    if name == "google_vision":
-        return google_vision.GoogleVision(client_of(name), base or google_vision.BASE_URL)
-    assert upload is not None
-    if name == "serpapi_lens":
-        return serpapi_lens.SerpapiLens(client_of(name), upload, base or serpapi_lens.BASE_URL)
-    return serper_lens.SerperLens(client_of(name), upload, base or serper_lens.BASE_URL)
+def _provider(name: ProviderName, parts: ProviderParts, upload: RegionUpload | None) -> RegionProvider:
+    provider = PROVIDERS[name]
+    if upload is not None and provider.regions_by_url is not None:
+        return provider.regions_by_url(parts, upload)
+    assert provider.regions is not None
+    return provider.regions(parts)
 
 
 def _store(

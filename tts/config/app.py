@@ -105,7 +105,7 @@ class AppArgs(Value):
         if self.tools.serves_regions and url is None:
             raise ValueError(
                 "tools.region_search: serper_lens and serpapi_lens fetch pictures by URL: set gateway.public_url, or "
-                "tools.region_search.picture_urls to a store"
+                "tools.region_search.upload to a store"
             )
         return self
 

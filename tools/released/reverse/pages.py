@@ -7,13 +7,14 @@ from http import HTTPStatus
 from typing import Any, Final, Protocol
 
 from tools.providers import tavily
+from tools.providers.provider import Service
 from tools.released.reverse.words import as_call_error
 from tools.released.sources.reply import raw_reply
 from tools.web import PhotoWebProvider, WebProvider, found_pages
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.http_client import Fetched
 from tts.ports.toolbox import ToolContext
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
 
 _PAGES: Final = 10
 _FIELDS: Final = ("title", "url", "content")
@@ -63,16 +64,12 @@ def pages_of(body: Any) -> Pages:
         return [{name: page.get(name, "") for name in _FIELDS} for page in body.get("results", [])]
 
 
-class TavilyPages:
+class TavilyPages(Service):
     """Tavily itself; texts as they come."""
 
     name: Final = "tavily"
     needs_network: Final = True
     of_photo: Final = False
-
-    def __init__(self, client: ProviderClient, base_url: str = tavily.BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 results as Tavily writes them. A refusal (4xx) is BLOCKED, in the requests library's words."""

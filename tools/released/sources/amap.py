@@ -10,13 +10,14 @@ from typing import Any, Final, Protocol
 
 from tools.places import PlacesProvider
 from tools.providers import amap
+from tools.providers.provider import ProviderParts, Service
 from tools.released.sources.reply import RawReply, raw_reply
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import to_gcj02
 from tts.geodata.place_facts import wgs84_point
 from tts.net.http_client import Fetched
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest, judge_status
+from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest, judge_status
 
 TIPS: Final = "v3/assistant/inputtips"
 TEXT: Final = "v3/place/text"
@@ -44,15 +45,14 @@ class AmapSource(Protocol):
         ...
 
 
-class AmapService:
+class AmapService(Service):
     """AMap itself. `any_reply` passes refusals on as they came, as the notebook's tools read them."""
 
     name: Final = "amap"
     needs_network: Final = True
 
-    def __init__(self, client: ProviderClient, base_url: str = amap.BASE_URL, *, any_reply: bool = False) -> None:
-        self._client = client
-        self._base = base_url
+    def __init__(self, parts: ProviderParts, *, any_reply: bool) -> None:
+        super().__init__(parts)
         self._judge = _anything if any_reply else _judge
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:

@@ -12,12 +12,13 @@ from typing import Final, Literal, Protocol
 
 from tools.maps import MapPicture, MapsProvider, Style
 from tools.providers import amap, google
+from tools.providers.provider import ProviderParts, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Datum
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest
+from tts.toolkit.broker.provider_client import KeyPlace, ProviderRequest
 
 SIDE_PX: Final = 500
 ZOOM: Final = 19  # amap_static_map_sync.py:210-212, api_server_redis.py:335
@@ -54,25 +55,22 @@ class MapSource(Protocol):
         ...
 
 
-class AmapMaps:
+class AmapMaps(Service):
     """AMap's static map; `satellite` draws what AMap's web service does not."""
 
     name: Final = "amap"
     needs_network: Final = True
     datum: Final = "GCJ-02"
 
-    def __init__(self, client: ProviderClient, base_url: str, satellite: MapSource | None) -> None:
-        self._client = client
-        self._base = base_url
+    def __init__(self, parts: ProviderParts, satellite: MapSource) -> None:
+        super().__init__(parts)
         self._satellite = satellite
 
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
     ) -> MapPicture:
-        """Street maps at zoom 17 without a marker. `satellite` is left to the other source; ToolError without one."""
+        """Street maps at zoom 17 without a marker. `satellite` is left to the other source."""
         if style == "satellite":
-            if self._satellite is None:
-                raise ToolError("no provider has satellite pictures", kind=ToolErrorKind.UNAVAILABLE)
             return await self._satellite.picture(style, lat, lon, marker=marker, context=context)
         parameters = {"location": f"{lon:.6f},{lat:.6f}", "zoom": str(_AMAP_DEEPEST), "size": f"{SIDE_PX}*{SIDE_PX}"}
         types = ("image/", "application/json")
@@ -81,16 +79,16 @@ class AmapMaps:
         return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(_AMAP_DEEPEST), "")
 
 
-class GoogleMaps:
+class GoogleMaps(Service):
     """Google's static map, as the notebook and the client of the training code ask for it."""
 
     name: Final = "google"
     needs_network: Final = True
     datum: Final = "WGS-84"
 
-    def __init__(self, client: ProviderClient, base_url: str | None = None) -> None:
-        self._client = client
-        self._base = base_url or google.MAPS_URL
+    def __init__(self, parts: ProviderParts) -> None:
+        super().__init__(parts)
+        self._base = parts.base or google.MAPS_URL
 
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext

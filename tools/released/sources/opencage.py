@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 
 from tools.places import PlacesProvider
-from tools.providers import opencage
+from tools.providers.provider import Service
 from tools.released.sources.reply import raw_reply
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.place_facts import wgs84_point
 from tts.rewards.released.geoagent_geocoder import Reply, parameters, query_of
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderRequest
 
 _ADDRESS_CHARS: Final = 200
 _TENTHS: Final = 10
@@ -36,15 +36,11 @@ class AddressSource(Protocol):
         ...
 
 
-class OpenCageService:
+class OpenCageService(Service):
     """OpenCage itself."""
 
     name: Final = "opencage"
     needs_network: Final = True
-
-    def __init__(self, client: ProviderClient, base_url: str = opencage.BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
         """Asks for one result in English. The client adds the key."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
-from tools.providers import tavily
+from tools.providers.provider import Service
 from tools.released.sources.reply import raw_reply
 from tools.web import WebProvider
 from tts.domain.request import RequestContext
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderRequest
 
 _PAGES: Final = 10
 
@@ -34,15 +34,11 @@ class PageSource(Protocol):
         ...
 
 
-class TavilyPages:
+class TavilyPages(Service):
     """Tavily itself; texts as they come."""
 
     name: Final = "tavily"
     needs_network: Final = True
-
-    def __init__(self, client: ProviderClient, base_url: str = tavily.BASE_URL) -> None:
-        self._client = client
-        self._base = base_url
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """A query of None is sent as null."""

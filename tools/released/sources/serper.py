@@ -6,6 +6,7 @@ from typing import Any, Final, Protocol
 
 from tools.places import PlacesProvider
 from tools.providers import serper
+from tools.providers.provider import ProviderParts, Service
 from tools.released.sources.reply import JsonObject, RawReply, raw_reply
 from tools.web import WebProvider
 from tts.domain.request import RequestContext
@@ -13,7 +14,7 @@ from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.place_facts import wgs84_point
 from tts.net.http_client import Fetched
-from tts.toolkit.broker.provider_client import ProviderClient, ProviderFailure, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
 
 SEARCH: Final = "search"
 MAPS: Final = "maps"
@@ -39,15 +40,14 @@ class SerperSource(Protocol):
         ...
 
 
-class SerperService:
+class SerperService(Service):
     """Serper itself. `any_reply` passes refusals on as they came, as the notebook's tools read them."""
 
     name: Final = "serper"
     needs_network: Final = True
 
-    def __init__(self, client: ProviderClient, base_url: str = serper.BASE_URL, *, any_reply: bool = False) -> None:
-        self._client = client
-        self._base = base_url
+    def __init__(self, parts: ProviderParts, *, any_reply: bool) -> None:
+        super().__init__(parts)
         self._judge = _anything if any_reply else serper.judge
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
