@@ -28,18 +28,19 @@ _PATIENCE_S = 180.0
 _COST = "the model does not see the system text, the tools and the photo, but still answers"
 
 
-def context_finding(engine: OpenAIEngine, args: AppArgs, what: str = "context of the endpoint") -> Finding | None:
+def context_finding(engine: OpenAIEngine, args: AppArgs) -> Finding | None:
     """Asks the endpoint: one short answer where it may cut in silence. None where it cannot be asked."""
     try:
         needed = _first_turn(args)
         traits, outcome = asyncio.run(_asked(engine, needed))
     except GeoTTSError:
         return None  # what is wrong with the endpoint is told by the finding about it
-    found = _finding(what, needed, traits, outcome)
+    found = _finding(needed, traits, outcome)
     return found if outcome is None else replace(found, detail=f"{found.detail}; {_taken(outcome.usage)}")
 
 
-def _finding(what: str, needed: int, traits: EndpointTraits, outcome: CanaryOutcome | None) -> Finding:
+def _finding(needed: int, traits: EndpointTraits, outcome: CanaryOutcome | None) -> Finding:
+    what = "context of the endpoint"
     holds = f"{traits.context_tokens} tokens" if traits.context_tokens else ""
     mend = longer_context(traits.kind)
     if traits.context_tokens is not None and traits.context_tokens < needed:

@@ -21,7 +21,7 @@ from tts.inference.openai.endpoint.traits import ServerKind
 _PATIENCE_S = 3.0
 
 
-def template_finding(engine: OpenAIEngine, what: str = "chat template of the endpoint") -> Finding | None:
+def template_finding(engine: OpenAIEngine) -> Finding | None:
     """None where the template is whole or the server does not show it."""
     key = os.environ.get(engine.api_key_env, "")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -36,7 +36,7 @@ def template_finding(engine: OpenAIEngine, what: str = "chat template of the end
     if not lost:
         return None
     return Finding(
-        what,
+        "chat template of the endpoint",
         "missing",
         f"{engine.base_url} loses {', '.join(lost)}",
         "they are sent in the system text or the first user message instead, not as the model was trained",

@@ -59,15 +59,8 @@ _RELEASE = "DELETE FROM claims WHERE key = ? AND claim ->> 'request_id' = ?"
 class SQLiteRunStore(SQLiteCases, SingleGateway):
     """Times in the file are Unix seconds of `wall`, so that retention goes on while nothing runs."""
 
-    def __init__(
-        self,
-        path: Path,
-        retention_s: float,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        wall: Callable[[], float] = time.time,
-    ) -> None:
-        SingleGateway.__init__(self, clock)
+    def __init__(self, path: Path, retention_s: float, *, wall: Callable[[], float] = time.time) -> None:
+        SingleGateway.__init__(self)
         self._path = path
         self._retention_s = retention_s
         self._wall = wall

@@ -30,7 +30,6 @@ class ToolSpec:
         name: the name that models call; no other tool of a toolbox has it.
         description: what a model reads about the tool.
         timeout_s: the time limit for one call, in seconds.
-        parallel: whether calls may run at the same time. Nothing reads it at present.
         cacheable: whether equal calls give the same result, so that the broker may keep it, and a call may be repeated.
         needs_network: whether a call leaves the machine.
         local: whether it needs the pixels of the photo. It then runs beside the engine; other tools run in the broker.
@@ -47,7 +46,6 @@ class ToolSpec:
     name: str
     description: str
     timeout_s: float = 15.0
-    parallel: bool = True
     cacheable: bool = True
     needs_network: bool = False
     local: bool = False

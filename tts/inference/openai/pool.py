@@ -15,14 +15,12 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
-import httpx
-
 from tts.aio import Deadline, closing
 from tts.config import OpenAIEngine
 from tts.domain.price import Price
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError
-from tts.inference.openai.endpoint.states import STATES, EndpointStates
+from tts.inference.openai.endpoint.states import STATES
 from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.retry import Backoff
 from tts.ports.model_client import Delta, ModelRequest
@@ -57,18 +55,10 @@ class _Member:
 class EndpointPool:
     """A `ModelClient` over `base_url` and `base_urls` of an engine."""
 
-    def __init__(
-        self,
-        config: OpenAIEngine,
-        transport: httpx.AsyncBaseTransport | None = None,
-        states: EndpointStates = STATES,
-    ) -> None:
-        self._states = states
+    def __init__(self, config: OpenAIEngine) -> None:
         self._retries = config.retries
         self._backoff = Backoff(config.backoff_s)
-        self._members = [
-            _Member(url, OpenAIModel(_alone(config, url), transport), config.max_running) for url in config.addresses
-        ]
+        self._members = [_Member(url, OpenAIModel(_alone(config, url)), config.max_running) for url in config.addresses]
         self._homes: OrderedDict[str, _Member] = OrderedDict()
 
     @property
@@ -135,7 +125,7 @@ class EndpointPool:
         chosen = self._homes.get(request.session_id)
         if chosen not in healthy:
             photo = request.photos[0].sha256 if request.photos else request.session_id
-            well = [member for member in healthy if not self._states.is_dead(member.url)] or healthy
+            well = [member for member in healthy if not STATES.is_dead(member.url)] or healthy
             chosen = max(well, key=lambda member: _rank(member.url, photo))
             if chosen.load >= 1.0:
                 chosen = min(well, key=lambda member: member.load)
@@ -149,7 +139,7 @@ class EndpointPool:
         """Those that take this conversation: all but the draining ones, unless it is there already; all, where all are
         draining."""
         home = self._homes.get(request.session_id)
-        taking = [member for member in self._members if not self._states.is_draining(member.url)]
+        taking = [member for member in self._members if not STATES.is_draining(member.url)]
         if not taking or home is None or home in taking:
             return taking or self._members
         return [*taking, home]

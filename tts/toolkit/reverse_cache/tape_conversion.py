@@ -19,10 +19,10 @@ from tts.toolkit.tape.similar_searches import Hits, SearchTape
 _THOUSAND = 1000.0
 
 
-def as_tape(cache: ReverseCache, *, iou: float = 0.7, jaccard: float = 0.7) -> SearchTape:
+def as_tape(cache: ReverseCache) -> SearchTape:
     """Every call of the tables; a photo that the table of photos does not name keeps its path as its name."""
     names = {path: sha256 for sha256, path in cache.paths.items()}
-    tape = SearchTape(iou=iou, jaccard=jaccard)
+    tape = SearchTape()
     for path, pictures in cache.pictures.items():
         for call in pictures:
             if (box := _fractions(call.box)) is not None:

@@ -22,9 +22,9 @@ IMAGES, TEXTS = "image_search.parquet", "text_search.parquet"
 _SCALE = 1000
 
 
-def import_reverse(folder: Path, *, iou: float = 0.7, jaccard: float = 0.7) -> SearchTape:
+def import_reverse(folder: Path) -> SearchTape:
     """Raises DataError when neither table is there or a column is missing. Rows that cannot be read are left out."""
-    tape = SearchTape(iou=iou, jaccard=jaccard)
+    tape = SearchTape()
     if not (folder / IMAGES).is_file() and not (folder / TEXTS).is_file():
         raise DataError(f"{folder} has neither {IMAGES} nor {TEXTS}")
     for row in read_parquet_rows(folder / IMAGES, ("image_hash", "bbox_2d", "results")):

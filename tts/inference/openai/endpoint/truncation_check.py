@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 
 from tts.domain.usage import Usage
 from tts.errors import ModelError
@@ -45,8 +44,7 @@ def needed_tokens(request: ModelRequest) -> int:
 class TruncationCheck:
     """Remembers how long each conversation was. `text_bytes` leaves pictures out, whose tokens nobody knows here."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._longest: OrderedDict[str, int] = OrderedDict()
         self._outcome: CanaryOutcome | None = None
         self._checked_at = 0.0
@@ -60,7 +58,7 @@ class TruncationCheck:
             return False
         if self._outcome is None:
             return True
-        fresh = self._clock() - self._checked_at < _AGAIN_S
+        fresh = time.monotonic() - self._checked_at < _AGAIN_S
         if self._outcome.state == "cut" and fresh:
             raise _lost(self._outcome, traits)
         return self._outcome.state in ("cut", "unknown") and not fresh
@@ -68,7 +66,7 @@ class TruncationCheck:
     def learn(self, outcome: CanaryOutcome, traits: EndpointTraits) -> EndpointTraits:
         """What is known after a check. Raises ModelError when the beginning was lost."""
         self._outcome = outcome
-        self._checked_at = self._clock()
+        self._checked_at = time.monotonic()
         if outcome.state == "cut":
             raise _lost(outcome, traits)
         return traits.model_copy(update={"context_proven": outcome.words}) if outcome.state == "whole" else traits
