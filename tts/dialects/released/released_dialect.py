@@ -73,10 +73,10 @@ def is_text_of_tool(result: ToolResult) -> bool:
     return result.failure is None or result.text == result.failure.detail
 
 
-def call_penalty(result: ToolResult, *, zoom: str = "image_zoom_in_tool", penalty: float = 0.05) -> float:
+def call_penalty(result: ToolResult) -> float:
     """What a call costs where the authors' zoom punishes boxes it cannot use; 0 for all other calls."""
     refused = result.failure is not None and result.failure.kind is ToolErrorKind.INVALID_ARGUMENTS
-    return penalty if refused and result.name == zoom and is_text_of_tool(result) else 0.0
+    return 0.05 if refused and result.name == "image_zoom_in_tool" and is_text_of_tool(result) else 0.0
 
 
 def after_prompt(messages: Sequence[Message]) -> Sequence[Message]:

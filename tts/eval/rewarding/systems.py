@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from tts.dialects.released.released_dialect import call_penalty
 from tts.dialects.served.geo_adapt import depth_flag
 from tts.domain.value import Value
 from tts.eval.answer_parsers import PARSERS
@@ -59,7 +60,8 @@ def _thinking_with_map(case: Case, inputs: RewardInputs) -> Made:
         return 0.0, {}, ["the true position"]
     truth = {"lat": case.truth.lat, "lon": case.truth.lon}
     found = thinking_with_map_reward.score(thinking_with_map_reward.read_answer(case.text), truth)
-    return found.score, dict(found.within), []
+    penalty = sum((call_penalty(result) for turn in case.turns for result in turn.results), 0.0)
+    return found.score, {**found.within, "call_penalty": penalty}, []
 
 
 def _reverse(case: Case, inputs: RewardInputs) -> Made:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,14 @@ from support.endpoint import serving as an_endpoint
 
 from deployments.cli.eval import command
 from tts.dialects.released.imported import ImportedTexts
+from tts.domain.geo import LatLon
+from tts.domain.tooling import ToolFailure, ToolResult
+from tts.domain.trajectory import Turn
+from tts.errors import ToolErrorKind
 from tts.eval.datasets import load_dataset
-from tts.eval.rewarding.systems import SYSTEMS
+from tts.eval.rewarding.reward_inputs import RewardInputs
+from tts.eval.rewarding.rewarded_output import Case
+from tts.eval.rewarding.systems import SYSTEMS, rewarded
 
 TRUTH = {"lat": 10.0, "lon": 20.0, "city": "Town", "country": "Land"}
 REASON = "r" * 250
@@ -237,3 +244,19 @@ def test_photos_worth_training_on_are_those_that_only_some_rollouts_place(tmp_pa
 
 def _spot(lat, lon):
     return f"<answer>\nCountry: Land\nCity: Town\nLatitude: {lat}\nLongitude: {lon}\n</answer>"
+
+
+def test_thinking_with_map_states_what_unusable_boxes_cost():
+    refusal = ToolFailure(kind=ToolErrorKind.INVALID_ARGUMENTS, detail="bad box")
+    results = [
+        ToolResult(call_id="1", name="image_zoom_in_tool", text="bad box", failure=refusal),
+        ToolResult(call_id="2", name="image_zoom_in_tool", text="bad box", failure=refusal),
+        ToolResult(call_id="3", name="image_zoom_in_tool", text="a picture"),
+        ToolResult(call_id="4", name="amap_input_tips", text="bad box", failure=refusal),
+    ]
+    turns = (Turn(index=0, results=results[:1]), Turn(index=1, results=results[1:]))
+    case = Case("a", 0, '{"lat": 10, "lon": 20}', truth=LatLon(lat=10.0, lon=20.0), turns=turns)
+    made = rewarded(case, "thinking_with_map", RewardInputs())
+    assert made.parts["call_penalty"] == pytest.approx(0.1)
+    without = rewarded(replace(case, turns=()), "thinking_with_map", RewardInputs())
+    assert (without.parts["call_penalty"], without.reward) == (0.0, made.reward)
