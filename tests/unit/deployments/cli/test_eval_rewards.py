@@ -248,12 +248,12 @@ def _spot(lat, lon):
 
 def test_thinking_with_map_states_what_unusable_boxes_cost():
     refusal = ToolFailure(kind=ToolErrorKind.INVALID_ARGUMENTS, detail="bad box")
-    results = [
+    results = (
         ToolResult(call_id="1", name="image_zoom_in_tool", text="bad box", failure=refusal),
         ToolResult(call_id="2", name="image_zoom_in_tool", text="bad box", failure=refusal),
         ToolResult(call_id="3", name="image_zoom_in_tool", text="a picture"),
         ToolResult(call_id="4", name="amap_input_tips", text="bad box", failure=refusal),
-    ]
+    )
     turns = (Turn(index=0, results=results[:1]), Turn(index=1, results=results[1:]))
     case = Case("a", 0, '{"lat": 10, "lon": 20}', truth=LatLon(lat=10.0, lon=20.0), turns=turns)
     made = rewarded(case, "thinking_with_map", RewardInputs())
