@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -78,6 +79,7 @@ def command(
     STDERR.print("starting …")
     stop = threading.Event()
     _on_signals(partial(_give_up, stop))
+    sys.unraisablehook = _without_stop
     try:
         _run_until_stopped(
             served(args, ray_address=address, log_to_driver=verbose, stopped=stop.is_set),
@@ -151,6 +153,12 @@ def _give_up(stop: threading.Event, *_: object) -> None:
     _on_signals(signal.default_int_handler)
     STDERR.print("stopping …")
     raise KeyboardInterrupt
+
+
+def _without_stop(dropped: sys.UnraisableHookArgs) -> None:
+    """Python prints what it drops, such as an exception in a fork. A stop is not lost there: `served` asks for it."""
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
 
 
 def _refuse_what_cannot_start(args: AppArgs) -> None:
