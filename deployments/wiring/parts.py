@@ -21,10 +21,10 @@ from tts.dialects.released.importing import IMPORTABLE
 from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.identity import Identity
-from tts.domain.price import Price
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.stop_table import StopTable, shipped_stop_table
+from tts.domain.token_price import Price
 from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
 from tts.extensions import Registry
@@ -32,7 +32,7 @@ from tts.gallery.gallery import PhotoGallery
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.inference.clues.engine import CluesModel
-from tts.inference.openai.endpoint.prices import shipped_prices
+from tts.inference.openai.endpoint.list_prices import shipped_prices
 from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.pool import EndpointPool
 from tts.inference.scripted import ScriptedModel

@@ -1,11 +1,11 @@
-"""Checks the invariants of `tts/verify/assembly/radii_and_confidence.py` on a finished verdict."""
+"""Checks the invariants of `tts/verify/assembly/radius_consistency.py` on a finished verdict."""
 
 from collections.abc import Iterator
 
 from tts.domain.answer import PhotoAnswer, Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM
 from tts.domain.hypothesis import Level
-from tts.verify.assembly.radii_and_confidence import level_of
+from tts.verify.assembly.radius_consistency import level_of
 
 _FINEST = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "country": Level.COUNTRY}
 

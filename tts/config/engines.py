@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from tts.config.units import Seconds
 from tts.domain.abilities import Abilities
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.value import Value
 
 _KNOWN_CACHE_WAIT_S, _LIKELY_CACHE_WAIT_S = 30.0, 3.0

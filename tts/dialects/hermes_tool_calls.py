@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from tts.dialects.answer_parser import json_objects
+from tts.dialects.json_answer_parser import json_objects
 from tts.domain.messages import Message, Part, TextPart
 from tts.domain.tooling import ToolCall
 from tts.ports.toolbox import ToolSchema

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from tts.dialects.answer_parser import answer_from_json
+from tts.dialects.json_answer_parser import answer_from_json
 from tts.dialects.served.geo_adapt import answer_in_block
 from tts.dialects.served.labelled import answer_tags, labelled_answer
 from tts.dialects.stated_answer import StatedAnswer

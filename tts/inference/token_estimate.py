@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from tts.domain.messages import Message, TextPart
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.ports.toolbox import ToolSchema
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from tts.aio import closing
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.errors import MoneySpent
 from tts.inference.token_estimate import prompt_tokens_about, usage_about

@@ -28,7 +28,7 @@ from tts.aio import Send, closing, stream
 from tts.dialects.served.text_dialect import split_thought
 from tts.domain.description import Description
 from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
 from tts.errors import ModelError, MoneySpent

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tts.domain.plan import Limits
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.ports.rollout_groups import Checkpoint
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from tts.domain.budget import Budget
 from tts.domain.plan import Limits, PlanDepth
-from tts.domain.price import Price
 from tts.domain.stop_table import band_of
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.domain.value import Value
 from tts.routing.budget_table import POLICY, RADIUS_KM, Amount, BudgetRow, BudgetTable, RightShare

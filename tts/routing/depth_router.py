@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 
 from tts.domain.abilities import Abilities
 from tts.domain.plan import Depth, Limits, Locatability, Plan, PlanDepth
-from tts.domain.price import Price
 from tts.domain.request import LocateOptions
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.domain.value import Value
 from tts.ports.locator import Routing

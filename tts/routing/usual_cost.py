@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tts.domain.plan import Limits, PlanDepth
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 
 # What a rollout of each depth takes on average, where the limits leave it: turns, tool calls, tokens it writes.

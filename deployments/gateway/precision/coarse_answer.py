@@ -15,7 +15,7 @@ from tts.domain.claim import CheckedPlace, ClaimCheck
 from tts.domain.continued import Change, Continued, change_of
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level
-from tts.verify.assembly.radii_and_confidence import rough_exactness
+from tts.verify.assembly.radius_consistency import rough_exactness
 
 _NAMES = {"city": ("country", "country_code", "region", "city"), "region": ("country", "country_code", "region")}
 _STEP = 1.5  # radii are rounded up to the next power of this

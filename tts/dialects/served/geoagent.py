@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, Final
 
-from tts.dialects.answer_parser import json_objects
 from tts.dialects.base import Completion, ParsedTurn
+from tts.dialects.json_answer_parser import json_objects
 from tts.dialects.released.geoagent_loop import ReleasedGeoAgent
 from tts.dialects.served.labelled import answer_tags, known
 from tts.dialects.served.text_dialect import TextDialect, split_thought

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tts.dialects.answer_parser import answer_from_json
 from tts.dialects.coordinate_parser import point_from, point_in
+from tts.dialects.json_answer_parser import answer_from_json
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from tts.dialects.answer_parser import answer_from_json
 from tts.dialects.base import ParsedTurn
+from tts.dialects.json_answer_parser import answer_from_json
 from tts.dialects.released.thinking_with_map.demo import ThinkingWithMapDemo
 from tts.dialects.released.thinking_with_map.dialect import ReleasedThinkingWithMap
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM

@@ -20,7 +20,7 @@ import orjson
 
 from tts.aio import Deadline, Limiter
 from tts.config import OpenAIEngine
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ModelError
 from tts.inference.openai.choices import several_choices
@@ -30,7 +30,7 @@ from tts.inference.openai.endpoint.advice import overflows_context
 from tts.inference.openai.endpoint.canary import Canary, CanaryOutcome
 from tts.inference.openai.endpoint.detection import Detection
 from tts.inference.openai.endpoint.held_pictures import HeldPictures
-from tts.inference.openai.endpoint.prices import shipped_prices
+from tts.inference.openai.endpoint.list_prices import shipped_prices
 from tts.inference.openai.endpoint.question import Question
 from tts.inference.openai.endpoint.refusal import Refusal
 from tts.inference.openai.endpoint.refusal_memory import EndpointMemory

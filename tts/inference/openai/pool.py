@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from tts.aio import Deadline, closing
 from tts.config import OpenAIEngine
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError
 from tts.inference.openai.endpoint.states import STATES

@@ -16,8 +16,8 @@ from pydantic import JsonValue
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import ConsistencyConfig
-from tts.dialects.answer_parser import json_objects
 from tts.dialects.hermes_tool_calls import without_calls
+from tts.dialects.json_answer_parser import json_objects
 from tts.dialects.served.geoagent import bare_reasoning
 from tts.domain.answer import Verdict
 from tts.domain.hypothesis import Hypothesis
@@ -32,7 +32,7 @@ from tts.ports.closable import close_each
 from tts.ports.model_client import ModelClient, ModelRequest, Sampling
 from tts.ports.verification import VerdictText, Verifier, VerifierItem, VerifyRequest
 from tts.rewards.papers.geoagent_reward import LengthDamping, Levels, consistency_reward
-from tts.verify.assembly.radii_and_confidence import doubted
+from tts.verify.assembly.radius_consistency import doubted
 from tts.verify.evidence.world import World
 
 _TASK = """\

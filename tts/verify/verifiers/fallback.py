@@ -9,7 +9,7 @@ from tts.domain.calibration import CalibrationState
 from tts.domain.geo import distance_matrix_km
 from tts.domain.hypothesis import Level
 from tts.ports.verification import VerifyRequest
-from tts.verify.assembly.radii_and_confidence import rough_exactness
+from tts.verify.assembly.radius_consistency import rough_exactness
 
 _UNCALIBRATED = CalibrationState(state="transferred")
 

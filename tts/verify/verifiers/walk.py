@@ -13,7 +13,7 @@ from tts.domain.hypothesis import Level
 from tts.domain.reach import Reach, reach_of
 from tts.ports.closable import close_each
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
-from tts.verify.assembly.radii_and_confidence import rough_exactness
+from tts.verify.assembly.radius_consistency import rough_exactness
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.evidence.several_photos import OnePhoto, apart_verdict

@@ -12,7 +12,7 @@ from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
 from tts.config import AppArgs, OpenAIEngine, RoutingConfig
 from tts.domain.plan import Limits
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 
 ZOOM = (

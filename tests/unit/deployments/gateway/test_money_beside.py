@@ -17,7 +17,7 @@ from deployments.wiring.local import local_ports
 from tts.config import AppArgs, ConsistencyConfig, OpenAIEngine, RoutingConfig, VerifierConfig
 from tts.domain.messages import text_message
 from tts.domain.plan import Limits
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.errors import MoneySpent
 from tts.inference.usage_meter import Meter

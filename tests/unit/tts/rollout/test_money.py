@@ -12,10 +12,10 @@ from tts.dialects import DIALECTS
 from tts.domain.answer import StopReason
 from tts.domain.events import Hypothesised, RolloutFinished
 from tts.domain.plan import Limits, Locatability
-from tts.domain.price import Price
 from tts.domain.request import LocateOptions
+from tts.domain.token_price import Price
 from tts.domain.usage import Usage
-from tts.inference.openai.endpoint.prices import shipped_prices
+from tts.inference.openai.endpoint.list_prices import shipped_prices
 from tts.inference.openai.engine import OpenAIModel
 from tts.ports.locator import Routing
 from tts.ports.rollout_groups import GroupRequest, RolloutTask

@@ -14,9 +14,9 @@ from tts.domain.abilities import Abilities
 from tts.domain.budget import Budget, budget_of
 from tts.domain.geo import LatLon, destination
 from tts.domain.plan import Depth, Limits, Locatability, PlanDepth
-from tts.domain.price import Price
 from tts.domain.request import LocateOptions
 from tts.domain.stop_table import Band
+from tts.domain.token_price import Price
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
 from tts.errors import DataError

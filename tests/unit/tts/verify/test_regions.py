@@ -18,7 +18,7 @@ from tts.domain.geojson import circles_region
 from tts.domain.request import LocateOptions
 from tts.eval.metrics.regions import area_km2
 from tts.ports.verification import VerifyRequest
-from tts.verify.assembly.radii_and_confidence import doubted
+from tts.verify.assembly.radius_consistency import doubted
 from tts.verify.consensus.answer_regions import RegionRule, regions_of
 from tts.verify.consensus.calibration import Calibration, shipped
 from tts.verify.consensus.peaks import Peak, peaks_of

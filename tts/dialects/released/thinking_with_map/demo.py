@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
-from tts.dialects.answer_parser import stated_answer
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
+from tts.dialects.json_answer_parser import stated_answer
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.thinking_with_map.demo_calls import Called, taken_apart, written_again
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from tts.dialects.answer_parser import stated_answer
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn, Surroundings
+from tts.dialects.json_answer_parser import stated_answer
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.thinking_with_map.calls import calls_found
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM

@@ -15,10 +15,10 @@ from collections.abc import Generator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.errors import ModelError
 from tts.inference.chat_template import TemplateTraits
-from tts.inference.openai.endpoint.prices import shipped_prices
+from tts.inference.openai.endpoint.list_prices import shipped_prices
 from tts.inference.openai.endpoint.question import Question
 from tts.inference.openai.endpoint.template_probe import RENDERING, form_for_template, losses, probe_template
 from tts.inference.openai.endpoint.traits import EndpointTraits, ServerKind

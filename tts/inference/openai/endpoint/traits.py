@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from tts.config import OpenAIEngine
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.value import Value
-from tts.inference.openai.endpoint.prices import shipped_prices
+from tts.inference.openai.endpoint.list_prices import shipped_prices
 
 ServerKind = Literal[
     "openai", "gemini", "anthropic", "openrouter", "vllm", "sglang", "llama_cpp", "ollama", "lm_studio", "other"

@@ -9,7 +9,7 @@ from typing import Literal
 
 import yaml
 
-from tts.domain.price import Price
+from tts.domain.token_price import Price
 from tts.domain.value import Value
 
 _SUFFIX = re.compile(r"(-\d{4}-\d{2}-\d{2}|-\d{8}|-latest|:[a-z]+)$")

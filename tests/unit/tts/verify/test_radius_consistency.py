@@ -19,7 +19,7 @@ from tts.domain.request import LocateOptions
 from tts.eval.panel import panels_from_logs
 from tts.package_files import SAMPLES
 from tts.ports.verification import VerifyRequest
-from tts.verify.assembly.radii_and_confidence import doubted, exactness_of, rough_exactness
+from tts.verify.assembly.radius_consistency import doubted, exactness_of, rough_exactness
 from tts.verify.consensus.calibration import LEVELS, Outlook, shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tts.dialects.answer_parser import answer_from_json, json_objects, number
+from tts.dialects.json_answer_parser import answer_from_json, json_objects, number
 from tts.domain.hypothesis import Level
 
 
