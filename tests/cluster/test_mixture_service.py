@@ -53,17 +53,17 @@ class Endpoints:
     """Both servers, each of which can be ended and started again."""
 
     def __init__(self, stack):
-        self.plays = {"large": large_says, "small": small_says}
-        self.ports = {name: free_port() for name in self.plays}
+        self.repliers = {"large": large_says, "small": small_says}
+        self.ports = {name: free_port() for name in self.repliers}
         self.running = {}
         self._stack = stack
-        self._of = {name: ExitStack() for name in self.plays}
-        for name in self.plays:
+        self._of = {name: ExitStack() for name in self.repliers}
+        for name in self.repliers:
             self.start(name)
             stack.callback(self._of[name].close)
 
     def start(self, name):
-        server = serving_in_a_thread(self.plays[name], port=self.ports[name])
+        server = serving_in_a_thread(self.repliers[name], port=self.ports[name])
         self.running[name] = self._of[name].enter_context(server)
 
     def end(self, name):

@@ -322,15 +322,15 @@ async def test_attendance_is_extended_and_never_shortened(store):
 
 async def test_a_cancel_reaches_the_gateway_that_works(store):
     await store.open(a_run(), lease_s=60)
-    asked = store.cancels()
+    cancels = store.cancels()
     async with asyncio.TaskGroup() as group:
-        heard = group.create_task(anext(asked))
+        first_cancel = group.create_task(anext(cancels))
         await asyncio.sleep(0.2)  # a subscription takes a moment; a cancel that is missed is seen with the next renewal
         await store.ask_cancel("loc_1")
-        assert await asyncio.wait_for(heard, 20) == "loc_1"
+        assert await asyncio.wait_for(first_cancel, 20) == "loc_1"
     await store.open(a_run("loc_2"), lease_s=60)
     assert list(await store.renew([a_run(), a_run("loc_2")], lease_s=60)) == ["loc_1"]
-    await asked.aclose()
+    await cancels.aclose()
 
 
 async def test_work_of_which_nothing_is_left_is_not_wanted(store):

@@ -27,9 +27,9 @@ def answering(body, number):
 
 
 @asynccontextmanager
-async def service_over(*plays):
+async def service_over(*repliers):
     """A client of a service over endpoints of one model, which it looks at all the time."""
-    async with serving(plays[0], {"/v1/models": MODELS}) as one, serving(plays[1], {"/v1/models": MODELS}) as two:
+    async with serving(repliers[0], {"/v1/models": MODELS}) as one, serving(repliers[1], {"/v1/models": MODELS}) as two:
         engine = OpenAIEngine(
             base_url=one.url, base_urls=(two.url,), model="m", server="sglang", backoff_s=0.01, prefix_cache=False
         )

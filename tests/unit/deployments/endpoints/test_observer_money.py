@@ -35,18 +35,18 @@ class Pair:
 
     def __init__(self):
         self.cost_usd = 0.0
-        self.looks = 0
+        self.observer_calls = 0
         self.turns = 0
 
     def think(self, body, number):
         self.turns += 1
-        said = ANSWER if self.turns > 3 or "no more tools" in words_of(body) else ZOOM % self.turns
+        reply_text = ANSWER if self.turns > 3 or "no more tools" in words_of(body) else ZOOM % self.turns
         read = len(words_of(body)) // 5
         self.cost_usd += PLANNER.cost_usd(Usage(prompt_tokens=read, completion_tokens=60))
-        return [chunk(said), chunk(finish="stop"), usage(prompt=read, completion=60), DONE]
+        return [chunk(reply_text), chunk(finish="stop"), usage(prompt=read, completion=60), DONE]
 
     def look(self, body, number):
-        self.looks += 1
+        self.observer_calls += 1
         written = body.get("max_tokens") or body["max_completion_tokens"]
         self.cost_usd += OBSERVER.cost_usd(Usage(prompt_tokens=LOOKED, completion_tokens=written))
         return [chunk("a canal"), chunk(finish="stop"), usage(prompt=LOOKED, completion=written), DONE]
@@ -74,7 +74,7 @@ async def located(max_cost_usd=None, observed=OBSERVER):
 
 async def test_what_the_observer_took_is_in_the_usage_and_the_metric(data_store):
     pair, reply, metric = await located()
-    assert (pair.looks, pair.turns) == (4, 4)  # the photo and three crops
+    assert (pair.observer_calls, pair.turns) == (4, 4)  # the photo and three crops
     used = reply.json()["answer"]["usage"]
     assert used["cost_usd"] == pytest.approx(pair.cost_usd)
     assert (used["model_calls"], used["turns"]) == (8, 4)
@@ -93,12 +93,12 @@ async def test_a_rollout_with_an_observer_stops_before_it_costs_more_than_it_may
 
 async def test_without_money_for_a_look_at_the_photo_nobody_is_asked(data_store):
     pair, _, _ = await located(0.5)
-    assert (pair.looks, pair.turns) == (0, 0)
+    assert (pair.observer_calls, pair.turns) == (0, 0)
 
 
 async def test_an_observer_without_a_price_is_asked_and_the_plan_says_that_the_limit_cannot_be_kept(data_store):
     pair, reply, _ = await located(4.5, observed=None)
-    assert (reply.status_code, pair.looks) == (200, 4)
+    assert (reply.status_code, pair.observer_calls) == (200, 4)
 
 
 def test_doctor_and_plan_want_the_price_of_both():

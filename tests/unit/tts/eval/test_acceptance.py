@@ -315,11 +315,11 @@ def test_photos_of_the_same_names_at_other_places_are_other_photos(tmp_path):
     assert {sample.key for sample in shipped_only} == {sample.key for sample in load_dataset("folder", SAMPLES)}
 
 
-def test_it_ends_with_its_time_its_money_or_its_hope():
+def test_an_acceptance_run_ends_without_time_money_or_usable_results():
     now = 0.0
     allowance = Allowance(60.0, 0.05, clock=lambda: now)
-    heard = rollout(0, [turn(0)])
-    allowance.count(record(0, heard, cost_usd=0.03))
+    answered_rollout = rollout(0, [turn(0)])
+    allowance.count(record(0, answered_rollout, cost_usd=0.03))
     assert allowance.go_on()
     now = 60.0
     assert allowance.spent == "time"

@@ -65,8 +65,8 @@ async def everything(pool, request):
     return [delta async for delta in pool.generate(request)]
 
 
-async def pool_over(stack, *plays, **config):
-    endpoints = [await stack.enter_async_context(serving(play)) for play in plays]
+async def pool_over(stack, *repliers, **config):
+    endpoints = [await stack.enter_async_context(serving(replier)) for replier in repliers]
     first, *others = [endpoint.url for endpoint in endpoints]
     config = {"model": "m", "server": "sglang", "backoff_s": 0.01, **config}
     pool = EndpointPool(OpenAIEngine(base_url=first, base_urls=tuple(others), **config))
