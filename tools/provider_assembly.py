@@ -21,8 +21,8 @@ from tools.providers.provider import ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch
 from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
-from tools.region_search.assembly import Regions, make_regions
 from tools.region_search.served_pictures import RegionShelf
+from tools.region_search_assembly import Regions, make_regions
 from tools.registry import ToolParts, make_tools
 from tools.released.catalog import ANY_REPLY, Sources, released_broker_tools
 from tools.released.reverse import pages as reverse_pages

@@ -11,21 +11,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from tools.failover import first_that_serves
 from tools.maps import MapPicture, MapsProvider, Style
 from tools.places import PlacesProvider
 from tools.web import WebProvider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact, WebFact
-from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import in_mainland_china
 
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _OTHER_EAST_ASIAN: Final = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
-CANNOT_SERVE: Final = frozenset(
-    {ToolErrorKind.UNAVAILABLE, ToolErrorKind.QUOTA, ToolErrorKind.RATE_LIMITED, ToolErrorKind.TIMEOUT}
-)
-"""Why a search is tried with the next service."""
 
 
 class RoutedPlaces:
@@ -117,11 +113,7 @@ class WebInTurn:
         self.name = "+".join(provider.name for provider in providers)
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
-        """Hits of the first service that does not fail as in `CANNOT_SERVE`; other errors are raised at once."""
-        for provider in self._providers[:-1]:
-            try:
-                return await provider.search(query, limit=limit, context=context)
-            except ToolError as error:
-                if error.kind not in CANNOT_SERVE:
-                    raise
-        return await self._providers[-1].search(query, limit=limit, context=context)
+        """Hits of the first service that can serve. Raises ToolError."""
+        return await first_that_serves(
+            self._providers, lambda provider: provider.search(query, limit=limit, context=context)
+        )

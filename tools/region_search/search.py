@@ -12,7 +12,7 @@ from typing import Protocol
 
 from PIL import Image
 
-from tools.providers.routed import CANNOT_SERVE
+from tools.failover import first_that_serves
 from tools.region_search.picture import RegionPicture, cut_region, encoded
 from tts.domain.photo import Box
 from tts.domain.request import RequestContext
@@ -57,13 +57,10 @@ class RegionSearch:
                 "the pixels of this photo are not at hand: search another one", kind=ToolErrorKind.UNAVAILABLE
             )
         picture = await asyncio.to_thread(self._prepared, context, box)
-        for provider in self._providers[:-1]:
-            try:
-                return await provider.search_picture(picture, limit=limit, context=context.request)
-            except ToolError as error:
-                if error.kind not in CANNOT_SERVE:
-                    raise
-        return await self._providers[-1].search_picture(picture, limit=limit, context=context.request)
+        return await first_that_serves(
+            self._providers,
+            lambda provider: provider.search_picture(picture, limit=limit, context=context.request),
+        )
 
     def _prepared(self, context: ToolContext, box: Box) -> RegionPicture:
         pixels = cut_region(context.photos[box.photo], box, max_side_px=self._max_side_px)
