@@ -95,7 +95,7 @@ async def everything(engine, request):
     return [delta async for delta in engine.generate(request)]
 
 
-async def said(engine, request):
+async def deltas_of(engine, request):
     """Without the bytes that were sent: they are fewer where a picture is known."""
     deltas = await everything(engine, request)
     usage = deltas[-1].usage.model_copy(update={"bytes_sent": 0})
@@ -103,7 +103,7 @@ async def said(engine, request):
 
 
 async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
-    deltas = await said(engine, request_for())
+    deltas = await deltas_of(engine, request_for())
     assert "".join(delta.text for delta in deltas)
     assert [delta.finish_reason for delta in deltas[:-1]] == [None] * (len(deltas) - 1)
     assert deltas[-1].finish_reason in ("stop", "tool_calls")
@@ -111,21 +111,21 @@ async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
 
 
 async def test_the_same_seed_repeats_exactly(engine, request_for):
-    assert await said(engine, request_for(seed=5)) == await said(engine, request_for(seed=5))
+    assert await deltas_of(engine, request_for(seed=5)) == await deltas_of(engine, request_for(seed=5))
 
 
 async def test_other_seeds_explore(engine, request_for, server):
     if server is not None and not server.takes_seed:
         pytest.skip(f"{server.name} takes no seed")
-    runs = [str(await said(engine, request_for(seed=seed))) for seed in range(8)]
+    runs = [str(await deltas_of(engine, request_for(seed=seed))) for seed in range(8)]
     assert len(set(runs)) > 1
 
 
 async def test_tools_are_called_only_when_offered(engine, request_for, server):
     if server is not None and not server.native_tools:
         pytest.skip(f"{server.name} parses no calls; they are read as text")
-    with_tools = await said(engine, request_for())
-    without = await said(engine, request_for(tools=()))
+    with_tools = await deltas_of(engine, request_for())
+    without = await deltas_of(engine, request_for(tools=()))
     names = {call.name for delta in with_tools for call in delta.tool_calls}
     assert names <= {"poi_keyword_search"}
     assert names
@@ -133,7 +133,7 @@ async def test_tools_are_called_only_when_offered(engine, request_for, server):
 
 
 async def test_call_ids_are_unique_within_a_turn(engine, request_for):
-    ids = [call.id for delta in await said(engine, request_for()) for call in delta.tool_calls]
+    ids = [call.id for delta in await deltas_of(engine, request_for()) for call in delta.tool_calls]
     assert len(ids) == len(set(ids))
 
 
@@ -150,4 +150,4 @@ async def test_it_can_be_abandoned_and_used_again(engine, request_for, pieces):
         for _ in range(pieces):
             await anext(deltas)
     assert getattr(engine, "running", 0) == 0
-    assert await said(engine, request_for())
+    assert await deltas_of(engine, request_for())

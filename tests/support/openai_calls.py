@@ -34,7 +34,7 @@ async def against(play, **config):
             await model.aclose()
 
 
-async def said(model, request=None):
+async def deltas_of(model, request=None):
     return [delta async for delta in model.generate(request or a_model_request())]
 
 

@@ -1,4 +1,4 @@
-"""Rollouts for tests of verification: what one said, and what a tool told it."""
+"""Rollouts for tests of verification: each with an answer, and with the facts that a tool found."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tts.domain.trajectory import Trajectory, Turn
 COIMBRA, OSAKA = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=34.6937, lon=135.5022)
 
 
-def said(
+def answered_rollout(
     number: int,
     point: LatLon | None,
     *,

@@ -9,7 +9,7 @@ from tts.domain.trajectory import Trajectory, Turn
 LYON, OSAKA = LatLon(lat=45.76, lon=4.84), LatLon(lat=34.69, lon=135.5)
 
 
-def said(i, point, *, running=False, place=None, reason=StopReason.ANSWERED):
+def rollout_at(i, point, *, running=False, place=None, reason=StopReason.ANSWERED):
     """Rollout `i` answers `point`, and rests on the statement of a tool about `place` where one is named."""
     turns: tuple[Turn, ...] = ()
     if place is not None:

@@ -6,7 +6,7 @@ import io
 import pytest
 from PIL import Image
 from support.endpoint import saying
-from support.openai_calls import a_model_request, against, said
+from support.openai_calls import a_model_request, against, deltas_of
 
 from deployments.wiring.parts import make_dialect
 from geotts_benchmarks.released_rows.played_rollout import made_photo
@@ -32,10 +32,10 @@ def as_jpeg(photo, size, resample):
     return out.getvalue()
 
 
-async def sent(request):
+async def picture_sent(request):
     """The bytes of the one picture that the endpoint got."""
     async with against(lambda body, n: saying("ok"), pictures="inline") as (model, endpoint):
-        await said(model, request)
+        await deltas_of(model, request)
     urls = [
         part["image_url"]["url"]
         for message in endpoint.bodies[0]["messages"]
@@ -55,7 +55,7 @@ def request_for(dialect, photo=PHOTO):
 async def test_the_filter_of_a_profile_is_the_one_it_says(name):
     rule = {"max_pixels": 100_000, "resample": name}
     args = load_config(None, {"dialect_settings": {"pictures": {"photo": rule}}})
-    got = await sent(request_for(make_dialect("generic", args)))
+    got = await picture_sent(request_for(make_dialect("generic", args)))
     assert got == as_jpeg(PHOTO, ResizeRule(max_pixels=100_000).size(1600, 1200), BY_NAME[name])
 
 
@@ -63,7 +63,7 @@ async def test_a_rule_that_names_no_filter_is_bicubic():
     dialect = make_dialect("generic", load_config(None, {}))
     small = dialect.pictures.model_copy(update={"photo": ResizeRule(max_pixels=100_000)})
     request = a_model_request(*dialect.opening(Task(photos=(PHOTO,))), photos=(PHOTO,), pictures=small)
-    assert await sent(request) == as_jpeg(PHOTO, small.photo.size(1600, 1200), Image.Resampling.BICUBIC)
+    assert await picture_sent(request) == as_jpeg(PHOTO, small.photo.size(1600, 1200), Image.Resampling.BICUBIC)
 
 
 async def test_the_engine_in_this_process_scales_by_the_same_filter_and_names_it():
@@ -83,7 +83,7 @@ async def test_one_endpoint_is_sent_both_of_two_filters():
         for name in ("bicubic", "lanczos"):
             rules = PictureRules(photo=ResizeRule(max_pixels=100_000, resample=name))
             opening = GenericDialect().opening(Task(photos=(PHOTO,)))
-            await said(model, a_model_request(*opening, photos=(PHOTO,), pictures=rules))
+            await deltas_of(model, a_model_request(*opening, photos=(PHOTO,), pictures=rules))
     shown = [body["messages"][1]["content"][0] for body in endpoint.bodies]
     assert all(part["image_url"] is not None for part in shown)
     assert shown[0]["uuid"] != shown[1]["uuid"]
@@ -93,7 +93,7 @@ async def test_the_profile_of_reverse_scales_photos_by_lanczos():
     large = made_photo(4000, 3000)
     args = load_config(None, {}, profile=load_profile("reverse").tree(model="m", endpoint="http://127.0.0.1:9/v1"))
     dialect = make_dialect("reverse", args)
-    got = await sent(request_for(dialect, large))
+    got = await picture_sent(request_for(dialect, large))
     assert got == as_jpeg(large, dialect.pictures.photo.size(4000, 3000), Image.Resampling.LANCZOS)
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.voters import LYON, OSAKA, apart, said
+from support.voters import LYON, OSAKA, apart, rollout_at
 
 from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
@@ -32,39 +32,41 @@ def test_what_is_no_policy_is_refused(text):
 
 @pytest.mark.parametrize("policy", ["quorum", "quorum:2", "beta", "worth"])
 def test_agreeing_on_a_country_does_not_stop_a_search_for_a_street(policy):
-    pair = said(0, LYON), said(1, apart(180))
+    pair = rollout_at(0, LYON), rollout_at(1, apart(180))
     assert not decided(policy, 1.0, *pair)
     assert not decided(policy, 25.0, *pair)
     assert decided(policy, 200.0, *pair)
 
 
 def test_no_radius_makes_two_regions_one():
-    assert not decided("quorum", 2500.0, said(0, LYON), said(1, apart(900)))
+    assert not decided("quorum", 2500.0, rollout_at(0, LYON), rollout_at(1, apart(900)))
 
 
 def test_two_rollouts_on_one_statement_are_one_witness():
-    copied = [said(i, LYON, place="Bar Tabac") for i in range(3)]
+    copied = [rollout_at(i, LYON, place="Bar Tabac") for i in range(3)]
     assert not decided("quorum:2", 25.0, *copied)
-    assert decided("quorum:2", 25.0, *copied, said(3, LYON, place="Quai Perrache"))
+    assert decided("quorum:2", 25.0, *copied, rollout_at(3, LYON, place="Quai Perrache"))
     assert statements_of(copied[0]) == {"place:test:Bar Tabac"}
 
 
 def test_only_rollouts_that_ended_by_themselves_vote():
-    assert not decided("quorum:2", 25.0, said(0, LYON), said(1, LYON, running=True))
-    assert not decided("quorum:2", 25.0, said(0, LYON), said(1, LYON, reason=StopReason.FAILED))
-    seen = ConsensusWatch(StopPolicy.parse("quorum:2"), 25.0).look([said(0, LYON), said(1, LYON, running=True)], 4)
+    assert not decided("quorum:2", 25.0, rollout_at(0, LYON), rollout_at(1, LYON, running=True))
+    assert not decided("quorum:2", 25.0, rollout_at(0, LYON), rollout_at(1, LYON, reason=StopReason.FAILED))
+    seen = ConsensusWatch(StopPolicy.parse("quorum:2"), 25.0).look(
+        [rollout_at(0, LYON), rollout_at(1, LYON, running=True)], 4
+    )
     assert (seen.clusters[0].rollouts, seen.finished, seen.outstanding) == ((0, 1), 1, 3)
 
 
 def test_first_m_counts_ends_not_agreement():
-    assert decided("first:2", 25.0, said(0, LYON), said(1, OSAKA))
-    assert not decided("first:3", 25.0, said(0, LYON), said(1, OSAKA))
+    assert decided("first:2", 25.0, rollout_at(0, LYON), rollout_at(1, OSAKA))
+    assert not decided("first:3", 25.0, rollout_at(0, LYON), rollout_at(1, OSAKA))
 
 
 def test_a_dissenter_asks_for_more_witnesses_under_beta():
-    assert decided("beta:0.85", 25.0, said(0, LYON), said(1, LYON))
-    assert not decided("beta:0.85", 25.0, said(0, LYON), said(1, LYON), said(2, OSAKA))
-    assert decided("worth:0.8", 25.0, said(0, LYON), said(1, LYON), said(2, apart(27)))
+    assert decided("beta:0.85", 25.0, rollout_at(0, LYON), rollout_at(1, LYON))
+    assert not decided("beta:0.85", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, OSAKA))
+    assert decided("worth:0.8", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, apart(27)))
 
 
 @pytest.mark.parametrize(
@@ -72,8 +74,11 @@ def test_a_dissenter_asks_for_more_witnesses_under_beta():
 )
 def test_scattered_guesses_are_given_up_where_a_town_is_wanted_never_where_a_country_is(radius_km, ended, futile):
     guesses = {LYON: 0.1, OSAKA: 0.1 if ended == 2 else math.inf}
-    assert decided("worth", radius_km, said(0, LYON), said(1, OSAKA), guesses=lambda h: guesses[h.point]) is futile
-    found = said(0, LYON, place="Bar"), said(1, OSAKA, place="Eki")
+    assert (
+        decided("worth", radius_km, rollout_at(0, LYON), rollout_at(1, OSAKA), guesses=lambda h: guesses[h.point])
+        is futile
+    )
+    found = rollout_at(0, LYON, place="Bar"), rollout_at(1, OSAKA, place="Eki")
     assert not decided("worth", radius_km, *found, guesses=lambda h: guesses[h.point])
 
 
@@ -97,7 +102,7 @@ points = st.builds(lambda lat, lon: LatLon(lat=lat, lon=lon), st.floats(-80, 80)
 @settings(max_examples=30)
 @given(st.lists(points, min_size=1, max_size=8), st.sampled_from([1.0, 25.0, 750.0]), st.randoms())
 def test_clusters_part_the_votes_whatever_their_order(places, radius_km, rng):
-    ballots = [said(i, point) for i, point in enumerate(places)]
+    ballots = [rollout_at(i, point) for i, point in enumerate(places)]
     watch = ConsensusWatch(StopPolicy(), radius_km)
     clusters = watch.look(ballots, len(ballots)).clusters
     seen = [i for cluster in clusters for i in cluster.rollouts]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from support.rollouts import COIMBRA, OSAKA, said
+from support.rollouts import COIMBRA, OSAKA, answered_rollout
 
 from tts.domain.answer import Evidence, StopReason, Verdict
 from tts.domain.hypothesis import Level
@@ -25,43 +25,49 @@ def verdict(*, confidence: float = 0.9, abstained: bool = False, against: str = 
     return Verdict(**where, abstained=abstained, confidence=confidence, target_radius_km=25.0, evidence=evidence)
 
 
-def why(*trajectories: Trajectory, agreement=AGREED, depth=PlanDepth.STANDARD, asked=Depth.AUTO, **told: Any):
+def why(*trajectories: Trajectory, agreement=AGREED, depth=PlanDepth.STANDARD, asked=Depth.AUTO, **verdict_fields: Any):
     options = LocateOptions(n_parallel=8, depth=asked)
     return reason_to_escalate(
-        options, depth, Run(rollouts={t.rollout_id: t for t in trajectories}), lambda: agreement, verdict(**told)
+        options,
+        depth,
+        Run(rollouts={t.rollout_id: t for t in trajectories}),
+        lambda: agreement,
+        verdict(**verdict_fields),
     )
 
 
 def test_an_agreed_answer_is_enough():
-    assert why(said(0, COIMBRA), said(1, COIMBRA)) is None
+    assert why(answered_rollout(0, COIMBRA), answered_rollout(1, COIMBRA)) is None
 
 
 def test_nothing_found_calls_for_more():
-    assert why(said(0, None), abstained=True) == "nothing was found"
+    assert why(answered_rollout(0, None), abstained=True) == "nothing was found"
 
 
 def test_witnesses_who_contradict_each_other_call_for_more():
-    assert "no two of 2 independent answers agree" in why(said(0, COIMBRA), said(1, OSAKA), agreement=(1.0, 2.0))
+    assert "no two of 2 independent answers agree" in why(
+        answered_rollout(0, COIMBRA), answered_rollout(1, OSAKA), agreement=(1.0, 2.0)
+    )
 
 
 @pytest.mark.parametrize(("confidence", "expected"), [(0.4, True), (0.9, False)])
 def test_facts_against_a_doubtful_answer_call_for_more(confidence, expected):
-    found = why(said(0, COIMBRA), confidence=confidence, against="the phone number is Japanese")
+    found = why(answered_rollout(0, COIMBRA), confidence=confidence, against="the phone number is Japanese")
     assert (found is not None and "the phone number is Japanese" in found) is expected
 
 
 def test_a_model_that_asks_for_depth_gets_it():
-    deep, short = said(0, COIMBRA, wants_depth="deep"), said(1, COIMBRA, wants_depth="short")
+    deep, short = answered_rollout(0, COIMBRA, wants_depth="deep"), answered_rollout(1, COIMBRA, wants_depth="short")
     assert why(deep) == "the model asks to think longer"
     assert why(deep, short) is None
     assert why(deep, depth=PlanDepth.DEEP) is None
 
 
 def test_a_depth_the_caller_chose_and_a_hopeless_photo_are_left_alone():
-    assert why(said(0, None), abstained=True, asked=Depth.STANDARD) is None
-    assert why(said(0, None), abstained=True, depth=PlanDepth.HOPELESS) is None
+    assert why(answered_rollout(0, None), abstained=True, asked=Depth.STANDARD) is None
+    assert why(answered_rollout(0, None), abstained=True, depth=PlanDepth.HOPELESS) is None
 
 
 def test_an_engine_that_is_down_is_not_given_more_work():
-    dead = said(0, None).model_copy(update={"stop_reason": StopReason.FAILED, "answer": None})
+    dead = answered_rollout(0, None).model_copy(update={"stop_reason": StopReason.FAILED, "answer": None})
     assert why(dead, abstained=True) is None

@@ -83,10 +83,10 @@ def script(*answers, turn_s=2.0):
 
 
 async def run(
-    photo, said, *, locator=None, model=None, width="full", prefix_wait_s=None, stop="none", n=4, depth="auto",
+    photo, turns, *, locator=None, model=None, width="full", prefix_wait_s=None, stop="none", n=4, depth="auto",
     leader=True, **more
 ):  # fmt: skip
-    rollouts = Playing(said, model)
+    rollouts = Playing(turns, model)
     identity = Identity(version="0", engine="fake", model="fake", dialect="generic", verifier="fake")
     watch = WatchSettings(stop=stop, leader=leader, width=width, prefix_wait_s=prefix_wait_s)
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
@@ -108,11 +108,11 @@ def virtually(check):
 
 def test_the_leader_starts_at_once_and_the_others_when_the_photo_was_rated(blank_photo):
     async def check():
-        starts, told, events = await run(blank_photo, script(*[answer(PARIS)] * 4))
+        starts, folded, events = await run(blank_photo, script(*[answer(PARIS)] * 4))
         assert starts == {0: 0.0, 1: 5.0, 2: 5.0, 3: 5.0}
         kinds = [event.type for event in events]
         assert kinds.index("rollout_started") < kinds.index("routed")
-        assert told.answer.n.run == 4
+        assert folded.answer.n.run == 4
 
     virtually(check)
 
@@ -147,9 +147,9 @@ def test_the_engine_is_called_before_anything_rates_the_photo(blank_photo):
 @pytest.mark.parametrize("width", ["full", "careful"])
 def test_a_picture_that_shows_nothing_keeps_the_leader_alone(blank_photo, width):
     async def check():
-        starts, told, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=Slow(content=0.1), width=width)
+        starts, folded, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=Slow(content=0.1), width=width)
         assert starts == {0: 0.0}
-        assert told.routed.plan.summary.startswith("1 attempt with tools: the photo shows nothing")
+        assert folded.routed.plan.summary.startswith("1 attempt with tools: the photo shows nothing")
 
     virtually(check)
 
@@ -174,10 +174,10 @@ def test_siblings_do_not_wait_for_a_leader_whose_first_token_does_not_come(blank
 @pytest.mark.parametrize("width", ["full", "careful"])
 def test_a_depth_the_caller_named_starts_all_at_once(blank_photo, width):
     async def check():
-        said = script(*[answer(PARIS)] * 4)
-        starts, told, _ = await run(blank_photo, said, depth="deep", width=width, locator=Slow(0.5))
+        turns = script(*[answer(PARIS)] * 4)
+        starts, folded, _ = await run(blank_photo, turns, depth="deep", width=width, locator=Slow(0.5))
         assert starts == dict.fromkeys(range(4), 0.0)
-        assert told.routed.locatability.method == "cues"
+        assert folded.routed.locatability.method == "cues"
 
     virtually(check)
 
@@ -185,10 +185,10 @@ def test_a_depth_the_caller_named_starts_all_at_once(blank_photo, width):
 @pytest.mark.parametrize("asked", [{"depth": "deep"}, {"n": 1}])
 def test_nobody_waits_for_a_rating_that_decides_nothing(blank_photo, asked):
     async def check():
-        said = script(*[answer(PARIS)] * 4)
-        _, told, events = await run(blank_photo, said, locator=Slow(50.0), **asked)
+        turns = script(*[answer(PARIS)] * 4)
+        _, folded, events = await run(blank_photo, turns, locator=Slow(50.0), **asked)
         assert events[-1].t_s == pytest.approx(2.0)
-        assert "nothing is known" in told.routed.locatability.why
+        assert "nothing is known" in folded.routed.locatability.why
 
     virtually(check)
 
@@ -196,29 +196,29 @@ def test_nobody_waits_for_a_rating_that_decides_nothing(blank_photo, asked):
 def test_a_rating_that_fails_costs_nobody_an_answer(blank_photo):
     async def check():
         broken = Slow(1.0, error=ModelError("down"))
-        starts, told, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=broken)
+        starts, folded, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=broken)
         assert len(starts) == 4
-        assert told.answer.country == "France"
+        assert folded.answer.country == "France"
 
     virtually(check)
 
 
 def test_careful_checks_a_leader_that_is_sure_with_one_sibling(blank_photo):
     async def check():
-        starts, told, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=Slow(0.1), width="careful")
+        starts, folded, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=Slow(0.1), width="careful")
         assert starts == {0: 0.0, 1: 2.0}
-        assert (told.answer.n.planned, told.answer.n.run, told.answer.country) == (4, 2, "France")
-        assert told.answer.undone == ("2 planned rollouts were not started: the first ones already agreed",)
+        assert (folded.answer.n.planned, folded.answer.n.run, folded.answer.country) == (4, 2, "France")
+        assert folded.answer.undone == ("2 planned rollouts were not started: the first ones already agreed",)
 
     virtually(check)
 
 
 def test_dissent_of_the_sibling_brings_in_all(blank_photo):
     async def check():
-        said = script(answer(ROME), *[answer(PARIS)] * 3)
-        starts, told, _ = await run(blank_photo, said, locator=Slow(0.1), width="careful")
+        turns = script(answer(ROME), *[answer(PARIS)] * 3)
+        starts, folded, _ = await run(blank_photo, turns, locator=Slow(0.1), width="careful")
         assert starts == {0: 0.0, 1: 2.0, 2: 4.0, 3: 4.0}
-        assert told.answer.country == "France"
+        assert folded.answer.country == "France"
 
     virtually(check)
 
@@ -241,11 +241,11 @@ def test_a_leader_that_is_not_sure_brings_in_all_at_once(blank_photo, first):
 
 def test_a_leader_that_fails_brings_in_all(blank_photo):
     async def check():
-        said = script("", *[answer(PARIS)] * 3)
-        said[0] = said[0].model_copy(update={"error": "lost"})
-        starts, told, _ = await run(blank_photo, said, locator=Slow(0.1), width="careful")
+        turns = script("", *[answer(PARIS)] * 3)
+        turns[0] = turns[0].model_copy(update={"error": "lost"})
+        starts, folded, _ = await run(blank_photo, turns, locator=Slow(0.1), width="careful")
         assert len(starts) == 4
-        assert told.answer.country == "France"
+        assert folded.answer.country == "France"
 
     virtually(check)
 
@@ -263,8 +263,8 @@ PHONE, SHOP = "The phone number on the sign: look up its area code.", 'The shop 
 class Remembering(ScriptedModel):
     """Keeps the last message of each first prompt."""
 
-    def __init__(self, said):
-        super().__init__(ScriptedEngine(), tuple(said))
+    def __init__(self, turns):
+        super().__init__(ScriptedEngine(), tuple(turns))
         self.asked = {}
 
     async def generate(self, request):
@@ -277,11 +277,13 @@ class Remembering(ScriptedModel):
 def test_siblings_get_the_directions_of_the_leader_that_differ_most(blank_photo, asked):
     async def check():
         model = Remembering(script(NAMED + answer(PARIS), *[answer(PARIS)] * 3))
-        starts, told, _ = await run(blank_photo, [], locator=Slow(0.5), model=model, diverse_first_calls=True, **asked)
+        starts, folded, _ = await run(
+            blank_photo, [], locator=Slow(0.5), model=model, diverse_first_calls=True, **asked
+        )
         assert len(starts) == 4
         assert starts[1] - starts[0] == pytest.approx(2.0)
-        assert told.rollouts[0].turns[0].cues.directions[0] == PHONE
-        assert [told.rollouts[i].direction for i in range(4)] == ["", SHOP, "", ""]
+        assert folded.rollouts[0].turns[0].cues.directions[0] == PHONE
+        assert [folded.rollouts[i].direction for i in range(4)] == ["", SHOP, "", ""]
         assert "write 4 lines of enquiry" in model.asked["0"]
         assert repr(SHOP) in model.asked["1"]
         assert f"- {PHONE}" in model.asked["1"]
@@ -292,21 +294,21 @@ def test_siblings_get_the_directions_of_the_leader_that_differ_most(blank_photo,
 
 def test_siblings_of_a_leader_that_names_nothing_in_time_start_without(blank_photo):
     async def check():
-        said = script(*[answer(PARIS)] * 4, turn_s=40.0)
-        starts, told, _ = await run(blank_photo, said, locator=Slow(0.5), diverse_first_calls=True)
+        turns = script(*[answer(PARIS)] * 4, turn_s=40.0)
+        starts, folded, _ = await run(blank_photo, turns, locator=Slow(0.5), diverse_first_calls=True)
         assert starts == {0: 0.0, 1: 25.0, 2: 25.0, 3: 25.0}
-        assert told.answer.country == "France"
+        assert folded.answer.country == "France"
 
     virtually(check)
 
 
 def test_siblings_of_a_leader_that_fails_start_without_directions(blank_photo):
     async def check():
-        said = script("", *[answer(PARIS)] * 3)
-        said[0] = said[0].model_copy(update={"error": "lost"})
-        _, told, _ = await run(blank_photo, said, locator=Slow(0.5), diverse_first_calls=True)
-        assert [told.rollouts[i].direction for i in range(4)] == [""] * 4
-        assert told.answer.country == "France"
+        turns = script("", *[answer(PARIS)] * 3)
+        turns[0] = turns[0].model_copy(update={"error": "lost"})
+        _, folded, _ = await run(blank_photo, turns, locator=Slow(0.5), diverse_first_calls=True)
+        assert [folded.rollouts[i].direction for i in range(4)] == [""] * 4
+        assert folded.answer.country == "France"
 
     virtually(check)
 
@@ -349,8 +351,8 @@ CUES = [
 
 @pytest.mark.parametrize(("dialect", "text", "explicit", "implicit"), CUES)
 def test_dialects_tell_the_kinds_of_cues(dialect, text, explicit, implicit):
-    told = DIALECTS[dialect].cues(text)
-    assert (told.explicit, told.implicit) == (explicit, implicit)
+    cues = DIALECTS[dialect].cues(text)
+    assert (cues.explicit, cues.implicit) == (explicit, implicit)
 
 
 @pytest.mark.parametrize("depth", ["short", "deep"])

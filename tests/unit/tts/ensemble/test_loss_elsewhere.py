@@ -4,7 +4,7 @@ import math
 import random
 
 import pytest
-from support.voters import said
+from support.voters import rollout_at
 
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.stop_experience import StopExperience
@@ -45,7 +45,7 @@ def lost_and_saved(policy, experience=None):
             lambda answer, guesses=guesses: 0.1 if answer.point in guesses else math.inf,
             experience=experience,
         )
-        ended = [said(i, point) for i, point in enumerate(points)]
+        ended = [rollout_at(i, point) for i, point in enumerate(points)]
         used = next((k for k in range(1, N + 1) if watch.look(ended[:k], N).decided), N)
         lost += right(points) - right(points[:used])
         saved += N - used

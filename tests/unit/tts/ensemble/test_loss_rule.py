@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from support.voters import LYON, OSAKA, apart, said
+from support.voters import LYON, OSAKA, apart, rollout_at
 
 from deployments.cli import cli
 from deployments.wiring.parts import make_watch
@@ -32,7 +32,7 @@ def used(points, *, experience=None, policy="loss:1", radius_km=25.0, guesses=NA
     """How many rollouts of one request end before the others are stopped."""
     watch = ConsensusWatch(StopPolicy.parse(policy), radius_km, guesses, experience=experience)
     for count in range(1, len(points) + 1):
-        if watch.look([said(i, point) for i, point in enumerate(points[:count])], len(points)).decided:
+        if watch.look([rollout_at(i, point) for i, point in enumerate(points[:count])], len(points)).decided:
             return count
     return len(points)
 
@@ -63,9 +63,9 @@ def test_two_of_four_that_agree_stop_the_others_and_two_that_do_not_agree_do_not
 
 def test_two_rollouts_on_one_statement_do_not_agree_they_are_copies():
     watch = ConsensusWatch(StopPolicy.parse("loss:1"), 25.0)
-    copies = [said(i, LYON, place="Bar Tabac") for i in range(2)]
+    copies = [rollout_at(i, LYON, place="Bar Tabac") for i in range(2)]
     assert not watch.look(copies, 4).decided
-    assert watch.look([*copies, said(2, LYON, place="Quai Perrache")], 4).decided
+    assert watch.look([*copies, rollout_at(2, LYON, place="Quai Perrache")], 4).decided
 
 
 def test_a_lone_rollout_stops_the_others_only_where_it_guesses_and_only_from_what_was_saved_up():
@@ -114,7 +114,7 @@ def test_no_more_is_spent_than_requests_were_allowed_to_lose(cells):
 
 def test_an_unknown_state_is_not_stopped_in_and_more_rollouts_to_come_cost_more():
     table = shipped_stop_table().bands[Band.TOWN]
-    losses = [table.loss(PAIR, left) for left in range(1, 12)]
+    losses = [table.loss(PAIR, remaining) for remaining in range(1, 12)]
     assert losses == sorted(losses)
     assert losses[0] < losses[-1]
     assert table.loss(Cell(3, 2, False), 2) == table.loss(Cell(1, 2, False), 2)
@@ -129,7 +129,7 @@ def scattered(i, truth):
 def cases():
     """Two wrong rollouts that do not agree, two right ones that do; in every order."""
     truths = [LatLon(lat=45.76 + 0.05 * i, lon=4.84) for i in range(40)]
-    return [Case(str(t), t, tuple(said(i, scattered(i, t)) for i in range(4))) for t in truths]
+    return [Case(str(t), t, tuple(rollout_at(i, scattered(i, t)) for i in range(4))) for t in truths]
 
 
 def test_the_table_tells_what_a_change_is_worth_and_takes_the_worst_of_several_families(cases, gazetteer, countries):

@@ -6,7 +6,7 @@ import io
 import pytest
 from PIL import Image
 from support.endpoint import saying
-from support.openai_calls import SEARCH, a_model_request, against, said
+from support.openai_calls import SEARCH, a_model_request, against, deltas_of
 
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
@@ -30,7 +30,7 @@ CONVERSATION = (
 
 async def body_of(request, **config):
     async with against(lambda body, n: saying("ok"), **config) as (model, endpoint):
-        await said(model, request)
+        await deltas_of(model, request)
     return endpoint.bodies[0]
 
 
@@ -114,4 +114,4 @@ async def test_a_picture_that_is_gone_is_an_error_of_this_rollout():
     lost = Message(role="user", parts=(ImagePart(image=ImageRef(sha256="0" * 64, width=9, height=9)),))
     async with against(lambda body, n: saying("ok")) as (model, _):
         with pytest.raises(ModelError, match="gone"):
-            await said(model, a_model_request(lost))
+            await deltas_of(model, a_model_request(lost))

@@ -108,7 +108,7 @@ def request_for(sign_photo):
     return make
 
 
-async def said(model, request):
+async def deltas_of(model, request):
     return [delta async for delta in model.generate(request)]
 
 
@@ -117,7 +117,7 @@ def model_over(seam, **config):
 
 
 async def test_usage_ids_and_text_come_back(request_for):
-    deltas = await said(model_over(Seam()), request_for())
+    deltas = await deltas_of(model_over(Seam()), request_for())
     assert "".join(delta.text for delta in deltas) == "hello world"
     assert deltas[-1].finish_reason == "stop"
     assert deltas[-1].usage == Usage(prompt_tokens=50, cached_tokens=32, completion_tokens=11)
@@ -126,7 +126,7 @@ async def test_usage_ids_and_text_come_back(request_for):
 
 async def test_what_was_put_back_is_told_in_tokens(request_for):
     seam = Seam("one ", "two ", "three", preemptions=(0, 1, 3))
-    usage = (await said(model_over(seam), request_for()))[-1].usage
+    usage = (await deltas_of(model_over(seam), request_for()))[-1].usage
     assert usage.preempted_tokens == (50 + 4) + 2 * (50 + 8)
 
 
@@ -152,7 +152,7 @@ async def test_several_answers_are_one_generation_that_is_forked(request_for):
     assert isinstance(offers, ForksPrompts)
     assert offers.forks_prompts
     assert not model.cold().forks_prompts
-    await said(model, request_for())
+    await deltas_of(model, request_for())
     texts, usage = await model.draw(request_for(), 3)
     assert texts == ("0north 0south", None, "2north 2south")
     assert usage == Usage(prompt_tokens=150, cached_tokens=144, completion_tokens=12)
@@ -165,12 +165,12 @@ async def test_several_answers_are_one_generation_that_is_forked(request_for):
 
 async def test_calls_are_read_where_tools_are_offered(request_for):
     seam = Seam('Look: <tool_call>\n{"name": "search", "arguments": {"query": "x"}}\n</tool_call>')
-    last = (await said(model_over(seam), request_for()))[-1]
+    last = (await deltas_of(model_over(seam), request_for()))[-1]
     assert [(call.id, call.name, call.arguments) for call in last.tool_calls] == [
         ("call_0_0", "search", {"query": "x"})
     ]
     assert last.finish_reason == "tool_calls"
-    last = (await said(model_over(seam), request_for(tools=(), listed_tools=(SEARCH,))))[-1]
+    last = (await deltas_of(model_over(seam), request_for(tools=(), listed_tools=(SEARCH,))))[-1]
     assert not last.tool_calls
     assert "".join(map(chr, seam.given[-1].token_ids)).startswith("1|"), "the tools stay listed"
 
@@ -183,7 +183,7 @@ async def test_pictures_are_named_by_content_box_and_size(request_for, sign_phot
     seam = Seam()
     model = model_over(seam)
     for _ in range(2):
-        await said(model, request_for(talk))
+        await deltas_of(model, request_for(talk))
     first, second = seam.given
     assert [p.uuid for p in first.pictures] == [p.uuid for p in second.pictures]
     assert len({p.uuid for p in first.pictures}) == 2
@@ -191,7 +191,7 @@ async def test_pictures_are_named_by_content_box_and_size(request_for, sign_phot
     assert first.pictures[1].image is second.pictures[1].image, "kept decoded"
     assert first.pictures[1].image.size == (400, 240)
     with pytest.raises(ModelError, match="gone"):
-        await said(model, request_for(Message(role="tool", parts=(ImagePart(image=drawn),))))
+        await deltas_of(model, request_for(Message(role="tool", parts=(ImagePart(image=drawn),))))
 
 
 async def test_closing_early_closes_the_engine_s_stream(request_for):
@@ -206,21 +206,21 @@ async def test_closing_early_closes_the_engine_s_stream(request_for):
 async def test_forced_turns_are_calls_and_then_an_answer(request_for):
     seam = Seam('{"name": "search", "arguments": {"query": "x"}}')
     model = model_over(seam, constrain="turns")
-    last = (await said(model, request_for()))[-1]
+    last = (await deltas_of(model, request_for()))[-1]
     assert last.tool_calls[0].name == "search"
     assert seam.given[-1].json_schema["properties"]["name"] == {"const": "search"}
-    assert not (await said(model, request_for(tools=())))[-1].tool_calls
+    assert not (await deltas_of(model, request_for(tools=())))[-1].tool_calls
     assert seam.given[-1].json_schema == ANSWER_SCHEMA
-    await said(model, request_for(json_schema={"type": "object"}))
+    await deltas_of(model, request_for(json_schema={"type": "object"}))
     assert seam.given[-1].json_schema == {"type": "object"}, "what the caller wants wins"
 
 
 async def test_adapters_priority_and_salt_are_passed_on(request_for):
     seam = Seam()
     model = VllmModel(VllmEngine(model="m", loras={"geo": "/x", "judge": "/y"}, lora="geo"), seam)
-    await said(model, request_for())
-    await said(model, request_for(lora="judge"))
-    await said(model.cold(), request_for())
+    await deltas_of(model, request_for())
+    await deltas_of(model, request_for(lora="judge"))
+    await deltas_of(model.cold(), request_for())
     assert [generation.lora for generation in seam.given] == ["geo", "judge", "geo"]
     assert [generation.cache_salt is None for generation in seam.given] == [True, True, False]
     assert len({generation.id for generation in seam.given[:2]}) == 2
@@ -297,9 +297,9 @@ async def test_an_engine_on_gpus_says_what_a_generation_cost_of_them(request_for
     """It reaches `geotts_gpu_seconds_total` (`tests/real_vllm/test_service.py`); an engine on the CPU costs none."""
     seam = Seam()
     seam.gpus = 2
-    last = (await said(model_over(seam), request_for()))[-1]
+    last = (await deltas_of(model_over(seam), request_for()))[-1]
     assert last.usage.gpu_s > 0
-    assert (await said(model_over(Seam()), request_for()))[-1].usage.gpu_s == 0
+    assert (await deltas_of(model_over(Seam()), request_for()))[-1].usage.gpu_s == 0
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ async def test_gpus_that_a_deployment_claims_count_as_it_claims_them(monkeypatch
     model = make_model(args)
     assert isinstance(model, VllmModel)
     monkeypatch.setattr(model._time, "charged_s", lambda mark: 3.0)
-    assert (await said(model, request_for()))[-1].usage.gpu_s == 3.0 * gpus
+    assert (await deltas_of(model, request_for()))[-1].usage.gpu_s == 3.0 * gpus
 
 
 async def test_a_generation_that_is_closed_early_stops_costing(request_for):
@@ -374,16 +374,16 @@ LOSES_SYSTEM = (
 def test_a_template_that_loses_the_system_text_without_tools_is_found_and_mended(caplog):
     mended = _ChatTokenizer(Tokenizer(LOSES_SYSTEM), VllmEngine(model="made/up"))
     assert "loses the system text" in caplog.text
-    said = [
+    messages = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "Where?"}]},
     ]
-    assert mended.render(said, None) == (
+    assert mended.render(messages, None) == (
         "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n<|vision_start|><|image_pad|><|vision_end|>"
         "Where?<|im_end|>\n<|im_start|>assistant\n"
     )
     assert mended.lists_tools
-    assert "<|im_start|>" not in mended.render(said, [{"name": "x"}])  # with tools the template is whole
+    assert "<|im_start|>" not in mended.render(messages, [{"name": "x"}])  # with tools the template is whole
 
 
 def test_one_that_cannot_be_mended_stops_the_start():
@@ -402,9 +402,9 @@ def test_the_released_template_of_reverse_is_mended():
         pytest.skip("the corpus of released behaviour is not here")
     template = json.loads(path.read_text())["chat_template"]["text"]
     mended = _ChatTokenizer(Tokenizer(template), VllmEngine(model="m"))
-    said = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where?"}]
-    assert "Be brief." in mended.render(said, None)
-    assert "Be brief." in mended.render(said, [{"type": "function", "function": {"name": "x"}}])
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where?"}]
+    assert "Be brief." in mended.render(messages, None)
+    assert "Be brief." in mended.render(messages, [{"type": "function", "function": {"name": "x"}}])
 
 
 async def test_whoever_closes_the_rollouts_ends_the_engine_process():

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.rollouts import COIMBRA, place, said
+from support.rollouts import COIMBRA, answered_rollout, place
 
 from deployments.cli import cli
 from tts.clues.clue import ClueKind
@@ -39,8 +39,8 @@ def test_evidence_of_an_answer_links_to_the_place_it_quotes(data_store, sample):
     done = CliRunner().invoke(
         cli, ["locate", str(SAMPLES / sample), "--json", "--include", "full", "-n", "2"], standalone_mode=False
     )
-    told = json.loads(done.stdout)
-    linked = [evidence for evidence in told["answer"]["evidence"] if evidence["url"]]
+    reply = json.loads(done.stdout)
+    linked = [evidence for evidence in reply["answer"]["evidence"] if evidence["url"]]
     assert linked
     for evidence in linked:
         found = data_store.gazetteer().get("gn:" + evidence["url"].rsplit("/", 1)[-1])
@@ -57,7 +57,7 @@ def test_evidence_of_an_answer_links_to_the_place_it_quotes(data_store, sample):
 def test_a_link_goes_to_a_place_that_says_what_is_quoted(world, names, claims):
     facts = [place(COIMBRA, ident=f"gn:{i}", name=name, url=f"https://example.org/{i}") for i, name in enumerate(names)]
     stated = [Claim(text=f"{name} is in PT", call_id="c1", quote=quote) for name, quote in claims]
-    ledger = build_ledger(said(0, COIMBRA, facts=facts, city=names[0], claims=stated), (), world)
+    ledger = build_ledger(answered_rollout(0, COIMBRA, facts=facts, city=names[0], claims=stated), (), world)
     by_url = {fact.url: normalise(statement_of(fact)) for fact in facts}
     for entry in ledger.entries:
         if entry.url is not None:
@@ -74,7 +74,7 @@ def test_wording_of_another_country_is_listed_against(world):
         Claim(text="the text is in Arabic", quote=lines[0].text),
         Claim(text="the text is in Chinese", quote=lines[1].text),
     ]
-    ledger = build_ledger(said(0, ZAOZHUANG, city="Zaozhuang", claims=claims), [reading], world)
+    ledger = build_ledger(answered_rollout(0, ZAOZHUANG, city="Zaozhuang", claims=claims), [reading], world)
     supports = {entry.claim: entry.supports for entry in ledger.entries if entry.about == "cited"}
     assert supports == {"the text is in Arabic": False, "the text is in Chinese": True}
 
@@ -86,14 +86,14 @@ def test_a_sentence_made_from_the_lines_read_is_no_witness_besides_them(world, s
     clue = next(c for c in world.clues.leads({line.text: 1.0}).clues if c.kind is ClueKind.LANGUAGE)
     assert clue.why == "the text is in Arabic"
     claims = [Claim(text=clue.why, quote=line.text)]
-    run = said(0, ZAOZHUANG, city="Zaozhuang", claims=claims, read=(line,) if states_lines else ())
+    run = answered_rollout(0, ZAOZHUANG, city="Zaozhuang", claims=claims, read=(line,) if states_lines else ())
     about = [entry.about for entry in build_ledger(run, (), world).entries]
     assert about.count("language") == languages
 
 
 @pytest.mark.parametrize(("hint", "grounded"), [(None, True), ("it is Coimbra", False), ("a holiday", True)])
 def test_looking_up_the_hint_grounds_nothing(world, hint, grounded):
-    run = said(0, COIMBRA, facts=[place(COIMBRA, name="Coimbra")], city="Coimbra", country="Portugal")
+    run = answered_rollout(0, COIMBRA, facts=[place(COIMBRA, name="Coimbra")], city="Coimbra", country="Portugal")
     ledger = build_ledger(run, (), world, hint)
     assert (ledger.grounding > 0) is grounded
     assert any(e.finding is Finding.SUPPORTED and e.tool for e in ledger.entries) is grounded

@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.rollouts import COIMBRA, OSAKA, page, place, said
+from support.rollouts import COIMBRA, OSAKA, answered_rollout, page, place
 
 from tts.domain.geo import BBox, Circle, Countries, LatLon, distance_km
 from tts.domain.hypothesis import Claim
@@ -31,7 +31,7 @@ def centre(trajectories, world, **options):
 @settings(max_examples=25)
 @given(points=st.lists(POINTS, min_size=1, max_size=7), seed=st.integers(0, 999))
 def test_the_order_of_rollouts_says_nothing(world, points, seed):
-    runs = [said(i, point) for i, point in enumerate(points)]
+    runs = [answered_rollout(i, point) for i, point in enumerate(points)]
     first = judge(runs, (), world)
     random.Random(seed).shuffle(runs)
     again = judge([run.model_copy(update={"rollout_id": i}) for i, run in enumerate(runs)], (), world)
@@ -43,21 +43,23 @@ def test_the_order_of_rollouts_says_nothing(world, points, seed):
 @given(points=st.lists(POINTS, min_size=1, max_size=7))
 def test_the_answer_is_near_a_point_that_somebody_stated(world, points):
     """Never the mean of two continents: means are only taken of points that lie within 1500 km of each other."""
-    found = centre([said(i, point) for i, point in enumerate(points)], world)
+    found = centre([answered_rollout(i, point) for i, point in enumerate(points)], world)
     assert min(distance_km(found, point) for point in points) <= 1500
 
 
 def test_a_tie_between_continents_is_settled_the_same_way_each_time(world):
-    pair = [said(0, COIMBRA), said(1, OSAKA)]
+    pair = [answered_rollout(0, COIMBRA), answered_rollout(1, OSAKA)]
     assert centre(pair, world) == centre(pair[::-1], world)
     assert centre(pair, world) in (COIMBRA, OSAKA)
 
 
 def test_rollouts_on_one_result_are_one_witness(world):
-    shared = [said(i, OSAKA, facts=[page("Osaka", "https://example.org/a")], city="Osaka") for i in range(4)]
+    shared = [
+        answered_rollout(i, OSAKA, facts=[page("Osaka", "https://example.org/a")], city="Osaka") for i in range(4)
+    ]
     pages = [page("Osaka", f"https://example.org/{i}") for i in range(4)]
-    pages = [told.model_copy(update={"snippet": f"{told.snippet}, part {i}"}) for i, told in enumerate(pages)]
-    apart = [said(i, OSAKA, facts=[pages[i]], city="Osaka") for i in range(4)]
+    pages = [fact.model_copy(update={"snippet": f"{fact.snippet}, part {i}"}) for i, fact in enumerate(pages)]
+    apart = [answered_rollout(i, OSAKA, facts=[pages[i]], city="Osaka") for i in range(4)]
 
     def total(runs):
         return sum(vote.weight for vote in votes_from([build_ledger(run, (), world) for run in runs], world))
@@ -67,10 +69,12 @@ def test_rollouts_on_one_result_are_one_witness(world):
 
 
 def test_two_sources_that_lead_to_one_town_outweigh_many_copies_of_one(world):
-    copies = [said(i, OSAKA, facts=[page("Osaka", "https://example.org/a")], city="Osaka") for i in range(5)]
+    copies = [
+        answered_rollout(i, OSAKA, facts=[page("Osaka", "https://example.org/a")], city="Osaka") for i in range(5)
+    ]
     two = [
-        said(5, COIMBRA, facts=[place(COIMBRA, name="Coimbra", score=0.8)], city="Coimbra"),
-        said(6, COIMBRA, facts=[page("Coimbra", "https://example.org/b")], city="Coimbra"),
+        answered_rollout(5, COIMBRA, facts=[place(COIMBRA, name="Coimbra", score=0.8)], city="Coimbra"),
+        answered_rollout(6, COIMBRA, facts=[page("Coimbra", "https://example.org/b")], city="Coimbra"),
     ]
     assert centre([*copies, *two], world) == COIMBRA
 
@@ -79,7 +83,7 @@ def test_points_of_the_chinese_datum_are_converted(world):
     beijing = LatLon(lat=39.9042, lon=116.4074)
     shifted = to_gcj02(beijing)
     assert distance_km(shifted, beijing) > 0.3
-    ledger = build_ledger(said(0, beijing, facts=[place(shifted, datum="GCJ-02")]), (), world)
+    ledger = build_ledger(answered_rollout(0, beijing, facts=[place(shifted, datum="GCJ-02")]), (), world)
     assert any("lies 0.0 km" in entry.claim for entry in ledger.entries)
 
 
@@ -92,12 +96,12 @@ def test_points_of_the_chinese_datum_are_converted(world):
     ],
 )
 def test_votes_outside_the_wanted_area_do_not_count(world, within):
-    runs = [said(0, OSAKA), said(1, OSAKA), said(2, COIMBRA)]
+    runs = [answered_rollout(0, OSAKA), answered_rollout(1, OSAKA), answered_rollout(2, COIMBRA)]
     assert centre(runs, world) == OSAKA
     assert centre(runs, world, within=within) == COIMBRA
 
 
 def test_a_claim_may_come_without_a_call(world):
-    ledger = build_ledger(said(0, COIMBRA, claims=[Claim(text="the tiles look Portuguese")]), (), world)
+    ledger = build_ledger(answered_rollout(0, COIMBRA, claims=[Claim(text="the tiles look Portuguese")]), (), world)
     cited = next(entry for entry in ledger.entries if entry.about == "cited")
     assert (cited.finding, cited.call_id) == (Finding.UNSUPPORTED, None)

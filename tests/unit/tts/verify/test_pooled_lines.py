@@ -1,7 +1,7 @@
 """Lines of several rollouts, weighed together: a name one could read, in the country another knew."""
 
 import pytest
-from support.rollouts import OSAKA, said
+from support.rollouts import OSAKA, answered_rollout
 
 from tts.clues.clue_reader import ClueReader
 from tts.domain.geo import LatLon, distance_km
@@ -31,9 +31,9 @@ SHOWN = (Reading(photo_sha256="0" * 64, lines=(SHOP, NUMBER, TOWN)),)
 
 def test_parts_of_the_evidence_add_up_to_an_answer_nobody_gave(world):
     runs = [
-        said(0, WARSAW, read=(SHOP, NUMBER), country_code="PL"),
-        said(1, LISBON, read=(TOWN,), country_code="PT"),
-        said(2, WARSAW, read=(SHOP,), country_code="PL"),
+        answered_rollout(0, WARSAW, read=(SHOP, NUMBER), country_code="PL"),
+        answered_rollout(1, LISBON, read=(TOWN,), country_code="PT"),
+        answered_rollout(2, WARSAW, read=(SHOP,), country_code="PL"),
     ]
     judged = judge(runs, SHOWN, world)
     assert distance_km(judged.clusters[0].centre, LatLon(lat=49.48, lon=20.03)) < 25
@@ -42,33 +42,40 @@ def test_parts_of_the_evidence_add_up_to_an_answer_nobody_gave(world):
 
 
 def test_rollouts_that_all_abstain_may_know_enough_together(world):
-    runs = [said(0, None, read=(SHOP, NUMBER)), said(1, None, read=(TOWN,))]
+    runs = [answered_rollout(0, None, read=(SHOP, NUMBER)), answered_rollout(1, None, read=(TOWN,))]
     judged = judge(runs, SHOWN, world)
     assert judged.spread is not None
     assert distance_km(judged.clusters[0].centre, LatLon(lat=49.48, lon=20.03)) < 25
 
 
 def test_a_line_that_one_rollout_alone_claims_and_nobody_read_counts_for_nothing(world):
-    made_up = [said(0, OSAKA, read=(TOWN, NUMBER)), said(1, OSAKA, read=(line("Ciao", 7),))]
+    made_up = [answered_rollout(0, OSAKA, read=(TOWN, NUMBER)), answered_rollout(1, OSAKA, read=(line("Ciao", 7),))]
     assert distance_km(judge(made_up, (), world).clusters[0].centre, OSAKA) < 1
     assert distance_km(judge(made_up, SHOWN, world).clusters[0].centre, OSAKA) > 5000
 
 
 def test_few_that_guess_do_not_decide_when_all_lines_together_say_too_little(world):
     unclear = line("Oo", 1)
-    abstaining = [said(i, None, read=(unclear,)) for i in range(3)]
-    assert judge([*abstaining, said(3, OSAKA, read=(unclear,))], (), world).spread is None
-    assert judge([*abstaining, *(said(i, OSAKA, read=(unclear,)) for i in (3, 4, 5))], (), world).spread is not None
+    abstaining = [answered_rollout(i, None, read=(unclear,)) for i in range(3)]
+    assert judge([*abstaining, answered_rollout(3, OSAKA, read=(unclear,))], (), world).spread is None
+    assert (
+        judge([*abstaining, *(answered_rollout(i, OSAKA, read=(unclear,)) for i in (3, 4, 5))], (), world).spread
+        is not None
+    )
 
 
 def test_without_stated_lines_votes_decide_alone(world):
-    runs = [said(i, OSAKA) for i in range(3)]
+    runs = [answered_rollout(i, OSAKA) for i in range(3)]
     judged = judge(runs, SHOWN, world)
     assert len(judged.votes) == 3
     assert judged.clusters[0].rollouts == (0, 1, 2)
 
 
 def test_the_order_of_rollouts_says_nothing(world):
-    runs = [said(0, WARSAW, read=(SHOP, NUMBER)), said(1, LISBON, read=(TOWN, SHOP)), said(2, KRAKOW, read=(SHOP,))]
+    runs = [
+        answered_rollout(0, WARSAW, read=(SHOP, NUMBER)),
+        answered_rollout(1, LISBON, read=(TOWN, SHOP)),
+        answered_rollout(2, KRAKOW, read=(SHOP,)),
+    ]
     centre = judge(runs, SHOWN, world).clusters[0].centre
     assert judge(runs[::-1], SHOWN, world).clusters[0].centre == centre

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.basics import a_context
-from support.rollouts import place, said
+from support.rollouts import answered_rollout, place
 from support.verdict_contradictions import contradictions_of
 
 from deployments.cli import cli
@@ -125,7 +125,9 @@ def test_a_sign_with_the_name_of_a_town_has_no_smaller_radius_than_a_town(data_s
 def test_a_point_finer_than_a_town_does_not_stand_for_it(world, stated, level, town_centre):
     here = LatLon(lat=34.6937, lon=135.5023)
     runs = tuple(
-        said(i, here, facts=[place(here, name="Osaka")], city="Osaka", country="Japan", radius_km=1.0, **stated)
+        answered_rollout(
+            i, here, facts=[place(here, name="Osaka")], city="Osaka", country="Japan", radius_km=1.0, **stated
+        )
         for i in range(4)
     )
     verdict = ConsensusVerifier(world, shipped("clues")).decide(VerifyRequest(a_context(), (), LocateOptions(), runs))
@@ -161,7 +163,9 @@ def test_contradictions_are_seen():
 @pytest.mark.parametrize("calibration", ["clues", "default"])
 def test_a_rollout_that_only_knows_the_country_gets_the_radius_of_one(world, calibration):
     """The capital stands for the country; it is not the answer."""
-    runs = tuple(said(i, LatLon(lat=-15.79, lon=-47.88), level=Level.COUNTRY, country="Brazil") for i in range(4))
+    runs = tuple(
+        answered_rollout(i, LatLon(lat=-15.79, lon=-47.88), level=Level.COUNTRY, country="Brazil") for i in range(4)
+    )
     request = VerifyRequest(a_context(), (), LocateOptions(), runs)
     verdict = ConsensusVerifier(world, shipped(calibration)).decide(request)
     assert (verdict.level, verdict.city) == (Level.COUNTRY, "")
@@ -180,7 +184,9 @@ def test_verdicts_on_recorded_runs(world, eval_logs):
 
 def _run(number, point, level, grounded, city, radius_km, confidence):
     facts = [place(point, name=city or "Somewhere")] if grounded else []
-    return said(number, point, facts=facts, level=level, city=city, radius_km=radius_km, confidence=confidence)
+    return answered_rollout(
+        number, point, facts=facts, level=level, city=city, radius_km=radius_km, confidence=confidence
+    )
 
 
 def _verdict(found, target):

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from shapely.geometry import Point, shape
 from support.basics import a_context
-from support.rollouts import COIMBRA, OSAKA, place, said
+from support.rollouts import COIMBRA, OSAKA, answered_rollout, place
 
 from tts.clues.belief import Belief
 from tts.domain.geo import EARTH_RADIUS_KM, Circle, LatLon, destination, distance_km
@@ -185,7 +185,7 @@ def test_a_rule_survives_its_file(tmp_path):
 
 def test_a_verdict_of_two_camps_has_regions_and_loses_them_when_its_radii_grow(gazetteer, countries):
     camps = [
-        said(i, at, facts=[place(at, name=name)], city=name)
+        answered_rollout(i, at, facts=[place(at, name=name)], city=name)
         for i, (at, name) in enumerate([(COIMBRA, "Coimbra"), (COIMBRA, "Coimbra"), (OSAKA, "Osaka")])
     ]
     verifier = ConsensusVerifier(World(gazetteer, countries), shipped("default"))

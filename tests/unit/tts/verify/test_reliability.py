@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.rollouts import COIMBRA, OSAKA, page, said
+from support.rollouts import COIMBRA, OSAKA, answered_rollout, page
 
 from tts.domain.geo import LatLon, destination
 from tts.eval.metrics.medoid import medoid_of
@@ -39,7 +39,7 @@ def test_without_labels_who_agrees_with_the_others_is_reliable():
 
 
 def test_the_reliable_one_of_two_that_disagree_is_answered(world):
-    pair = [said(0, COIMBRA), said(1, OSAKA)]
+    pair = [answered_rollout(0, COIMBRA), answered_rollout(1, OSAKA)]
     for trusted, point in ((0, COIMBRA), (1, OSAKA)):
         trust = {number: (1.0,) * 4 if number == trusted else (0.2,) * 4 for number in (0, 1)}
         assert judge(pair, (), world, trust=trust).clusters[0].centre == point
@@ -61,7 +61,9 @@ def test_the_medoid_is_the_answer_nearest_to_all_others():
 
 def test_what_a_guess_looks_like_does_not_matter_where_a_rollout_looked_something_up(world):
     town = [page("Coimbra", "https://example.org/a")]
-    bare = judge([said(0, COIMBRA, city="Coimbra"), said(1, OSAKA, city="Osaka")], (), world)
-    looked = judge([said(0, COIMBRA, city="Coimbra", facts=town), said(1, OSAKA, city="Osaka")], (), world)
+    bare = judge([answered_rollout(0, COIMBRA, city="Coimbra"), answered_rollout(1, OSAKA, city="Osaka")], (), world)
+    looked = judge(
+        [answered_rollout(0, COIMBRA, city="Coimbra", facts=town), answered_rollout(1, OSAKA, city="Osaka")], (), world
+    )
     weight = {vote.point: vote.weight for vote in bare.votes}[OSAKA]
     assert weight < {vote.point: vote.weight for vote in looked.votes}[OSAKA]

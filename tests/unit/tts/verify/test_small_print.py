@@ -1,7 +1,7 @@
 """Small print that a tool repeats, and pages that are one page."""
 
 import pytest
-from support.rollouts import COIMBRA, OSAKA, page, place, said
+from support.rollouts import COIMBRA, OSAKA, answered_rollout, page, place
 
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
@@ -65,17 +65,19 @@ def test_names_hours_and_years_are_not(line):
 
 def test_an_address_that_a_tool_repeats_speaks_for_its_point(world):
     shop = place(COIMBRA, name="Panda Market", address="Garden Road 245, Coimbra")
-    assert details(world, said(0, COIMBRA, facts=[shop]), "Panda Market", "Garden Road 245") == 1
-    assert details(world, said(0, COIMBRA, facts=[shop]), "Panda Market", "Garden Road 24") == 0
-    assert details(world, said(0, OSAKA, facts=[shop]), "Panda Market", "Garden Road 245") == 0, "it is elsewhere"
+    assert details(world, answered_rollout(0, COIMBRA, facts=[shop]), "Panda Market", "Garden Road 245") == 1
+    assert details(world, answered_rollout(0, COIMBRA, facts=[shop]), "Panda Market", "Garden Road 24") == 0
+    assert details(world, answered_rollout(0, OSAKA, facts=[shop]), "Panda Market", "Garden Road 245") == 0, (
+        "it is elsewhere"
+    )
 
 
 def test_each_place_or_page_says_it_once(world):
-    told = page("Coimbra", "https://example.org/a").model_copy(update={"snippet": "Garden Road 245, open daily"})
-    mirrored = told.model_copy(update={"url": "http://www.example.org/a/", "number": 2})
+    web_page = page("Coimbra", "https://example.org/a").model_copy(update={"snippet": "Garden Road 245, open daily"})
+    mirrored = web_page.model_copy(update={"url": "http://www.example.org/a/", "number": 2})
     shop = place(COIMBRA, name="Panda Market", address="Garden Road 245, Coimbra")
-    one = said(0, COIMBRA, facts=[told, mirrored], city="Coimbra")
-    both = said(0, COIMBRA, facts=[told, shop], city="Coimbra")
+    one = answered_rollout(0, COIMBRA, facts=[web_page, mirrored], city="Coimbra")
+    both = answered_rollout(0, COIMBRA, facts=[web_page, shop], city="Coimbra")
     assert details(world, one, "Garden Road 245") == 1
     assert details(world, both, "Garden Road 245") == 2
 
