@@ -183,10 +183,10 @@ class Verdict(Value):
     )
     region_50: Region | None = Field(
         default=None,
-        description="the true place lies in it in 50 % of answers; null: it has none, use the circle",
+        description="contains the true place in 50 % of answers; null: the answer has no region, use the circle",
     )
     region_90: Region | None = Field(
-        default=None, description="the same for 90 %; it holds region_50, and is no larger than the 90 % circle"
+        default=None, description="the same for 90 %; it contains region_50, and is no larger than the 90 % circle"
     )
 
     @model_validator(mode="after")

@@ -31,8 +31,8 @@ RolloutId = Annotated[int, Field(ge=0)]
 Asker = Annotated[
     Literal["rollout", "verifier"],
     Field(
-        description="who called the tool; absent if a rollout did. For the verifier, `turn` is its round, and "
-        "`rollout_id` is one that no rollout has",
+        description="who called the tool; absent if a rollout did. If the verifier did, `turn` is the round of its "
+        "questions, and `rollout_id` is a number that no rollout has",
         exclude_if=lambda asker: asker == "rollout",
     ),
 ]
@@ -139,7 +139,7 @@ class RolloutResumed(_RolloutEvent):
     from_turn: int
     moved: str = Field(
         default="",
-        description="why another model continues, with the name of the one that did not answer; absent otherwise",
+        description="why another model continues the rollout; it names the model that did not answer; absent otherwise",
         exclude_if=lambda moved: not moved,
     )
 
@@ -214,8 +214,8 @@ class LeftMachine(_Event):
     """What left this machine for the request. It comes before `done`, and only if something left.
 
     `engines` are the hosts of remote engines, which get photos and conversations. `sent` lists each HTTP request that
-    went out: those of tools, those to remote engines, and those for photos that came as URLs. `complete` is false if a
-    part is not known.
+    left this machine: requests of tools, requests to remote engines, and requests for photos that were given as URLs.
+    `complete` is false if a part of this is not known.
     """
 
     type: Literal["left_machine"] = "left_machine"

@@ -54,8 +54,8 @@ class LocateOptions(Value):
     depth: Depth = Depth.AUTO
     budget: Annotated[Budget | None, BeforeValidator(budget_given)] = Field(
         default=None,
-        description="what the request may spend, instead of `n_parallel` and `depth`, which then follow from recorded "
-        "runs: an object, or text such as `30s` or `20k-tokens,0.05usd`",
+        description="what the request may spend: an object, or text such as `30s` or `20k-tokens,0.05usd`. It takes "
+        "the place of `n_parallel` and `depth`: the service chooses both from recorded runs",
         exclude_if=lambda budget: budget is None,
     )
     dialect: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")] | None = Field(
@@ -89,8 +89,8 @@ class LocateOptions(Value):
     )
     within_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] | None = Field(
         default=None,
-        description="several photos are of places within this distance of each other, not of one place: each gets its "
-        "own answer in `per_photo`",
+        description="for several photos of different places: maximum distance between any two of the places. Each "
+        "photo gets its own answer in `per_photo`",
     )
     taken_at: TakenAt = Field(
         default=(), description="when each photo was taken (RFC 3339), in the order of the photos; for `max_speed_kmh`"

@@ -80,7 +80,8 @@ def _header(name: str, description: str, schema: Json | None = None) -> Json:
 
 
 IDEMPOTENCY_KEY = _header(
-    "Idempotency-Key", "1 to 200 visible characters; a request that is sent again with it is not run again"
+    "Idempotency-Key",
+    "1 to 200 visible characters; if you send the same request again with the same key, it is not run again",
 )
 WEBHOOK = _header("Webhook-Url", "URL to which the end is reported; the operator must allow its host")
 TRACE = (
@@ -251,7 +252,7 @@ _WORDS = {
 }
 _NOTHING_WORKED = {
     502: "The model endpoint refuses the requests of the rollouts; `causes` has its replies, and what to do",
-    503: "The service is busy, a part of it does not answer, or no rollout could work; then `causes` says why",
+    503: "The service is busy, a part of it does not answer, or no rollout could work (`causes` then says why)",
 }
 
 

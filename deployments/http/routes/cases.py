@@ -66,7 +66,7 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
 
     @router.delete("/{case_id}/runs/{request_id}", response_model=Case, operation_id="erase_from_case")
     async def erase_run(request: Request, case_id: CaseId, request_id: RequestId) -> Response:
-        """Remove a request from the case, and erase it and its photos in every store."""
+        """Remove a request from the case, and erase the request and its photos in every store."""
         return _json(await cases.erase_run(case_id, request_id, service.caller(request)))
 
     @router.delete("/{case_id}", response_model=ErasedCase, operation_id="erase_case")

@@ -28,10 +28,10 @@ def add_continue(app: FastAPI, service: Service) -> None:
     async def continue_(request: Request, request_id: RequestId) -> Response:
         """Continue an earlier request: its answer is wrong, or you know more now.
 
-        This makes a new request. Its rollouts get what the earlier one found, and which places are ruled out,
-        with the reasons. Results of tools are kept: a call that is repeated is not made again. The reply is
-        that of `/locate`; `answer.changed` says how the answer changed. The earlier request does not change,
-        and it may be erased.
+        This makes a new request. Its rollouts get what the earlier request found, and which places are ruled
+        out, with the reasons. Results of tools are kept: a rollout that repeats a call gets the kept result. The
+        reply is that of `/locate`; `answer.changed` says how the answer changed. The earlier request does not
+        change. It may be erased.
         """
 
         async def read(arrival: Arrival) -> LocateBody:

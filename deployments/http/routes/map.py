@@ -37,8 +37,8 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
         request: Request, request_id: RequestId, view: Annotated[MapView, Query()] = "answer"
     ) -> Response:
         """The answer on a map, as JPEG: its point, the circles of 50 % and 90 %, and the other candidates. With
-        `view=world`, a map of that part of the world. 404 until there is an answer, and if the answer has no
-        point."""
+        `view=world`, a small map that shows in which part of the world this is. The status is 404 until there is
+        an answer, and if the answer has no point."""
         await gateway.meta(request_id, service.caller(request))
         answer = (await gateway.so_far(request_id)).answer
         if answer is None or answer.point is None:

@@ -25,8 +25,8 @@ def add_operations(app: FastAPI, service: Service) -> None:
     @router.get("/readyz", operation_id="readyz", responses=NOT_READY)
     async def readyz() -> Response:
         """200 if a request would be served: the run store and all parts behind the gateway answer. If every engine
-        needs a model endpoint, at least one endpoint must answer too (they are asked every 5 s). Otherwise 503,
-        with the parts that do not answer."""
+        needs a model endpoint, at least one endpoint must answer too (they are asked every 5 s). Otherwise the
+        status is 503, and the reply names the parts that do not answer."""
         health = await service.health()
         checks = health.checks
         if health.ready:
@@ -36,7 +36,8 @@ def add_operations(app: FastAPI, service: Service) -> None:
 
     @router.get("/metrics", operation_id="metrics", response_class=Response, responses=METRICS_PROBLEMS)
     async def metrics(request: Request) -> Response:
-        """Prometheus text format, of this gateway replica and of all brokers. Needs a key if the service needs keys."""
+        """The metrics of this gateway replica and of all brokers, in Prometheus text format. Needs a key if the service
+        needs keys."""
         service.caller(request)
         return Response(await service.exposition(), media_type=CONTENT_TYPE)
 
