@@ -38,13 +38,13 @@ async def test_a_claim_is_held_against_the_photo_and_kept_in_the_case(service, p
     assert await text_of(page, "#go") == "Check the claim"
     await page.press(*ENTER)
     await titled(page, "The photo contradicts the claim: Lugano (Switzerland)")
-    told = await text_of(page, "#answer")
+    shown = await text_of(page, "#answer")
     for words in ("below 1 %", "to 1 against it", "Best place elsewhere", "Bellinzona",
                   "that knew nothing of the claim",
                   "“filmed in Lugano” is understood as Lugano", "Nothing was found that speaks for it.",
                   "Found without the claim: Bellinzona"):  # fmt: skip
-        assert words in told
-    assert told.count("%") == 1  # one certainty, about the claim
+        assert words in shown
+    assert shown.count("%") == 1  # one certainty, about the claim
     assert "was asked to test the claim; it has no vote" in await text_of(page, "#lanes")
     assert [one for one in page.requests if one.endswith("/check")]
     assert "cannot" not in (await entries(page))[0]
@@ -174,9 +174,9 @@ async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(
         await page.js(f"document.getElementById('{step}').focus()")
     await page.press(*ENTER)
     await page.until(f"document.getElementById('{step}-told').innerText.includes('What to do')")
-    told = await text_of(page, f"#{step}-told")
+    shown = await text_of(page, f"#{step}-told")
     for words in ("Busy.", "the service is busy", "The service is busy with other photos. Try again in 7 s."):
-        assert words in told
+        assert words in shown
     assert await page.js(ANSWERED)
     assert await page.js("document.getElementById('problem').hidden")
     assert "Bellinzona" in await text_of(page, "#answer-title")
@@ -199,9 +199,9 @@ async def test_a_claim_that_names_no_place_is_refused_beside_the_answer(page):
     await write(page, "again-claim", "qqqxyzzy")
     await page.press(*ENTER)
     await page.until("document.getElementById('again-claim-told').innerText.includes('What to do')")
-    told = await text_of(page, "#again-claim-told")
-    assert "names no place that GeoTTS knows" in told
-    assert "Write the name of a town, region or country" in told
+    shown = await text_of(page, "#again-claim-told")
+    assert "names no place that GeoTTS knows" in shown
+    assert "Write the name of a town, region or country" in shown
     assert "Bellinzona" in await text_of(page, "#answer-title")
     assert await page.js("document.activeElement.id") == "again-claim"
     await write(page, "again-claim", " ")
@@ -252,9 +252,9 @@ async def test_a_claim_that_names_no_place_is_refused_at_at_its_field(page):
     await claim(page, "Lugano", "qqqxyzzy")
     await page.press(*ENTER)
     await page.until("!document.getElementById('problem').hidden")
-    told = await text_of(page, "#problem")
-    assert "names no place that GeoTTS knows" in told
-    assert "Write the name of a town, region or country" in told
+    shown = await text_of(page, "#problem")
+    assert "names no place that GeoTTS knows" in shown
+    assert "Write the name of a town, region or country" in shown
     assert await page.js("document.activeElement.id") == "claim-1"
     assert await page.js("document.activeElement.getAttribute('aria-invalid')") == "true"
     assert await page.js("document.getElementById('claim-0').getAttribute('aria-invalid')") is None
@@ -300,10 +300,10 @@ async def test_without_a_calibration_there_is_evidence_and_no_odds(data_store, t
         await claim(tab, "Paris")
         await tab.press(*ENTER)
         await tab.until(ANSWERED)
-        told = await text_of(tab, ".checked")
-        assert "It cannot be decided whether this is Paris" in told
-        assert "There are no odds: nothing was calibrated for this engine" in told
-        assert "%" not in told
+        shown = await text_of(tab, ".checked")
+        assert "It cannot be decided whether this is Paris" in shown
+        assert "There are no odds: nothing was calibrated for this engine" in shown
+        assert "%" not in shown
         await tab.open("about:blank")
 
 

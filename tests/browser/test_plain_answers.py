@@ -21,7 +21,7 @@ DEVELOPERS_WORDS = re.compile(
 KNOWN = "document.querySelector('#map path.known')"
 
 
-async def test_of_a_country_the_country_is_told_first_and_the_point_second(page):
+async def test_an_answer_of_a_country_names_the_country_before_the_point(page):
     await locate(page, GREEK)
     header = await text_of(page, "#answer header")
     assert header.startswith("Cyprus\n")
@@ -104,15 +104,15 @@ async def test_who_does_not_know_is_not_counted_as_one_that_answered(data_store,
         await tab.open("about:blank")
 
 
-async def test_what_the_engine_cannot_see_is_told_beside_the_photos_and_with_an_abstention(page, tmp_path):
-    told = "It does not see buildings, landscapes or streets."
-    assert told in await text_of(page, "#sees")
+async def test_the_page_says_what_the_engine_cannot_see_beside_the_photos_and_with_an_abstention(page, tmp_path):
+    sentence = "It does not see buildings, landscapes or streets."
+    assert sentence in await text_of(page, "#sees")
     below = "document.getElementById('sees').getBoundingClientRect().bottom"
     assert await page.js(below) < 500
     blank = tmp_path / "blank.png"
     blank.write_bytes(sign_bytes())
     await locate(page, blank)
-    assert told in await text_of(page, "#answer header")
+    assert sentence in await text_of(page, "#answer header")
 
 
 async def test_photos_that_do_not_fit_one_place_have_no_common_answer(page, axe):

@@ -68,7 +68,7 @@ async def text_of(tab, selector):
     return await tab.js(f"document.querySelector('{selector}').innerText")
 
 
-async def test_photos_of_two_places_are_told_above_everything_else(data_store, tab):
+async def test_the_page_warns_of_photos_of_two_places_above_everything_else(data_store, tab):
     async with serving(AppArgs()) as (url, _):
         await start(tab, url, SAMPLE, SAMPLE.with_name("station-chinese.jpg"))
         await tab.until(ANSWERED)
@@ -82,7 +82,7 @@ async def test_photos_of_two_places_are_told_above_everything_else(data_store, t
         assert "Photo 2: Zaozhuang" in rows
 
 
-async def test_an_area_that_the_photo_contradicts_is_told_above_everything_else(data_store, tab):
+async def test_the_page_warns_of_a_contradicted_area_above_everything_else(data_store, tab):
     async with serving(AppArgs()) as (url, _):
         await start(tab, url, within="Ukraine")
         await tab.until(ANSWERED)
@@ -91,7 +91,7 @@ async def test_an_area_that_the_photo_contradicts_is_told_above_everything_else(
         assert "outside the area you gave" in await text_of(tab, ".candidates")
 
 
-async def test_what_became_of_a_hint_is_told_in_the_answer(data_store, tab):
+async def test_the_answer_says_whether_the_photo_agrees_with_the_hint(data_store, tab):
     async with serving(AppArgs()) as (url, _):
         await tab.open(url)
         await tab.choose("#photos", SAMPLE)
@@ -101,8 +101,8 @@ async def test_what_became_of_a_hint_is_told_in_the_answer(data_store, tab):
         await tab.js("document.getElementById('go').click()")
         await tab.until(ANSWERED)
         assert "Bellinzona" in await text_of(tab, "#answer-title")
-        told = await text_of(tab, "#answer")
-        assert "What was read in the photo agrees with your hint: Ticino (Switzerland)." in told
+        text = await text_of(tab, "#answer")
+        assert "What was read in the photo agrees with your hint: Ticino (Switzerland)." in text
         assert "the caller says Ticino (Switzerland)" in await text_of(tab, "#answer .evidence")
         known = await tab.js(
             "[...document.querySelectorAll('.facts div')].map((fact) => fact.innerText.split('\\n'))"
@@ -116,8 +116,8 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
         await start(tab, url, rollouts=3)
         await tab.until(ANSWERED)
         await tab.until("document.querySelectorAll('.leaflet-tile-loaded').length")
-        told = await text_of(tab, "#answer")
-        assert "Paris" in told
+        text = await text_of(tab, "#answer")
+        assert "Paris" in text
         for part in (
             "What left this machine: nothing.",
             "Radius",
@@ -125,8 +125,8 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
             "Candidates",
             "Evidence",
         ):
-            assert part in told
-        assert "90 %" not in told  # no likelihood that was not fitted to this engine
+            assert part in text
+        assert "90 %" not in text  # no likelihood that was not fitted to this engine
         assert await tab.js("[...document.querySelectorAll('.lane h3')].map((title) => title.textContent)") == [
             f"Attempt {number}" for number in range(3)
         ]
@@ -144,13 +144,13 @@ async def test_an_engine_whose_radius_was_fitted_shows_one_certainty(data_store,
         await start(tab, url)
         await tab.until(ANSWERED)
         await tab.until("Boolean(document.querySelector('#answer .circles'))")
-        told = await text_of(tab, "#answer")
+        text = await text_of(tab, "#answer")
         for part in ("Radius", "very probably within", "Confidence", "within 25 km", "dashed circle: very probably"):
-            assert part in told
-        assert told.count("%") == 1
+            assert part in text
+        assert text.count("%") == 1
 
 
-async def test_a_radius_wider_than_a_continent_is_told_in_words(data_store, tab, tmp_path):
+async def test_a_radius_wider_than_a_continent_is_shown_in_words(data_store, tab, tmp_path):
     bakery = tmp_path / "bakery.jpg"
     bakery.write_bytes(sign_bytes("PADARIA", "PÃO QUENTE"))
     async with serving(AppArgs()) as (url, _):
@@ -200,16 +200,16 @@ async def test_a_string_can_not_become_markup(data_store, tab):
         assert await tab.js(tried) == "TypeError"
 
 
-async def test_an_error_is_told_with_what_to_do(data_store, tab, tmp_path):
+async def test_an_error_is_shown_with_what_to_do(data_store, tab, tmp_path):
     broken = tmp_path / "broken.jpg"
     broken.write_bytes(b"this is no photo" * 20)
     async with serving(an_app()) as (url, _):
         await start(tab, url, broken)
         await tab.until(FAILED)
-        told = await text_of(tab, "#problem")
-        assert "This photo cannot be used" in told
-        assert "What to do:" in told
-        assert "415" in told
+        text = await text_of(tab, "#problem")
+        assert "This photo cannot be used" in text
+        assert "What to do:" in text
+        assert "415" in text
         await start(tab, url)
         await tab.until(ANSWERED)
 
@@ -223,9 +223,9 @@ async def test_a_model_that_cannot_be_asked_is_no_abstention(data_store, tab):
     async with serving(args, ports=local_ports(args)) as (url, _):
         await start(tab, url)
         await tab.until(FAILED)
-        told = await text_of(tab, "#problem")
+        text = await text_of(tab, "#problem")
         for words in ("The model could not be used", endpoint, "start the endpoint", "What to do", "503"):
-            assert words in told
+            assert words in text
         assert await tab.js("document.getElementById('answer').hidden")
 
 
@@ -290,7 +290,7 @@ async def test_an_api_key_is_asked_for_and_kept_in_the_tab(data_store, tab, tmp_
         assert await tab.js("Object.keys(localStorage).length") == 0
 
 
-async def test_an_abstention_is_said_plainly(data_store, tab, tmp_path):
+async def test_the_page_shows_an_abstention_plainly(data_store, tab, tmp_path):
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"text": "{\\"lat\\": null, \\"lon\\": null, \\"country\\": \\"\\"}"}\n')
     async with serving(an_app(ScriptedEngine(tape=str(tape)))) as (url, _):
@@ -302,7 +302,7 @@ async def test_an_abstention_is_said_plainly(data_store, tab, tmp_path):
         assert tab.complaints == []
 
 
-async def test_the_plan_is_told_in_one_sentence_before_the_answer(data_store, tab):
+async def test_the_page_shows_the_plan_in_one_sentence_before_the_answer(data_store, tab):
     async with serving(an_app(SLOW)) as (url, _):
         await start(tab, url, rollouts=2)
         await tab.until("document.getElementById('notes').textContent.includes('Plan: ')")
@@ -367,24 +367,24 @@ async def cutting(url, *, after_bytes):
     async def relay(reader, writer):
         there_reader, there_writer = await asyncio.open_connection(host, int(port))
         writers.extend((writer, there_writer))
-        left = None  # bytes until the cut
+        remaining = None  # bytes until the cut
 
         async def onwards():
-            nonlocal left
+            nonlocal remaining
             while data := await reader.read(65536):
                 if data.startswith((b"GET ", b"POST ", b"DELETE ")):
                     asked.append(data)
                     posts = [request for request in asked if request.startswith(b"POST /locate ")]
-                    left = after_bytes if len(posts) == 1 and posts[0] is data else None
+                    remaining = after_bytes if len(posts) == 1 and posts[0] is data else None
                 there_writer.write(data)
             there_writer.close()
 
         async def back():
-            nonlocal left
+            nonlocal remaining
             while data := await there_reader.read(400):
-                if left is not None:
-                    left -= len(data)
-                    if left <= 0:
+                if remaining is not None:
+                    remaining -= len(data)
+                    if remaining <= 0:
                         break
                 writer.write(data)
             writer.close()
@@ -487,10 +487,10 @@ async def test_consent_to_region_search_is_off_says_who_gets_what_and_is_sent_wh
             await tab.until(ANSWERED)
             assert there.seen == []  # nobody ticked it
             await tab.until(SHOWS_REGIONS)
-            told = await text_of(tab, "#regions-field")
-            assert "parts of your photo, up to all of it, may be sent from this service" in told
-            assert "Google Cloud Vision (127.0.0.1)" in told
-            assert "nothing in them is blurred" in told
+            text = await text_of(tab, "#regions-field")
+            assert "parts of your photo, up to all of it, may be sent from this service" in text
+            assert "Google Cloud Vision (127.0.0.1)" in text
+            assert "nothing in them is blurred" in text
             assert await tab.js("document.getElementById('regions').checked") is False
             await tab.js("document.getElementById('regions').click()")
             await tab.js("document.getElementById('go').click()")

@@ -9,8 +9,8 @@ pytestmark = pytest.mark.cluster
 
 
 async def test_the_bench_measures_two_real_services(data_store):
-    code, out, told = await geotts("bench", "tracing", "--quick", "--only", "scripted", limit_s=400)
-    assert code == 0, told
+    code, out, err = await geotts("bench", "tracing", "--quick", "--only", "scripted", limit_s=400)
+    assert code == 0, err
     found = json.loads(out.splitlines()[-1])["scripted"]
     assert found["spans_a_request"] > 10
     assert 0.2 < found["throughput"] < 2.0

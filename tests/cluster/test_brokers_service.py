@@ -96,16 +96,16 @@ async def located(http, photo):
     return reply.json()
 
 
-async def test_what_left_and_the_figures_come_from_every_replica_and_erasing_reaches_every_one(http, folder, outside):
+async def test_egress_and_figures_come_from_every_replica_and_erasing_reaches_every_replica(http, folder, outside):
     mine, other = await located(http, PHOTO), await located(http, OTHER)
     seen = samples((await http.get("/metrics")).text)
     requests = {name: n for name, n in seen.items() if name.startswith("geotts_provider_requests_total")}
     assert seen["geotts_broker_replicas"] == 2
     assert len(requests) == 2
     assert all(requests.values()), "one replica got no call: ask with more rollouts"
-    sent = [*mine["left_machine"]["sent"], *(other["left_machine"] or {"sent": []})["sent"]]
-    assert len(sent) == len(outside.seen) == sum(requests.values())
-    assert {one["host"] for one in sent} == {"127.0.0.1"}
+    outgoing = [*mine["left_machine"]["sent"], *(other["left_machine"] or {"sent": []})["sent"]]
+    assert len(outgoing) == len(outside.seen) == sum(requests.values())
+    assert {one["host"] for one in outgoing} == {"127.0.0.1"}
 
     def traces(*words):
         files = [path for path in (folder / "kept").iterdir() if path.is_file()]

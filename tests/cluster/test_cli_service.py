@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(400)]
 class Running:
     url: str
     process: subprocess.Popen
-    said: Path
+    log: Path
     endpoint: Endpoint
 
 
@@ -43,24 +43,24 @@ def geotts(*arguments, **how):
     return subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, **how)
 
 
-def wait_until_said(words, process, said, seconds=180):
+def wait_until_logged(words, process, log, seconds=180):
     give_up = time.monotonic() + seconds
-    while words not in said.read_text():
-        assert process.poll() is None, said.read_text()
-        assert time.monotonic() < give_up, said.read_text()
+    while words not in log.read_text():
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < give_up, log.read_text()
         time.sleep(0.1)
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory, data_store):
-    said = tmp_path_factory.mktemp("cli") / "stderr"
+    log = tmp_path_factory.mktemp("cli") / "stderr"
     port = free_port()
-    with serving_in_a_thread(play_of(PROFILE)) as endpoint, said.open("w") as stderr:
+    with serving_in_a_thread(play_of(PROFILE)) as endpoint, log.open("w") as stderr:
         service = ("serve", "--profile", PROFILE, "--endpoint", endpoint.url, "--port", str(port))
         with geotts(*service, stdout=subprocess.PIPE, stderr=stderr) as process:
             try:
-                wait_until_said("ready at", process, said)
-                yield Running(f"http://127.0.0.1:{port}", process, said, endpoint)
+                wait_until_logged("ready at", process, log)
+                yield Running(f"http://127.0.0.1:{port}", process, log, endpoint)
             finally:
                 if process.poll() is None:
                     process.send_signal(signal.SIGINT)
@@ -120,12 +120,12 @@ def _is_loopback(address):
     return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback
 
 
-def test_a_second_service_beside_it_is_told_what_is_wrong_at_once(running):
+def test_a_second_service_on_the_same_port_is_refused_at_once(running):
     """The port is taken: one line, what to do, exit code 2."""
     second = geotts("serve", "--port", str(httpx.URL(running.url).port), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    out, said = second.communicate(timeout=120)
+    out, err = second.communicate(timeout=120)
     assert (second.returncode, out) == (2, b"")
-    *plan, refusal = said.decode().splitlines()
+    *plan, refusal = err.decode().splitlines()
     assert "is taken" in refusal
     assert "--port" in refusal
     assert [line for line in plan if ": " not in line] == []
@@ -136,8 +136,8 @@ def test_ctrl_c_ends_everything_quietly(running):
     running.process.send_signal(signal.SIGINT)
     assert running.process.wait(120) == 0
     assert_nothing_left(family)
-    said = running.said.read_text().splitlines()
-    begun = said[said.index("starting …") :]
+    lines = running.log.read_text().splitlines()
+    begun = lines[lines.index("starting …") :]
     assert [line.split()[0] for line in begun] == ["starting", "ready", "open", "curl", "stopping"]
     assert running.process.stdout.read() == b""
 

@@ -62,8 +62,8 @@ async def test_the_same_answer_in_process_and_over_serve(service, http, seed):
         run = fold(events)
         answer = run.answer.model_dump(exclude={"timing", "provenance", "evidence", "usage", "rollouts", "cost"})
         beliefs = [t.answer for t in run.trajectories]
-        said = [[turn.text for turn in t.turns] for t in run.trajectories]
-        return answer, beliefs, said
+        texts = [[turn.text for turn in t.turns] for t in run.trajectories]
+        return answer, beliefs, texts
 
     assert essence(here) == essence(there)
 

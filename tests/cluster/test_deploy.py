@@ -93,7 +93,7 @@ def test_a_shipped_file_is_deployed_and_locates_a_photo(head, tmp_path, name):
     assert answer["n"]["answered"] == answer["n"]["run"] >= 1
 
 
-def test_arguments_that_are_wrong_are_told_as_such(head, tmp_path):
+def test_wrong_arguments_are_reported(head, tmp_path):
     tree = shipped("local.yaml")
     tree["applications"][0]["args"]["gateway"]["max_in_flight"] = 0
     tree["applications"][0]["args"]["engin"] = {"name": "clues"}
@@ -129,11 +129,11 @@ def slow_config(folder, turn_s=2.0):
     return config
 
 
-def wait_until_said(pattern, process, said, seconds=180):
+def wait_until_logged(pattern, process, log, seconds=180):
     give_up = time.monotonic() + seconds
-    while (found := re.search(pattern, said.read_text())) is None:
-        assert process.poll() is None, said.read_text()
-        assert time.monotonic() < give_up, said.read_text()
+    while (found := re.search(pattern, log.read_text())) is None:
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < give_up, log.read_text()
         time.sleep(0.1)
     return found
 
@@ -147,12 +147,12 @@ def with_the_token_at_its_default_path(folder):
 
 def test_geotts_serve_joins_says_where_it_answers_and_drains(nodes, head, tmp_path):
     """It finds Ray's token in the home folder; a second one, and its own clients, by the variable."""
-    said, address = tmp_path / "said", f"{head.address}:{GCS_PORT}"
+    log, address = tmp_path / "log", f"{head.address}:{GCS_PORT}"
     command = (tool("geotts"), "serve", "--address", address, "--config", slow_config(tmp_path))
     at_home = with_the_token_at_its_default_path(tmp_path)
-    with said.open("w") as out, head.start(*at_home, *command, cwd=ROOT, stdout=out, stderr=out) as process:
+    with log.open("w") as out, head.start(*at_home, *command, cwd=ROOT, stdout=out, stderr=out) as process:
         try:
-            url = wait_until_said(r"ready at (\S+)", process, said)[1]
+            url = wait_until_logged(r"ready at (\S+)", process, log)[1]
             second = head.run(*command, cwd=ROOT)
             assert second.returncode == 2
             assert "already runs an application" in second.stderr
@@ -163,10 +163,10 @@ def test_geotts_serve_joins_says_where_it_answers_and_drains(nodes, head, tmp_pa
                 answered, err = client.communicate(timeout=120)
             assert client.returncode == 0, err
             assert orjson.loads(answered)["answer"]["lat"] is not None
-            assert process.wait(120) == 0, said.read_text()
+            assert process.wait(120) == 0, log.read_text()
         finally:
             stop_family(process)
-    assert "***" not in said.read_text()
+    assert "***" not in log.read_text()
     assert "SERVE_CONTROLLER" not in head.run(tool("ray"), "list", "actors", "--filter", "state=ALIVE", cwd=ROOT).stdout
 
 

@@ -103,7 +103,7 @@ def test_conversations_on_a_drained_endpoint_end_there_and_new_ones_go_elsewhere
         assert process() == started
 
 
-async def test_every_replica_hears_the_order_of_an_operator(cluster):
+async def test_every_replica_follows_the_order_of_an_operator(cluster):
     """Rollouts are in two replicas of their own here."""
 
     def at_once(body, number):
@@ -125,11 +125,11 @@ async def test_every_replica_hears_the_order_of_an_operator(cluster):
         locate_all()
         before = len(two.bodies)
         assert before
-        code, out, told = await geotts("endpoints", "drain", two.url, "--url", str(http.base_url))
-        assert (code, told, f"{two.url}  draining" in out) == (0, "", True)
+        code, out, err = await geotts("endpoints", "drain", two.url, "--url", str(http.base_url))
+        assert (code, err, f"{two.url}  draining" in out) == (0, "", True)
         locate_all()
         assert len(two.bodies) == before
-        code, _, told = await geotts("endpoints", "undrain", two.url, "--url", str(http.base_url))
-        assert (code, told) == (0, "")
+        code, _, err = await geotts("endpoints", "undrain", two.url, "--url", str(http.base_url))
+        assert (code, err) == (0, "")
         locate_all()
         assert len(two.bodies) > before

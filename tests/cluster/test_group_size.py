@@ -46,7 +46,7 @@ def url(data_store, journal):
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def rooms_told(url):
+async def wait_for_idle_replicas(url):
     """The gateway knows the room of both replicas, and both are idle."""
 
     async def wait():
@@ -56,7 +56,7 @@ async def rooms_told(url):
                 if len(free) == 2 and min(free) > 0.95 * KV_TOKENS:
                     return free
                 await asyncio.sleep(0.2)
-        raise AssertionError(f"the replicas did not tell their room: {free}")
+        raise AssertionError(f"the replicas did not report their room: {free}")
 
     return wait
 
@@ -73,8 +73,10 @@ async def ran(url, journal, n, side):
     return run, begun
 
 
-async def test_a_request_without_room_on_one_replica_is_split_and_each_part_has_a_leader(url, journal, rooms_told):
-    await rooms_told()
+async def test_a_request_without_room_on_one_replica_is_split_and_each_part_has_a_leader(
+    url, journal, wait_for_idle_replicas
+):
+    await wait_for_idle_replicas()
     run, begun = await ran(url, journal, n=8, side=320)
     assert run.answer.n.answered == 8
     assert sorted(len(starts) for starts in begun.values()) == [4, 4]
@@ -83,15 +85,15 @@ async def test_a_request_without_room_on_one_replica_is_split_and_each_part_has_
         assert max(others) - min(others) < 0.8 * TURN_S / WORDS
 
 
-async def test_when_it_is_known_how_small_rollouts_are_all_stay_together(url, journal, rooms_told):
-    await rooms_told()
+async def test_when_it_is_known_how_small_rollouts_are_all_stay_together(url, journal, wait_for_idle_replicas):
+    await wait_for_idle_replicas()
     run, begun = await ran(url, journal, n=8, side=336)
     assert run.answer.n.answered == 8
     assert [len(starts) for starts in begun.values()] == [8]
 
 
-async def test_requests_side_by_side_go_where_there_is_room(url, journal, rooms_told):
-    await rooms_told()
+async def test_requests_side_by_side_go_where_there_is_room(url, journal, wait_for_idle_replicas):
+    await wait_for_idle_replicas()
     pairs = await asyncio.gather(*(ran(url, journal, n=8, side=352 + 16 * i) for i in range(6)))
     assert all(run.answer.n.answered == 8 for run, _ in pairs)
     by_process = defaultdict(int)
@@ -102,11 +104,11 @@ async def test_requests_side_by_side_go_where_there_is_room(url, journal, rooms_
     assert min(by_process.values()) >= 12, by_process
 
 
-async def test_an_answer_tells_the_tokens_that_a_full_cache_cost(url, journal, rooms_told):
-    await rooms_told()
+async def test_an_answer_counts_the_tokens_that_a_full_cache_cost(url, journal, wait_for_idle_replicas):
+    await wait_for_idle_replicas()
     run, _ = await ran(url, journal, n=32, side=640)
     assert run.answer.n.answered == 32
     assert run.answer.usage.preempted_tokens > 0
     async with httpx.AsyncClient() as http:
-        told = (await http.get(f"{url}/metrics")).text
-    assert f'geotts_tokens_total{{kind="preempted"}} {float(run.answer.usage.preempted_tokens)}' in told
+        metrics = (await http.get(f"{url}/metrics")).text
+    assert f'geotts_tokens_total{{kind="preempted"}} {float(run.answer.usage.preempted_tokens)}' in metrics

@@ -76,24 +76,24 @@ def written(file, id_):
     return [line for line in lines if line["request_id"] == id_]
 
 
-async def test_what_every_process_sends_is_told_written_and_erased(http, outside, file):
+async def test_requests_of_every_process_are_reported_written_and_erased(http, outside, file):
     endpoint, pictures = outside
     body = {"image": {"url": f"{pictures.url}/moved"}, "n_parallel": 3, "include": "full"}
     reply = await http.post("/locate", json=body)
     assert reply.status_code == 200, reply.text
-    told = reply.json()
-    sent = told["left_machine"]["sent"]
-    posted = [one["bytes_sent"] for one in sent if one["method"] == "POST"]
+    reply_body = reply.json()
+    requests = reply_body["left_machine"]["sent"]
+    posted = [one["bytes_sent"] for one in requests if one["method"] == "POST"]
     assert sorted(posted) == sorted(int(headers["content-length"]) for headers in endpoint.headers)
     assert {body["model"] for body in endpoint.bodies} == {"rollout", "verifier"}
-    fetched = [one["url"] for one in sent if one["method"] == "GET"]
+    fetched = [one["url"] for one in requests if one["method"] == "GET"]
     assert [url.removeprefix(pictures.url) for url in fetched if url.startswith(pictures.url)] == ["/moved", "/photo"]
     identified = {url for url in fetched if not url.startswith(pictures.url)}  # each replica asks what the endpoint is
     assert identified <= {f"{endpoint.url}/models", endpoint.url.removesuffix("/v1") + "/api/version"}
-    assert told["left_machine"]["complete"]
-    assert sorted(map(str, written(file, told["request_id"]))) == sorted(map(str, sent))
-    assert (await http.delete(f"/locate/{told['request_id']}?erase=true")).json()["erased"]
-    assert written(file, told["request_id"]) == []
+    assert reply_body["left_machine"]["complete"]
+    assert sorted(map(str, written(file, reply_body["request_id"]))) == sorted(map(str, requests))
+    assert (await http.delete(f"/locate/{reply_body['request_id']}?erase=true")).json()["erased"]
+    assert written(file, reply_body["request_id"]) == []
 
 
 async def test_a_photo_that_could_not_be_fetched_is_written_under_the_id_of_the_refusal(http, outside, file):
@@ -103,17 +103,17 @@ async def test_a_photo_that_could_not_be_fetched_is_written_under_the_id_of_the_
     assert len(written(file, reply.headers["x-request-id"])) == 1
 
 
-async def test_calls_in_flight_when_a_request_is_cancelled_are_told(http, outside):
+async def test_calls_in_flight_when_a_request_is_cancelled_are_reported(http, outside):
     endpoint, _ = outside
     before = len(endpoint.headers)
     form = {"files": {"image": sign_bytes("Via Roma")}, "data": {"n_parallel": "3", "hint": SLOW}}
-    sent = await http.post("/locate", **form, headers={"Prefer": "respond-async"})
+    reply = await http.post("/locate", **form, headers={"Prefer": "respond-async"})
     async with asyncio.timeout(20):
         while len(endpoint.headers) < before + 3:  # noqa: ASYNC110 — siblings wait 3 s for a first token that is slow
             await asyncio.sleep(0.01)
-    path = sent.headers["location"]
+    path = reply.headers["location"]
     assert (await http.delete(path)).json()["was_running"]
     events = await http.get(path + "/events", headers={"Accept": "application/x-ndjson"})
-    left = json.loads(events.text.splitlines()[-2])
-    assert left["type"] == "left_machine"
-    assert len([one for one in left["sent"] if one["method"] == "POST"]) == 3
+    egress = json.loads(events.text.splitlines()[-2])
+    assert egress["type"] == "left_machine"
+    assert len([one for one in egress["sent"] if one["method"] == "POST"]) == 3

@@ -18,14 +18,14 @@ HEALTHZ = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
 
 
-async def connected(service, sent=b""):
+async def connected(service, data=b""):
     host, _, port = service.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(sent)
+    writer.write(data)
     return reader, writer
 
 
-async def told(reader, seconds):
+async def read_to_the_end(reader, seconds):
     async with asyncio.timeout(seconds):
         with contextlib.suppress(ConnectionResetError):
             return await reader.read()
@@ -34,7 +34,7 @@ async def told(reader, seconds):
 
 async def well(service):
     reader, writer = await connected(service, HEALTHZ)
-    reply = await told(reader, 5.0)
+    reply = await read_to_the_end(reader, 5.0)
     writer.close()
     return b" 200 " in reply
 
@@ -48,21 +48,21 @@ def open_here(service):
 
 async def test_an_endless_header_is_cut(service):
     _, writer = await connected(service, b"GET / HTTP/1.1\r\nhost: localhost\r\nx-long: ")
-    sent = 0
+    sent_bytes = 0
     with contextlib.suppress(ConnectionError):
-        while sent < 64 * 2**20:
+        while sent_bytes < 64 * 2**20:
             writer.write(b"a" * 65536)
             await writer.drain()
-            sent += 65536
+            sent_bytes += 65536
     writer.close()
-    assert sent < 16 * 2**20
+    assert sent_bytes < 16 * 2**20
     assert await well(service)
 
 
 async def test_half_requests_are_closed_and_do_not_keep_others_out(service):
     crowd = [await connected(service, b"GET /hea") for _ in range(200)]
     assert await well(service)
-    replies = await asyncio.gather(*(told(reader, 10.0) for reader, _ in crowd))
+    replies = await asyncio.gather(*(read_to_the_end(reader, 10.0) for reader, _ in crowd))
     assert any(b" 408 " in reply for reply in replies)
     for _, writer in crowd:
         writer.close()

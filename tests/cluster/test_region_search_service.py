@@ -122,12 +122,12 @@ async def test_regions_of_photos_reach_the_service_and_are_gone_after_it(http, l
     assert len(heights) == ROLLOUTS
     for url in lens.fetched:
         assert (await http.get(url.replace(PUBLIC_URL, ""))).status_code == 404
-    methods = [sent["method"] for sent in found["left_machine"]["sent"]]
+    methods = [request["method"] for request in found["left_machine"]["sent"]]
     assert {method: methods.count(method) for method in methods} == dict.fromkeys(
         ("OFFER", "POST", "SERVE", "WITHDRAW"), ROLLOUTS
     )
-    told = json.dumps(found["left_machine"])
-    assert not any(re.search(r"[\w-]{43}", url)[0] in told for url in lens.fetched)
+    egress_json = json.dumps(found["left_machine"])
+    assert not any(re.search(r"[\w-]{43}", url)[0] in egress_json for url in lens.fetched)
 
 
 async def test_both_replicas_made_calls(http):

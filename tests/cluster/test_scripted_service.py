@@ -43,8 +43,8 @@ async def test_the_page_and_its_map_are_served_by_ray_too(service, http):
     page = await http.get(service.url, headers={"Accept": "text/html"})
     assert "script-src 'self'" in page.headers["content-security-policy"]
     assert (await http.get(f"{service.url}/web/app.js")).status_code == 200
-    told = (await http.post(f"{service.url}/locate", files={"image": PHOTO}, data={"depth": "direct"})).json()
-    picture = await http.get(f"{service.url}/locate/{told['request_id']}/map")
+    body = (await http.post(f"{service.url}/locate", files={"image": PHOTO}, data={"depth": "direct"})).json()
+    picture = await http.get(f"{service.url}/locate/{body['request_id']}/map")
     assert (picture.status_code, picture.headers["content-type"]) == (200, "image/jpeg")
 
 

@@ -34,7 +34,7 @@ def geotts_serve(folder, port, *more, config_text=CONFIG, token=""):
     It runs for a user who never had a token of Ray, or who has this one where Ray looks for it, and nothing else in
     that folder; so it is afterwards.
     """
-    config, said, home = folder / "config.yaml", folder / f"said-{time.monotonic_ns()}", folder / "home"
+    config, log, home = folder / "config.yaml", folder / f"log-{time.monotonic_ns()}", folder / "home"
     config.write_text(config_text)
     home.mkdir(exist_ok=True)
     before = {home / ".ray" / "auth_token": token} if token else {}
@@ -43,10 +43,10 @@ def geotts_serve(folder, port, *more, config_text=CONFIG, token=""):
         path.write_text(token)
     command = [tool("geotts"), "serve", "--config", config, "--port", str(port), *more]
     environment = at_home(home)
-    with said.open("w") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=environment) as process:
+    with log.open("w") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=environment) as process:
         family = []
         try:
-            yield process, said, family
+            yield process, log, family
             assert {path: path.read_text() for path in (home / ".ray").rglob("*")} == before
         finally:
             process.kill()
@@ -66,17 +66,17 @@ def cache_folder():
     return os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
 
 
-def wait_until_said(words, process, said, seconds=150):
+def wait_until_logged(words, process, log, seconds=150):
     give_up = time.monotonic() + seconds
-    while words not in said.read_text():
-        assert process.poll() is None, said.read_text()
-        assert time.monotonic() < give_up, said.read_text()
+    while words not in log.read_text():
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < give_up, log.read_text()
         time.sleep(0.1)
 
 
-def lines_from_the_start_on(said):
+def lines_from_the_start_on(log):
     """What was said after the plan of what is served."""
-    lines = [line for line in said.read_text().splitlines() if line]
+    lines = [line for line in log.read_text().splitlines() if line]
     return lines[lines.index("starting …") :]
 
 
@@ -100,35 +100,35 @@ def in_flight(url):
 def test_a_stop_while_it_starts_ends_with_0_and_leaves_nothing(tmp_path, data_store, number, processes):
     """Ray's own handlers for SIGTERM would end it with 1 or 134 and a stack. With 2 processes the control process of
     Ray starts, with 4 the raylet does, with 8 Serve does."""
-    with geotts_serve(tmp_path, free_port()) as (process, said, family):
-        wait_until_said("starting", process, said)
+    with geotts_serve(tmp_path, free_port()) as (process, log, family):
+        wait_until_logged("starting", process, log)
         while len(found := family_of(process)) < processes:
             time.sleep(0.02)
         family.extend(found)
         process.send_signal(number)
-        assert process.wait(120) == 0, said.read_text()
-        assert lines_from_the_start_on(said) == ["starting …", "stopping …"]
+        assert process.wait(120) == 0, log.read_text()
+        assert lines_from_the_start_on(log) == ["starting …", "stopping …"]
         assert_nothing_left(family)
 
 
 def test_a_start_warns_at_once_of_an_endpoint_that_does_not_answer(tmp_path, data_store):
     endpoint = f"http://127.0.0.1:{free_port()}/v1"
-    with geotts_serve(tmp_path, free_port(), "--endpoint", endpoint, "--model", "m") as (process, said, family):
-        wait_until_said("starting", process, said)
+    with geotts_serve(tmp_path, free_port(), "--endpoint", endpoint, "--model", "m") as (process, log, family):
+        wait_until_logged("starting", process, log)
         family.extend(family_of(process))
-        warned, _, _ = said.read_text().partition("starting …")
+        warned, _, _ = log.read_text().partition("starting …")
         assert endpoint in warned
         assert "To fix it: start it" in " ".join(warned.split())
         process.send_signal(signal.SIGTERM)
-        assert process.wait(120) == 0, said.read_text()
+        assert process.wait(120) == 0, log.read_text()
 
 
 def test_a_stop_drains_the_port_is_free_at_once_and_a_dead_raylet_ends_it(tmp_path, data_store):
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    with ExitStack() as stack, geotts_serve(tmp_path, port) as (process, said, family), ThreadPoolExecutor() as threads:
+    with ExitStack() as stack, geotts_serve(tmp_path, port) as (process, log, family), ThreadPoolExecutor() as threads:
         clients = [stack.enter_context(httpx.Client()) for _ in range(20)]
-        wait_until_said("ready at", process, said)
+        wait_until_logged("ready at", process, log)
         family.extend(family_of(process))
         for client in clients:
             assert client.get(f"{url}/healthz").status_code == 200
@@ -137,8 +137,8 @@ def test_a_stop_drains_the_port_is_free_at_once_and_a_dead_raylet_ends_it(tmp_pa
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
         assert reply.result().status_code == 200
-        assert process.wait(120) == 0, said.read_text()
-        assert "***" not in said.read_text()
+        assert process.wait(120) == 0, log.read_text()
+        assert "***" not in log.read_text()
         assert_nothing_left(family)
         other = tmp_path / "other"
         other.mkdir()
@@ -147,15 +147,15 @@ def test_a_stop_drains_the_port_is_free_at_once_and_a_dead_raylet_ends_it(tmp_pa
 
 def assert_a_dead_raylet_ends_it(folder, port):
     """Started at once on the port of a service that was stopped under clients, by a user who has a token of Ray."""
-    with geotts_serve(folder, port, token="the-token-of-a-user") as (process, said, family):
-        wait_until_said("ready at", process, said)
+    with geotts_serve(folder, port, token="the-token-of-a-user") as (process, log, family):
+        wait_until_logged("ready at", process, log)
         family.extend(family_of(process))
         assert_only_the_users_token_opens_ray(folder / "home", family)
         next(found for found in family if found.name() == "raylet").kill()
         died = time.monotonic()
-        assert process.wait(60) == 1, said.read_text()
+        assert process.wait(60) == 1, log.read_text()
         assert time.monotonic() - died < 20
-        assert "the Ray cluster under the service died: the raylet" in said.read_text()
+        assert "the Ray cluster under the service died: the raylet" in log.read_text()
         assert_nothing_left(family)
 
 
@@ -182,8 +182,8 @@ def test_a_killed_service_starts_again_at_once_while_clients_keep_asking(tmp_pat
     config = f"{CONFIG}gateway: {{ run_store: 'sqlite:///{store}' }}\n"
     started = time.monotonic()
     with ExitStack() as stack, AskingClients(f"http://127.0.0.1:{port}", 20) as clients:
-        with geotts_serve(tmp_path, port, config_text=config) as (process, said, _):
-            wait_until_said("ready at", process, said)
+        with geotts_serve(tmp_path, port, config_text=config) as (process, log, _):
+            wait_until_logged("ready at", process, log)
             cold_s = time.monotonic() - started
             first = family_of(process)
             stack.callback(kill_those_left, first)
@@ -193,15 +193,15 @@ def test_a_killed_service_starts_again_at_once_while_clients_keep_asking(tmp_pat
             clients.wait_for_one_more_answer_each()
             process.kill()
             killed = time.monotonic()
-        with geotts_serve(tmp_path, port, config_text=config) as (process, said, family):
-            wait_until_said("ready at", process, said)
+        with geotts_serve(tmp_path, port, config_text=config) as (process, log, family):
+            wait_until_logged("ready at", process, log)
             family.extend(family_of(process))
-            assert time.monotonic() - killed < 2 * cold_s + 20, said.read_text()
+            assert time.monotonic() - killed < 2 * cold_s + 20, log.read_text()
             assert_nothing_left(serving)
             clients.wait_for_one_more_answer_each()
             clients.stop()
             process.send_signal(signal.SIGTERM)
-            assert process.wait(120) == 0, said.read_text()
+            assert process.wait(120) == 0, log.read_text()
     assert clients.errors <= {"unreachable", "gateway-lost", "rollouts-failed", "overloaded", "store-unavailable"}
     assert "gateway-lost" in clients.errors, "the service was killed while nobody was being answered"
     assert {len(ids) for ids in clients.requests_of_key.values()} == {1}

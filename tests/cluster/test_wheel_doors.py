@@ -42,15 +42,15 @@ def patient(body, number):
 @pytest.fixture(scope="module")
 def service(installed, folder):
     """`geotts serve --profile … --endpoint …` from the wheel."""
-    port, said = free_port(), folder / "said"
-    with serving_in_a_thread(patient) as endpoint, said.open("w") as stderr:
+    port, log = free_port(), folder / "log"
+    with serving_in_a_thread(patient) as endpoint, log.open("w") as stderr:
         command = ("serve", "--profile", PROFILE, "--endpoint", endpoint.url, "--port", str(port))
         with subprocess.Popen(
             [installed.bin / "geotts", *command], cwd=folder, env=installed.variables(), stderr=stderr
         ) as process:
             try:
-                while "ready at" not in said.read_text():
-                    assert process.poll() is None, said.read_text()
+                while "ready at" not in log.read_text():
+                    assert process.poll() is None, log.read_text()
                     _pause()
                 yield f"http://127.0.0.1:{port}"
             finally:
@@ -70,7 +70,7 @@ def test_packages_come_from_the_wheel(installed, folder):
     assert all(Path(path).is_relative_to(installed.site_packages) for path in done.stdout.split())
 
 
-def test_what_is_installed_here_and_not_declared_is_not_there(installed, folder):
+def test_an_undeclared_package_is_not_installed_with_the_wheel(installed, folder):
     assert {"ray", "numpy", "uvicorn"} < installed.installed()
     assert not {"pytest", "hypothesis", "redis", "openai"} & installed.installed()
     for undeclared in ("pytest", "hypothesis", "redis", "openai"):
@@ -135,11 +135,11 @@ def test_ray_serves_a_shipped_configuration(installed, folder):
     config.write_text(shipped.read_text().replace("8000", str(port)))
     environment = {**installed.variables(), "RAY_ADDRESS": "local"}
     command = [installed.bin / "python", "-m", "ray.serve.scripts", "run", config]
-    said = folder / "serve-run"
-    with said.open("w") as output, subprocess.Popen(command, cwd=folder, env=environment, stderr=output) as process:
+    log = folder / "serve-run"
+    with log.open("w") as output, subprocess.Popen(command, cwd=folder, env=environment, stderr=output) as process:
         try:
             while not _ready(port):
-                assert process.poll() is None, said.read_text()
+                assert process.poll() is None, log.read_text()
                 _pause()
             photo = installed.site_packages / "tts" / "data" / "samples" / "town-sign-latin.jpg"
             done = installed.run("geotts", "locate", photo, "--url", f"http://127.0.0.1:{port}", "--json", cwd=folder)

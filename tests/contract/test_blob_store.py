@@ -56,9 +56,9 @@ async def test_bytes_come_back_by_their_name_until_their_folder_is_removed(blobs
 
 
 async def test_many_at_once_are_each_whole(blobs):
-    sent = {f"a/{i % 3}/{i}": secrets.token_bytes(20_000) for i in range(40)}
-    await asyncio.gather(*(blobs.put(name, data) for name, data in sent.items()))
-    assert {name: await blobs.get(name) for name in sent} == sent
+    contents = {f"a/{i % 3}/{i}": secrets.token_bytes(20_000) for i in range(40)}
+    await asyncio.gather(*(blobs.put(name, data) for name, data in contents.items()))
+    assert {name: await blobs.get(name) for name in contents} == contents
 
 
 async def test_files_are_their_owners_alone_and_a_folder_that_cannot_be_written_is_said(tmp_path):

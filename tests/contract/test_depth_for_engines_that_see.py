@@ -76,8 +76,8 @@ def without_text():
     labels = DEFAULT_PHOTOS / "labels.jsonl"
     if not labels.is_file():
         pytest.skip("the development photos are not here (../shared/data/photos)")
-    told = [json.loads(line) for line in labels.read_text().splitlines()]
-    return [load_photo((DEFAULT_PHOTOS / one["file"]).read_bytes()) for one in told if not one["has_legible_text"]]
+    rows = [json.loads(line) for line in labels.read_text().splitlines()]
+    return [load_photo((DEFAULT_PHOTOS / one["file"]).read_bytes()) for one in rows if not one["has_legible_text"]]
 
 
 async def plan_for(args, photo, locator, **options):
@@ -241,14 +241,14 @@ async def test_locate_against_an_endpoint_says_and_does_it(picture, tmp_path, da
         running = await asyncio.create_subprocess_exec(
             sys.executable, "-c", PROGRAM, *typed, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        _, told = await running.communicate()
-    assert running.returncode == 0, told.decode()
+        _, stderr = await running.communicate()
+    assert running.returncode == 0, stderr.decode()
     turns = [body for body in endpoint.bodies if body["stream"]]  # the others find out what the endpoint can do
     if picture == "street":
-        assert "plan: 4 attempts with tools: no text to read, but " in told.decode()
+        assert "plan: 4 attempts with tools: no text to read, but " in stderr.decode()
         assert len(turns) == 8
     else:
-        assert "plan: 1 attempt with tools: the photo shows nothing that names a place" in told.decode()
+        assert "plan: 1 attempt with tools: the photo shows nothing that names a place" in stderr.decode()
         assert len(turns) == 2
 
 

@@ -280,8 +280,8 @@ async def test_a_hostile_endpoint_fails_rollouts_of_every_profile_and_nothing_el
         running = [model.running for _, model in found]
         for _, model in found:
             await model.aclose()
-    told = {profile: wrong_with(items) for profile, (items, _) in zip(FORMS, found, strict=True)}
-    assert not {profile: problem for profile, problem in told.items() if problem}
+    problems = {profile: wrong_with(items) for profile, (items, _) in zip(FORMS, found, strict=True)}
+    assert not {profile: problem for profile, problem in problems.items() if problem}
     assert set(running) == {0}
     assert peak_bytes() - before < MOST_BYTES
     async with asyncio.timeout(5):

@@ -136,10 +136,10 @@ async def test_work_and_readers_outlast_a_short_outage(data_store, redis_url, ho
         follower = asyncio.create_task(pair.follow(pair.b, id_))
         await asyncio.sleep(0.3)
         await pair.outage(how, 2.0)
-        told = await asyncio.gather(mine, other, follower)
-        assert [ends(events) for events in told] == ["answer"] * 3
-        assert told[2] == told[0]
-        assert await pair.stream(pair.b, "mine") == told[0]
+        streams = await asyncio.gather(mine, other, follower)
+        assert [ends(events) for events in streams] == ["answer"] * 3
+        assert streams[2] == streams[0]
+        assert await pair.stream(pair.b, "mine") == streams[0]
         assert pair.work.groups == 2
         await pair.is_ready()
         assert ends(await pair.stream(pair.a, "new")) == "answer"
@@ -157,9 +157,9 @@ async def test_after_a_long_outage_the_other_goes_on_with_the_work(data_store, r
         refused = await pair.http.post(f"{pair.a}/locate", **FORM)
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:geotts:problem:store-unavailable")
         assert ends(await pair.stream(pair.b, "other")) == "answer"
-        told = await mine
-        assert [event["type"] for event in told[-2:]] == ["error", "done"]
-        assert told[-2]["code"] == "store-unavailable"
+        events = await mine
+        assert [event["type"] for event in events[-2:]] == ["error", "done"]
+        assert events[-2]["code"] == "store-unavailable"
         followed = await follower
         assert ends(followed) == "answer"
         again = await pair.stream(pair.b, "mine")  # the same request under its key is the work that went on
@@ -182,8 +182,8 @@ async def test_after_an_outage_the_other_can_cancel_at_once(data_store, redis_ur
         await pair.is_ready()
         await asyncio.sleep(2.0)
         await pair.http.delete(f"{pair.b}/locate/{id_}")
-        told = await asyncio.wait_for(mine, 5)
-        assert (told[-1]["type"], told[-1]["stop_reason"]) == ("done", "cancelled")
+        events = await asyncio.wait_for(mine, 5)
+        assert (events[-1]["type"], events[-1]["stop_reason"]) == ("done", "cancelled")
         await idle(pair.first)
 
 
@@ -193,6 +193,6 @@ async def test_an_idle_gateway_serves_its_next_requests_after_an_outage(data_sto
         await asyncio.gather(*(pair.stream(pair.a, f"before-{i}") for i in range(6)))
         await pair.outage(how, 1.0)
         await asyncio.sleep(2.0)
-        told = await asyncio.gather(*(pair.stream(pair.a, f"after-{i}") for i in range(6)))
-        assert [ends(events) for events in told] == ["answer"] * 6
+        streams = await asyncio.gather(*(pair.stream(pair.a, f"after-{i}") for i in range(6)))
+        assert [ends(events) for events in streams] == ["answer"] * 6
         assert pair.work.groups == 12

@@ -32,12 +32,12 @@ def log_of(pieces):
 
 
 def texts(entries):
-    said = {}
+    text_by_rollout = {}
     for entry in entries:
         event = orjson.loads(entry.payload)
         if entry.kind == "text":
-            said[event["rollout_id"]] = said.get(event["rollout_id"], "") + event["text"]
-    return said
+            text_by_rollout[event["rollout_id"]] = text_by_rollout.get(event["rollout_id"], "") + event["text"]
+    return text_by_rollout
 
 
 PIECES = st.lists(st.none() | st.tuples(st.integers(0, 1), st.text(min_size=1, max_size=4)), max_size=30)
@@ -96,11 +96,13 @@ async def test_a_run_is_the_same_after_its_log_was_packed_and_takes_less(data_st
 
 
 def texts_of(events):
-    said = {}
+    text_by_turn = {}
     for event in events:
         if event.type == "text":
-            said[event.rollout_id, event.turn] = said.get((event.rollout_id, event.turn), "") + event.text
-    return said
+            text_by_turn[event.rollout_id, event.turn] = (
+                text_by_turn.get((event.rollout_id, event.turn), "") + event.text
+            )
+    return text_by_turn
 
 
 @pytest.mark.slow

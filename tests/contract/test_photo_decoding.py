@@ -23,20 +23,20 @@ SMALL = [sign_bytes(word, size=(320, 240)) for word in ("Quai", "Rue", "Place", 
 LARGE = sign_bytes("Hauptbahnhof", size=(1600, 1200))
 
 
-def told(photo):
+def values_of(photo):
     return photo and (photo.data, photo.sha256, photo.source_sha256, photo.width, photo.height)
 
 
 def outcome(load, *given):
     try:
-        return told(load(*given))
+        return values_of(load(*given))
     except PhotoError as error:
         return error.fields["reason"], error.detail, error.status
 
 
 async def outcome_of(cleaning):
     try:
-        return told(await cleaning)
+        return values_of(await cleaning)
     except PhotoError as error:
         return error.fields["reason"], error.detail, error.status
 
@@ -133,7 +133,7 @@ async def test_a_photo_over_which_two_die_is_refused_alone(process, caplog, monk
     assert caplog.text.count("died over a photo") == 2
     monkeypatch.undo()
     await ready(process)
-    assert told(await process.clean(SMALL[0])) == told(load_photo(SMALL[0]))
+    assert values_of(await process.clean(SMALL[0])) == values_of(load_photo(SMALL[0]))
 
 
 async def test_one_that_dies_with_nothing_to_do_is_replaced(process):
@@ -150,7 +150,7 @@ async def test_a_photo_sent_as_it_dies_with_nothing_to_do_is_read_by_the_next(pr
     child.kill()
     child.wait()
     assert process.ready()  # nobody told the gateway yet
-    assert told(await process.clean(SMALL[0])) == told(load_photo(SMALL[0]))
+    assert values_of(await process.clean(SMALL[0])) == values_of(load_photo(SMALL[0]))
 
 
 async def test_a_photo_that_takes_too_long_is_refused(process, monkeypatch):
@@ -162,7 +162,7 @@ async def test_a_photo_that_takes_too_long_is_refused(process, monkeypatch):
 async def test_a_photo_sent_to_a_process_that_stands_still_is_read_by_the_next(process, monkeypatch):
     monkeypatch.setattr("deployments.gateway.photos.decoding_process._LONGEST_S", 0.5)
     children()[0].send_signal(signal.SIGSTOP)
-    assert told(await process.clean(SMALL[0])) == told(load_photo(SMALL[0]))
+    assert values_of(await process.clean(SMALL[0])) == values_of(load_photo(SMALL[0]))
 
 
 async def test_whoever_leaves_does_not_mix_up_the_answers(process):
@@ -171,7 +171,7 @@ async def test_whoever_leaves_does_not_mix_up_the_answers(process):
     leaving.cancel()
     with pytest.raises(asyncio.CancelledError):
         await leaving
-    assert told(await process.clean(SMALL[1])) == told(load_photo(SMALL[1]))
+    assert values_of(await process.clean(SMALL[1])) == values_of(load_photo(SMALL[1]))
 
 
 async def test_it_knows_none_of_the_gateways_keys(monkeypatch):
@@ -206,9 +206,9 @@ async def test_one_that_ends_before_it_is_ready_is_tried_once(monkeypatch, caplo
 
 async def test_of_a_crowd_each_gets_its_own(process):
     door = Admission(GatewayConfig(), process)
-    sent = [raw for raw in (*SMALL, LARGE, SMALL[0][:99]) for _ in range(8)]
-    cleaned = await asyncio.gather(*(outcome_of(_only(door, raw)) for raw in sent))
-    assert cleaned == [outcome(load_photo, raw) for raw in sent]
+    photos = [raw for raw in (*SMALL, LARGE, SMALL[0][:99]) for _ in range(8)]
+    cleaned = await asyncio.gather(*(outcome_of(_only(door, raw)) for raw in photos))
+    assert cleaned == [outcome(load_photo, raw) for raw in photos]
 
 
 async def test_a_crowd_is_served_by_the_process(process, monkeypatch):

@@ -307,9 +307,9 @@ async def test_nothing_about_the_request_or_the_photo_leaves(provide, sign_photo
             await call(catalog, tool, context=context, **arguments)
     assert "/lens" in [seen.path for seen in server.seen]
     for seen in server.seen:
-        sent = f"{seen.target} {seen.headers} {seen.body.decode()}"
-        assert "loc_test" not in sent
-        assert sign_photo.sha256[:12] not in sent
+        request_text = f"{seen.target} {seen.headers} {seen.body.decode()}"
+        assert "loc_test" not in request_text
+        assert sign_photo.sha256[:12] not in request_text
 
 
 async def test_a_missing_key_is_said_by_the_name_of_its_variable(provide, monkeypatch):

@@ -46,25 +46,25 @@ async def test_pages_with_the_photo_itself_are_hidden_like_photo_hosts(provide, 
 
 
 async def test_the_name_of_a_picture_is_not_in_the_record(provide):
-    left = []
-    async with provide("serpapi_lens", record=left.append) as (server, catalog):
+    records = []
+    async with provide("serpapi_lens", record=records.append) as (server, catalog):
         assert (await call(catalog, "image_search", **REGION)).result.ok
     name = server.seen[0].query["url"].rpartition("/")[2].removesuffix(".jpg")
     assert len(name) == 43
-    assert [sent.method for sent in left] == ["OFFER", "GET", "WITHDRAW"]
-    assert name not in repr(left)
+    assert [record.method for record in records] == ["OFFER", "GET", "WITHDRAW"]
+    assert name not in repr(records)
 
 
 @pytest.mark.parametrize("provider", REGIONS)
 @pytest.mark.parametrize(("allowed", "consents"), [(True, False), (False, True), (False, False)])
 async def test_regions_leave_only_when_operator_and_request_agree(provide, provider, allowed, consents):
-    left = []
+    records = []
     region_search = RegionSearchConfig(allowed=allowed)
     context = replace(consenting(), allow_region_search=consents)
-    async with provide(provider, "offline", region_search=region_search, record=left.append) as (server, catalog):
+    async with provide(provider, "offline", region_search=region_search, record=records.append) as (server, catalog):
         failure = (await call(catalog, "image_search", context=context, **REGION)).result.failure
     assert failure.kind is (ToolErrorKind.NOT_ALLOWED if allowed else ToolErrorKind.UNKNOWN_TOOL)
-    assert (server.seen, left) == ([], [])
+    assert (server.seen, records) == ([], [])
 
 
 async def test_what_a_consenting_request_found_is_not_shown_to_another(provide):

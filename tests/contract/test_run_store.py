@@ -82,8 +82,8 @@ async def test_what_is_appended_is_read_in_order(store):
 
 
 async def test_what_is_known_of_a_request_comes_back_and_is_erased_with_it(store):
-    sent = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="http://h/p", bytes_sent=0)
-    run = a_run(tenant="desk", photos=("ab" * 32,), fetched=(sent, sent))
+    outgoing = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="http://h/p", bytes_sent=0)
+    run = a_run(tenant="desk", photos=("ab" * 32,), fetched=(outgoing, outgoing))
     await store.open(run, lease_s=60)
     assert await store.meta("loc_1") == run
     await store.close(run)

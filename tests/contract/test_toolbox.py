@@ -57,10 +57,10 @@ def test_every_tool_is_covered_here(toolbox):
 
 
 async def test_a_name_that_no_box_has_is_told_the_names_of_all(ask):
-    told = await ask("nope")
-    assert told.failure is not None
-    assert told.failure.kind is ToolErrorKind.UNKNOWN_TOOL
-    assert told.text.endswith(f"there are: {', '.join(sorted(GOOD))}")
+    result = await ask("nope")
+    assert result.failure is not None
+    assert result.failure.kind is ToolErrorKind.UNKNOWN_TOOL
+    assert result.text.endswith(f"there are: {', '.join(sorted(GOOD))}")
 
 
 def test_schemas_are_what_models_expect(toolbox):

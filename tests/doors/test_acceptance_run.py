@@ -41,12 +41,12 @@ async def geotts(folder, environment, *arguments):
     """(exit code, stdout, stderr) of the command, started in `folder`."""
     process = await start(folder, environment, *arguments)
     try:
-        out, told = await asyncio.wait_for(process.communicate(), 240)
+        out, err = await asyncio.wait_for(process.communicate(), 240)
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return process.returncode, out.decode(), told.decode()
+    return process.returncode, out.decode(), err.decode()
 
 
 def accept(folder, environment, url, *arguments):
@@ -73,8 +73,8 @@ def labelled_photos(folder, count):
 async def test_each_fault_of_a_scripted_model_is_found_within_its_interval(data_store, environment, tmp_path):
     model = FaultyModel({name: every for name, every in SHARES.values()}, cached=0.02)
     async with serving(model, PAGES) as endpoint:
-        code, out, told = await accept(tmp_path, environment, endpoint.url, "--json")
-    assert code == 3, told
+        code, out, err = await accept(tmp_path, environment, endpoint.url, "--json")
+    assert code == 3, err
     found = json.loads(out)
     for fault, (name, every) in SHARES.items():
         rate = found["faults"][fault]
@@ -95,13 +95,13 @@ async def test_a_sound_engine_is_calibrated_and_then_answers_with_percentages(da
         engine = ("--profile", "generic", "--endpoint", endpoint.url, *REAL)
         before = await geotts(tmp_path, environment, "locate", photos / "0.jpg", "--json", *engine, "--model", "m")
         arguments = ("--model", "m", "-n", "3", "--photos", photos, "--html", "report.html")
-        code, out, told = await geotts(tmp_path, environment, "accept", *engine, *arguments)
+        code, out, err = await geotts(tmp_path, environment, "accept", *engine, *arguments)
         after = await geotts(tmp_path, environment, "locate", photos / "0.jpg", "--json", *engine, "--model", "m")
         other = await geotts(tmp_path, environment, "locate", photos / "0.jpg", "--json", *engine, "--model", "other")
         spoken = await geotts(tmp_path, environment, "locate", photos / "0.jpg", *engine, "--model", "m")
-    assert code == 0, out + told
+    assert code == 0, out + err
     assert "Nothing wrong was found." in out
-    assert "reading the signs in 42 photos" in told
+    assert "reading the signs in 42 photos" in err
     assert "A calibration fitted to 42 of your photos was installed" in out
     assert "verifier@3 within 25 km" in out
     states = [json.loads(text)["answer"]["calibration"] for _, text, _ in (before, after, other)]
@@ -135,8 +135,8 @@ async def test_the_same_command_goes_on_after_a_kill_and_asks_no_photo_twice(dat
         process.send_signal(signal.SIGKILL)
         await process.communicate()
         done = run.read_bytes().count(b"\n")
-        code, out, told = await geotts(tmp_path, environment, "accept", *arguments, "--out", "run.jsonl", "--json")
-    assert f"10 photos, {done} done before" in told
+        code, out, err = await geotts(tmp_path, environment, "accept", *arguments, "--out", "run.jsonl", "--json")
+    assert f"10 photos, {done} done before" in err
     found = json.loads(out)
     assert (code, found["findings"][0]["about"]) == (3, "same_place"), "it always says Otaru"
     samples = [json.loads(line)["sample"] for line in run.read_text().splitlines()]
@@ -145,52 +145,52 @@ async def test_the_same_command_goes_on_after_a_kill_and_asks_no_photo_twice(dat
 
 async def test_spent_time_leaves_photos_for_the_same_command(data_store, environment, tmp_path):
     async with serving(FaultyModel({}, calls=1), PAGES) as endpoint:
-        code, out, told = await accept(tmp_path, environment, endpoint.url, "--minutes", "0.001", "--concurrency", "1")
-        assert (code, "no photo was located" in told) == (1, True)
-        code, out, told = await accept(tmp_path, environment, endpoint.url, "--json")
-    assert (code, json.loads(out)["left"]) == (3, 0), told
+        code, out, err = await accept(tmp_path, environment, endpoint.url, "--minutes", "0.001", "--concurrency", "1")
+        assert (code, "no photo was located" in err) == (1, True)
+        code, out, err = await accept(tmp_path, environment, endpoint.url, "--json")
+    assert (code, json.loads(out)["left"]) == (3, 0), err
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", None])
 async def test_an_endpoint_that_cannot_be_used_ends_with_1_and_its_reason(data_store, environment, tmp_path, url):
     async with serving(refusing, PAGES) as endpoint:
-        code, out, told = await accept(tmp_path, environment, url or endpoint.url, "--json")
+        code, out, err = await accept(tmp_path, environment, url or endpoint.url, "--json")
     assert (code, out) == (1, "")
-    assert "the engine could not be run" in told
-    assert ("does not exist" in told) == (url is None)
+    assert "the engine could not be run" in err
+    assert ("does not exist" in err) == (url is None)
     assert len(endpoint.bodies) <= (3 + 2) * 8, "three photos in vain, and two were under way"
 
 
 async def test_an_endpoint_is_asked_once_before_the_first_photo(data_store, environment, tmp_path):
     dead = ("--endpoint", "http://127.0.0.1:9/v1", "--model", "m")
-    code, _, told = await geotts(tmp_path, environment, "accept", *dead)
+    code, _, err = await geotts(tmp_path, environment, "accept", *dead)
     assert code == 1
-    assert "http://127.0.0.1:9/v1: ConnectError: start it, or name another with --endpoint" in told
+    assert "http://127.0.0.1:9/v1: ConnectError: start it, or name another with --endpoint" in err
     two = {"/v1/models": {"data": [{"id": "gpt-chat"}, {"id": "other"}]}}
     async with serving(refusing, two) as endpoint:
-        code, _, told = await geotts(tmp_path, environment, "accept", "--endpoint", endpoint.url)
+        code, _, err = await geotts(tmp_path, environment, "accept", "--endpoint", endpoint.url)
     assert code == 2
-    assert "lists 2 models: name one with --model (gpt-chat, other)" in told
+    assert "lists 2 models: name one with --model (gpt-chat, other)" in err
     assert not endpoint.bodies
     assert not (tmp_path / "runs").exists(), "no photo was begun"
 
 
 @pytest.mark.parametrize(
-    ("price", "said"),
+    ("price", "words"),
     [
         ((), "the money limit cannot be kept: no price is known for this model (set engine.price)"),
         (("--set", "engine.price={input: 1, output: 2}"), "it may cost up to 5.00 US dollars"),
     ],
 )
-async def test_it_says_what_it_may_cost_or_that_nobody_knows(data_store, environment, tmp_path, price, said):
+async def test_it_says_what_it_may_cost_or_that_nobody_knows(data_store, environment, tmp_path, price, words):
     async with serving(refusing, PAGES) as endpoint:
         hosted = ("--profile", "hosted", "--endpoint", endpoint.url, "--model", "m", *QUICK)
-        code, _, told = await geotts(tmp_path, environment, "accept", *hosted, *price)
-    assert (code, said in " ".join(told.split())) == (1, True), told
-    assert ("it may cost" in told) == bool(price)
+        code, _, err = await geotts(tmp_path, environment, "accept", *hosted, *price)
+    assert (code, words in " ".join(err.split())) == (1, True), err
+    assert ("it may cost" in err) == bool(price)
 
 
-async def test_a_model_whose_context_holds_nothing_is_told_so(data_store, environment, tmp_path):
+async def test_a_model_whose_context_is_too_short_is_reported_with_its_setting(data_store, environment, tmp_path):
     async with serving(FaultyModel({"context": 1}), PAGES) as endpoint:
         code, out, _ = await accept(tmp_path, environment, endpoint.url)
     assert code == 3

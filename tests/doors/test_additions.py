@@ -37,8 +37,8 @@ def test_an_example_has_at_most_forty_lines(file):
 async def test_a_tool_is_listed_and_called_by_its_name(geotts):
     _, listed, _ = await geotts("tools", "list")
     assert "time_zone_at(latitude, longitude)" in listed
-    code, out, told = await geotts("tools", "call", "time_zone_at", "latitude=35.68", "longitude=139.77")
-    assert (code, out) == (0, "Clocks at 35.68000, 139.77000 show the time of Asia/Tokyo.\n"), told
+    code, out, err = await geotts("tools", "call", "time_zone_at", "latitude=35.68", "longitude=139.77")
+    assert (code, out) == (0, "Clocks at 35.68000, 139.77000 show the time of Asia/Tokyo.\n"), err
 
 
 async def test_without_the_package_there_is_no_such_tool():
@@ -48,11 +48,11 @@ async def test_without_the_package_there_is_no_such_tool():
 
 
 async def test_a_dialect_a_verifier_and_a_stop_policy_are_chosen_by_the_configuration(geotts):
-    code, out, told = await geotts(
+    code, out, err = await geotts(
         "locate", PHOTO, "--json", "-n", "4", "--depth", "deep", "--set", "dialect=witness",
         "--set", "verifier.kind=wary", "--set", "routing.stop=close_pair",
     )  # fmt: skip
-    assert code == 0, told
+    assert code == 0, err
     answer = json.loads(out)["answer"]
     assert (answer["provenance"]["dialect"], answer["provenance"]["verifier"]) == ("witness", "wary")
     assert answer["confidence"] <= 1 - 0.5**4
@@ -68,19 +68,19 @@ async def test_a_data_set_is_evaluated_by_its_name(geotts, tmp_path):
     photos = tmp_path / "photos"
     photos.mkdir()
     shutil.copy(PHOTO, photos / "40.2111_-8.4291.jpg")
-    code, _, told = await geotts("eval", "run", "named_photos", str(photos), "--out", str(tmp_path / "run.jsonl"))
-    assert code == 0, told
+    code, _, err = await geotts("eval", "run", "named_photos", str(photos), "--out", str(tmp_path / "run.jsonl"))
+    assert code == 0, err
     (row,) = (tmp_path / "run.jsonl").read_text().splitlines()
     assert '"lat":40.2111,"lon":-8.4291' in row
     assert json.loads(row)["answer"]["country"]
 
 
 async def test_a_name_that_no_package_brings_is_refused_with_those_there_are(geotts):
-    code, _, told = await geotts("config", "show", "--set", "verifier.kind=bold")
+    code, _, err = await geotts("config", "show", "--set", "verifier.kind=bold")
     assert code == 2
-    assert "consensus, model, wary" in told
-    code, _, told = await geotts("config", "show", "--set", "routing.stop=never")
-    assert (code, "close_pair" in told) == (2, True)
+    assert "consensus, model, wary" in err
+    code, _, err = await geotts("config", "show", "--set", "routing.stop=never")
+    assert (code, "close_pair" in err) == (2, True)
 
 
 async def test_a_package_that_cannot_be_imported_is_named(site, tmp_path):
@@ -89,7 +89,7 @@ async def test_a_package_that_cannot_be_imported_is_named(site, tmp_path):
     (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
     (broken / "entry_points.txt").write_text("[geotts.verifiers]\nbroken = nowhere_at_all:make\n")
     path = os.pathsep.join((str(site), str(tmp_path)))
-    code, _, told = await run("locate", PHOTO, "--set", "verifier.kind=broken", PYTHONPATH=path)
+    code, _, err = await run("locate", PHOTO, "--set", "verifier.kind=broken", PYTHONPATH=path)
     assert code != 0
-    assert "nowhere_at_all" in told
-    assert "broken" in told
+    assert "nowhere_at_all" in err
+    assert "broken" in err

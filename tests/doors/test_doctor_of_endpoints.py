@@ -14,35 +14,35 @@ from geotts_benchmarks.harness import free_port
 
 async def doctor(play, pages, model, *more):
     async with serving(play, pages) as endpoint:
-        code, out, told = await geotts(
+        code, out, err = await geotts(
             "doctor", "--profile", "small", "--endpoint", endpoint.url, "--model", model,
             "--set", f"gateway.port={free_port()}", *more,
         )  # fmt: skip
-    return code, out + told, endpoint.bodies
+    return code, out + err, endpoint.bodies
 
 
 async def test_an_ollama_that_cuts_is_a_problem_with_the_setting_that_mends_it(data_store):
     server = CuttingServer(1024, speaking("generic"))
-    code, said, bodies = await doctor(server.play, ollama_pages(), "gemma3:4b")
+    code, output, bodies = await doctor(server.play, ollama_pages(), "gemma3:4b")
     assert code == 1
-    assert "the first words were lost: it read 512 of at least" in said
-    assert "OLLAMA_CONTEXT_LENGTH=16384 ollama serve, or num_ctx in the Modelfile" in said
+    assert "the first words were lost: it read 512 of at least" in output
+    assert "OLLAMA_CONTEXT_LENGTH=16384 ollama serve, or num_ctx in the Modelfile" in output
     assert list(map(is_canary, bodies)) == [True]
 
 
-async def test_an_ollama_that_tells_a_short_context_is_a_problem(data_store):
+async def test_an_ollama_that_reports_a_short_context_is_a_problem(data_store):
     server = CuttingServer(8192, speaking("generic"))
-    code, said, _ = await doctor(server.play, ollama_pages(told=1024), "gemma3:4b")
+    code, output, _ = await doctor(server.play, ollama_pages(context_length=1024), "gemma3:4b")
     assert code == 1
-    assert "1024 tokens (ollama)" in said
-    assert "the first turn of this profile takes about" in said
+    assert "1024 tokens (ollama)" in output
+    assert "the first turn of this profile takes about" in output
 
 
 async def test_an_ollama_that_reads_everything_is_well(data_store):
     server = CuttingServer(8192, speaking("generic"))
-    code, said, _ = await doctor(server.play, ollama_pages(), "gemma3:4b")
+    code, output, _ = await doctor(server.play, ollama_pages(), "gemma3:4b")
     assert code == 0
-    assert "words was read from its first word (ollama)" in said
+    assert "words was read from its first word (ollama)" in output
 
 
 @pytest.mark.parametrize(
@@ -50,61 +50,61 @@ async def test_an_ollama_that_reads_everything_is_well(data_store):
 )
 async def test_a_server_that_refuses_aloud_is_not_asked(data_store, name, context):
     server = BY_NAME[name]
-    code, said, bodies = await doctor(playing(server, speaking("generic")), server.pages, server.model)
+    code, output, bodies = await doctor(playing(server, speaking("generic")), server.pages, server.model)
     assert code == 0
-    assert f"{context} are refused with an error" in said
+    assert f"{context} are refused with an error" in output
     assert not bodies
 
 
 async def alone(profile, *more, **environment):
     """The command without a server."""
-    code, out, told = await geotts(
+    code, out, err = await geotts(
         "doctor", "--profile", profile, "--set", f"gateway.port={free_port()}", *more, **environment
     )
-    return code, out + told
+    return code, out + err
 
 
 @pytest.mark.parametrize("profile", ["hosted", "small"])
 async def test_a_profile_of_somebody_elses_model_misses_its_endpoint(data_store, profile):
-    code, said = await alone(profile)
+    code, output = await alone(profile)
     assert code == 1
-    assert f"endpoint  none is named, and the profile {profile} needs one" in said
-    assert "vllm serve" not in said
+    assert f"endpoint  none is named, and the profile {profile} needs one" in output
+    assert "vllm serve" not in output
 
 
 async def test_it_says_whether_there_is_a_key_and_a_price(data_store):
     dead = ("--endpoint", "http://127.0.0.1:9/v1", "--model", "o-thinking")
-    code, said = await alone("hosted", *dead, OPENAI_API_KEY="")
+    code, output = await alone("hosted", *dead, OPENAI_API_KEY="")
     assert code == 1
-    assert "key of the endpoint  $OPENAI_API_KEY is not set" in said
-    assert "price of the model  none is known for o-thinking" in said
-    assert "means: the limit of $0.5 a request cannot be kept" in said
-    assert "vllm serve" not in said
+    assert "key of the endpoint  $OPENAI_API_KEY is not set" in output
+    assert "price of the model  none is known for o-thinking" in output
+    assert "means: the limit of $0.5 a request cannot be kept" in output
+    assert "vllm serve" not in output
     price = ("--set", "engine.price={input: 1.5, output: 6}")
-    _, said = await alone("hosted", *dead, *price, OPENAI_API_KEY="sk-secret")
-    assert "key of the endpoint  $OPENAI_API_KEY is set" in said
-    assert "price of the model  $1.5 a million tokens read, $6 written" in said
-    assert "sk-secret" not in said
+    _, output = await alone("hosted", *dead, *price, OPENAI_API_KEY="sk-secret")
+    assert "key of the endpoint  $OPENAI_API_KEY is set" in output
+    assert "price of the model  $1.5 a million tokens read, $6 written" in output
+    assert "sk-secret" not in output
 
 
 async def test_the_tools_of_a_profile_are_those_that_its_model_is_offered(data_store):
-    _, said = await alone("small")
-    assert "tools  country_at, image_zoom, poi_keyword_search, read_text (4 of 10: request_defaults.tools)" in said
+    _, output = await alone("small")
+    assert "tools  country_at, image_zoom, poi_keyword_search, read_text (4 of 10: request_defaults.tools)" in output
 
 
 async def test_every_missing_key_of_a_provider_is_named_beside_the_other_findings(data_store):
-    code, said = await alone("thinking_with_map", "--providers", "google,amap,serper", SERPER_API_KEY="k")
+    code, output = await alone("thinking_with_map", "--providers", "google,amap,serper", SERPER_API_KEY="k")
     assert code == 1
-    assert "$GOOGLE_MAPS_API_KEY is not set" in said
-    assert "$AMAP_API_KEY is not set" in said
-    assert "$SERPER_API_KEY" not in said
-    assert "limits  8 turns" in said
+    assert "$GOOGLE_MAPS_API_KEY is not set" in output
+    assert "$AMAP_API_KEY is not set" in output
+    assert "$SERPER_API_KEY" not in output
+    assert "limits  8 turns" in output
 
 
 async def size_of_first_turn(*more):
     server = CuttingServer(8192, speaking("generic"))
-    _, said, _ = await doctor(server.play, ollama_pages(told=1024), "gemma3:4b", *more)
-    return int(re.search(r"the first turn of this profile takes about (\d+)", said)[1])
+    _, output, _ = await doctor(server.play, ollama_pages(context_length=1024), "gemma3:4b", *more)
+    return int(re.search(r"the first turn of this profile takes about (\d+)", output)[1])
 
 
 async def test_the_first_turn_is_counted_with_the_tools_that_are_sent_with_it(data_store):
@@ -114,10 +114,10 @@ async def test_the_first_turn_is_counted_with_the_tools_that_are_sent_with_it(da
     assert least < small < everything
 
 
-async def test_what_the_question_about_the_context_took_is_told(data_store):
+async def test_the_doctor_reports_the_cost_of_the_question_about_the_context(data_store):
     server = CuttingServer(8192, speaking("generic"))
     price = ("--set", "engine.price={input: 100, output: 1000}")
-    code, said, (question,) = await doctor(server.play, ollama_pages(), "gemma3:4b", *price)
+    code, output, (question,) = await doctor(server.play, ollama_pages(), "gemma3:4b", *price)
     read = len(question["messages"][0]["content"].split())
     assert code == 0
-    assert f"to find out took {read + 5} tokens, ${(read * 100 + 5 * 1000) / 1e6:.6f}".rstrip("0") in said
+    assert f"to find out took {read + 5} tokens, ${(read * 100 + 5 * 1000) / 1e6:.6f}".rstrip("0") in output

@@ -24,20 +24,20 @@ def rollout(body, number):
     return streamed(Turn(BELLINZONA) if answered else look_up, body, reasoning_field="reasoning_content")
 
 
-async def located(said, *settings, thought=PARIS, field="reasoning_content"):
+async def located(text, *settings, thought=PARIS, field="reasoning_content"):
     """(code, what the command printed, the answer, the one body the verifier got)."""
 
     def verifier(body, number):
-        return streamed(Turn(said, reasoning=thought), body, reasoning_field=field)
+        return streamed(Turn(text, reasoning=thought), body, reasoning_field=field)
 
     async with serving(rollout, LISTED) as rollouts, serving(verifier, LISTED) as judge:
         engine = f'verifier.engine={{name: openai, base_url: "{judge.url}", model: qwen3-vl-8b-thinking}}'
         sets = ("verifier.kind=model", "verifier.mode=trajectories", engine, *settings)
-        code, out, told = await geotts(
+        code, out, err = await geotts(
             "locate", PHOTO, "--json", "-n", "3", "--depth", "deep", "--endpoint", rollouts.url, "--model", "vlm",
             *(part for each in sets for part in ("--set", each)),
         )  # fmt: skip
-    assert code == 0, told
+    assert code == 0, err
     (body,) = judge.bodies
     return json.loads(out)["answer"], body
 

@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.timeout(420)
 
 
-def left_of(group):
+def processes_of(group):
     """Processes of a group that still run."""
     found = []
     for process in psutil.process_iter(["status"]):
@@ -39,10 +39,10 @@ async def accepted(tiny_qwen3, tiny_args, data_store, tmp_path):
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     try:
-        out, told = await asyncio.wait_for(process.communicate(), 400)
-        yield process.returncode, (out.decode().splitlines() or [""])[-1], told.decode()
+        out, err = await asyncio.wait_for(process.communicate(), 400)
+        yield process.returncode, (out.decode().splitlines() or [""])[-1], err.decode()
         async with asyncio.timeout(20):
-            while left_of(process.pid):  # noqa: ASYNC110  the engine core is another process
+            while processes_of(process.pid):  # noqa: ASYNC110  the engine core is another process
                 await asyncio.sleep(0.1)
     finally:
         with suppress(ProcessLookupError):
@@ -50,8 +50,8 @@ async def accepted(tiny_qwen3, tiny_args, data_store, tmp_path):
 
 
 async def test_it_runs_to_the_end_and_finds_that_turns_are_cut(accepted):
-    code, out, told = accepted
-    assert code == 3, told[-3000:]
+    code, out, err = accepted
+    assert code == 3, err[-3000:]
     found = json.loads(out)
     assert (found["photos"], found["rollouts"], found["left"]) == (10, 2, 0)
     cut = found["faults"]["cut_turns"]

@@ -86,14 +86,14 @@ def request_for(sign_photo):
     return make
 
 
-async def said(engine, request):
+async def reply_to(engine, request):
     deltas = [delta async for delta in engine.generate(request)]
     ids = tuple(i for delta in deltas for i in delta.token_ids)
     return "".join(delta.text for delta in deltas), ids, deltas
 
 
 async def test_it_streams_token_ids_and_ends_with_usage(engine, request_for):
-    text, ids, deltas = await said(engine, request_for())
+    text, ids, deltas = await reply_to(engine, request_for())
     assert len(deltas) > 3
     assert text
     last = deltas[-1]
@@ -103,34 +103,34 @@ async def test_it_streams_token_ids_and_ends_with_usage(engine, request_for):
 
 
 async def test_the_same_seed_repeats_and_others_explore(engine, request_for):
-    first = (await said(engine, request_for(seed=5)))[1]
-    assert (await said(engine, request_for(seed=5)))[1] == first
-    assert (await said(engine, request_for(seed=6)))[1] != first
+    first = (await reply_to(engine, request_for(seed=5)))[1]
+    assert (await reply_to(engine, request_for(seed=5)))[1] == first
+    assert (await reply_to(engine, request_for(seed=6)))[1] != first
 
 
 async def test_a_conversation_beyond_the_context_is_refused_by_name_and_the_next_one_works(engine, request_for):
     long = Message(role="user", parts=(TextPart(text="a sign by the road " * 3000),))
     with pytest.raises(ModelError, match=r"maximum (context|model) length") as refused:
-        await said(engine, request_for(long, session="loc_long/0"))
+        await reply_to(engine, request_for(long, session="loc_long/0"))
     assert refused.value.fields["about"] == "context"
     assert "engine.max_model_len" in refused.value.fields["mend"]
-    assert (await said(engine, request_for()))[0]
+    assert (await reply_to(engine, request_for()))[0]
 
 
 async def test_log_probabilities_come_when_they_are_asked_for(engine, request_for):
-    _, ids, deltas = await said(engine, request_for(sampling={"logprobs": 0}))
+    _, ids, deltas = await reply_to(engine, request_for(sampling={"logprobs": 0}))
     logprobs = [p for delta in deltas for p in delta.logprobs]
     assert len(logprobs) == len(ids)
     assert all(p <= 0 for p in logprobs)
 
 
 async def test_sampling_reaches_the_engine(engine, request_for):
-    _, greedy, _ = await said(engine, request_for(temperature=0.0))
-    _, narrow, _ = await said(engine, request_for(temperature=1.0, sampling={"top_k": 1}))
+    _, greedy, _ = await reply_to(engine, request_for(temperature=0.0))
+    _, narrow, _ = await reply_to(engine, request_for(temperature=1.0, sampling={"top_k": 1}))
     assert narrow == greedy
-    text, _, _ = await said(engine, request_for(temperature=0.0))
+    text, _, _ = await reply_to(engine, request_for(temperature=0.0))
     stop = text[3:6]
-    cut, _, deltas = await said(engine, request_for(temperature=0.0, sampling={"stop": (stop,)}))
+    cut, _, deltas = await reply_to(engine, request_for(temperature=0.0, sampling={"stop": (stop,)}))
     assert stop not in cut
     assert deltas[-1].finish_reason == "stop"
 
@@ -145,35 +145,35 @@ async def test_a_schema_binds_the_output(engine, request_for):
         "required": ["lat", "city"],
         "additionalProperties": False,
     }  # fmt: skip
-    text, _, _ = await said(engine, request_for(json_schema=schema, max_tokens=120, tools=()))
+    text, _, _ = await reply_to(engine, request_for(json_schema=schema, max_tokens=120, tools=()))
     found = json.loads(text)
     assert set(found) == {"lat", "city"}
     assert found["city"].istitle()
 
 
 async def test_an_adapter_is_asked_for_by_name(engine, request_for):
-    plain = (await said(engine, request_for(temperature=0.0)))[1]
-    assert (await said(engine, request_for(temperature=0.0, lora="geo")))[1] != plain
-    assert (await said(engine, request_for(temperature=0.0)))[1] == plain
+    plain = (await reply_to(engine, request_for(temperature=0.0)))[1]
+    assert (await reply_to(engine, request_for(temperature=0.0, lora="geo")))[1] != plain
+    assert (await reply_to(engine, request_for(temperature=0.0)))[1] == plain
     with pytest.raises(ModelError, match="there is no adapter 'other'; there are: geo"):
-        await said(engine, request_for(lora="other"))
+        await reply_to(engine, request_for(lora="other"))
 
 
 async def test_turns_and_zoomed_pictures_hit_the_cache(engine, request_for, sign_photo):
-    _, ids, deltas = await said(engine, request_for(session="loc_cache/0"))
+    _, ids, deltas = await reply_to(engine, request_for(session="loc_cache/0"))
     before = deltas[-1].usage
     crop = ImageRef(sha256=sign_photo.sha256, width=400, height=240, box=Box(x0=0.1, y0=0.1, x1=0.6, y1=0.6))
     talk = (
         Message(role="assistant", token_ids=ids),
         Message(role="tool", parts=(TextPart(text="The region."), ImagePart(image=crop))),
     )
-    _, _, deltas = await said(engine, request_for(*talk, session="loc_cache/0"))
+    _, _, deltas = await reply_to(engine, request_for(*talk, session="loc_cache/0"))
     after = deltas[-1].usage
     grown = before.prompt_tokens + before.completion_tokens
     assert after.prompt_tokens > grown + 50  # the zoomed picture
     assert after.cached_tokens >= grown // BLOCK * BLOCK - BLOCK
     known = engine.stats.pictures_known
-    await said(engine, request_for(*talk, session="loc_cache/1"))
+    await reply_to(engine, request_for(*talk, session="loc_cache/1"))
     assert engine.stats.pictures_known >= known + 2
 
 
@@ -208,7 +208,7 @@ async def test_cancelled_draws_are_all_aborted(engine, request_for):
         await work
     await asyncio.sleep(0.5)
     assert engine.running == 0
-    assert (await said(engine, request_for(max_tokens=4)))[1]
+    assert (await reply_to(engine, request_for(max_tokens=4)))[1]
 
 
 def counted(engine):
@@ -216,8 +216,8 @@ def counted(engine):
 
 
 async def test_another_photo_shares_only_the_text_before_it(engine, request_for, blank_photo):
-    await said(engine, request_for())
-    _, _, deltas = await said(engine, request_for(photo=blank_photo, session="loc_other/0"))
+    await reply_to(engine, request_for())
+    _, _, deltas = await reply_to(engine, request_for(photo=blank_photo, session="loc_other/0"))
     usage = deltas[-1].usage
     assert usage.cached_tokens < usage.prompt_tokens - 99, "the other photo's 99 tokens and what follows are new"
 
@@ -229,15 +229,15 @@ async def test_closing_the_iterator_aborts_the_generation(engine, request_for):
     await deltas.aclose()
     await asyncio.sleep(0.5)
     assert engine.running == 0
-    assert (await said(engine, request_for(max_tokens=4)))[1]
+    assert (await reply_to(engine, request_for(max_tokens=4)))[1]
 
 
 async def test_what_the_engine_refuses_is_one_bad_rollout(engine, request_for):
     with pytest.raises(ModelError):
-        await said(engine, request_for(text_message("user", "much " * 20_000)))
+        await reply_to(engine, request_for(text_message("user", "much " * 20_000)))
     with pytest.raises(ModelError, match="no adapter"):
-        await said(engine, request_for(lora="nobody"))
-    assert (await said(engine, request_for(max_tokens=4)))[1]
+        await reply_to(engine, request_for(lora="nobody"))
+    assert (await reply_to(engine, request_for(max_tokens=4)))[1]
 
 
 @pytest.mark.parametrize("mode", ["select", "synthesise"])
@@ -259,16 +259,16 @@ async def test_a_probe_asks_the_engine_that_is_loaded(engine, sign_photo, monkey
     """`routing.method: probe` with the engine in this process: no second one is started."""
     args = AppArgs(engine=VllmEngine(model="unused"), routing=RoutingConfig(method="probe"))
     before = len(psutil.Process().children(recursive=True))
-    said: list[Delta] = []
+    deltas: list[Delta] = []
 
     async def overheard(asked, generate=engine.generate):
         async for delta in generate(asked):
-            said.append(delta)
+            deltas.append(delta)
             yield delta
 
     monkeypatch.setattr(engine, "generate", overheard)
     rated = await asking_locator(args, FixedLocator(0.4), engine).rate([sign_photo], a_context(120))
-    assert said[-1].usage.completion_tokens > 0
+    assert deltas[-1].usage.completion_tokens > 0
     assert 0.0 <= rated.locatability.score <= 1.0
     assert len(psutil.Process().children(recursive=True)) == before
 
@@ -307,8 +307,8 @@ async def test_auto_starts_at_least_two_rollouts_with_tools_on_each_photo_withou
     labels = DEFAULT_PHOTOS / "labels.jsonl"
     if not labels.is_file():
         pytest.skip("the development photos are not here (../shared/data/photos)")
-    told = [json.loads(line) for line in labels.read_text().splitlines()]
-    files = [DEFAULT_PHOTOS / one["file"] for one in told if not one["has_legible_text"]]
+    rows = [json.loads(line) for line in labels.read_text().splitlines()]
+    files = [DEFAULT_PHOTOS / one["file"] for one in rows if not one["has_legible_text"]]
     assert len(files) == 48
     small = {"photo": {"max_pixels": 50_000}, "crop": {"max_pixels": 50_000}}
     args = AppArgs(

@@ -82,7 +82,7 @@ def request_for(sign_photo):
     return make
 
 
-async def said(engine, request):
+async def reply_to(engine, request):
     deltas = [delta async for delta in engine.generate(request)]
     return "".join(delta.text for delta in deltas), deltas
 
@@ -94,7 +94,7 @@ async def running(server):
 
 
 async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
-    text, deltas = await said(engine, request_for())
+    text, deltas = await reply_to(engine, request_for())
     assert text
     assert len(deltas) > 2
     last = deltas[-1]
@@ -104,15 +104,15 @@ async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
 
 
 async def test_the_second_time_the_prompt_is_cached(engine, request_for):
-    await said(engine, request_for(seed=2))
-    usage = (await said(engine, request_for(seed=3)))[1][-1].usage
+    await reply_to(engine, request_for(seed=2))
+    usage = (await reply_to(engine, request_for(seed=3)))[1][-1].usage
     assert usage.cached_tokens > 0.5 * usage.prompt_tokens
 
 
 async def test_the_same_seed_repeats_and_others_explore(engine, request_for):
-    first = (await said(engine, request_for(seed=5)))[0]
-    assert (await said(engine, request_for(seed=5)))[0] == first
-    assert (await said(engine, request_for(seed=6)))[0] != first
+    first = (await reply_to(engine, request_for(seed=5)))[0]
+    assert (await reply_to(engine, request_for(seed=5)))[0] == first
+    assert (await reply_to(engine, request_for(seed=6)))[0] != first
 
 
 async def test_a_picture_is_sent_once_and_again_when_it_is_forgotten(server, engine, request_for):
@@ -121,7 +121,7 @@ async def test_a_picture_is_sent_once_and_again_when_it_is_forgotten(server, eng
         if turn == 2:
             async with httpx.AsyncClient() as http:
                 (await http.post(f"{server}/reset_mm_cache")).raise_for_status()
-        text, deltas = await said(engine, request_for(seed=9))
+        text, deltas = await reply_to(engine, request_for(seed=9))
         texts.append(text)
         sizes.append(deltas[-1].usage.bytes_sent)
     assert len(set(texts)) == 1, "the model is shown the same picture"
@@ -137,18 +137,18 @@ async def test_closing_the_iterator_stops_the_server(server, engine, request_for
     async with asyncio.timeout(5):
         while await running(server):  # noqa: ASYNC110  in another process
             await asyncio.sleep(0.05)
-    assert (await said(engine, request_for()))[0]
+    assert (await reply_to(engine, request_for()))[0]
 
 
-async def test_what_the_server_refuses_is_said(server, request_for):
+async def test_a_refusal_of_the_server_is_reported(server, request_for):
     model = OpenAIModel(OpenAIEngine(base_url=f"{server}/v1", model="other", retries=0))
     with pytest.raises(ModelError, match=r"404.*other"):
-        await said(model, request_for())
+        await reply_to(model, request_for())
     await model.aclose()
 
 
 async def test_the_model_it_serves_is_found(server, request_for):
     model = OpenAIModel(OpenAIEngine(base_url=f"{server}/v1", retries=0))
-    assert (await said(model, request_for()))[0]
+    assert (await reply_to(model, request_for()))[0]
     assert model.name == "tiny"
     await model.aclose()

@@ -28,12 +28,12 @@ TEMPLATES: dict[str, Callable[[Body], str]] = {
 def _rendered(body: Body, *, system: bool, tools: bool) -> str:
     """Words of the messages, a token a character; pictures have none."""
     listed = [json.dumps(tool) for tool in body.get("tools", ())] if tools else []
-    said = [
+    texts = [
         content if isinstance(content, str) else "".join(part.get("text", "") for part in content or ())
         for message in body["messages"]
         if (system or message["role"] != "system") and ((content := message.get("content")) is not None)
     ]
-    return "\n".join([*listed, *said])
+    return "\n".join([*listed, *texts])
 
 
 class Rendering:

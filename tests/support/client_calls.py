@@ -80,14 +80,14 @@ async def async_calls(url: str, photo: bytes) -> dict:
                     request_id = event.request_id
                 if event.type == "rollout_started":
                     break  # leaving the stream cancels the request
-        left = await client.status(request_id, wait_s=10)
+        run_status = await client.status(request_id, wait_s=10)
         job = await client.submit(photo, QUICK)
         await client.status(job, wait_s=30)
         rest = [event.seq async for event in client.events(job, after=3)]
     return {
         "without_gap": seen == list(range(1, len(seen) + 1)),
         "connections": transport.requests,
-        "left": left.status,
+        "left": run_status.status,
         "resumed_at": rest[0],
     }
 

@@ -62,13 +62,13 @@ def is_canary(body: Body) -> bool:
     return "Which number was named in the first sentence?" in str(body["messages"][-1]["content"])
 
 
-def ollama_pages(*, told: int | None = None) -> dict[str, Any]:
+def ollama_pages(*, context_length: int | None = None) -> dict[str, Any]:
     """What Ollama says of itself; older versions do not tell the context of a loaded model."""
     loaded: Body = {"name": "gemma3:4b", "model": "gemma3:4b"}
     return {
         "/v1/models": listing({"id": "gemma3:4b", "owned_by": "library"}),
         "/api/generate": {"model": "gemma3:4b", "response": "", "done": True},
-        "/api/ps": {"models": [loaded if told is None else {**loaded, "context_length": told}]},
+        "/api/ps": {"models": [loaded if context_length is None else {**loaded, "context_length": context_length}]},
     }
 
 

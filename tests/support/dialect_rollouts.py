@@ -135,7 +135,7 @@ class Played:
     def page(self):
         """The conversation as the model saw it in its last turn, what it said then, and what came of it."""
         last = self.requests[-1]
-        said = "".join(item.text for item in self.items if item_turn(item) == len(self.requests) - 1)
+        output = "".join(item.text for item in self.items if item_turn(item) == len(self.requests) - 1)
         blocks = [block(message) for message in last.messages]
         offered = ", ".join(tool.name for tool in self.requests[0].tools) or "none"
         sampling = self.requests[0].sampling
@@ -144,8 +144,8 @@ class Played:
             f"sampling: temperature {sampling.temperature:g}, top_p {sampling.top_p:g}, top_k {sampling.top_k}, "
             f"at most {sampling.max_tokens} tokens",
         ]
-        end = f"## end\n\n{self.end.stop_reason.value}: {told(self.answer)}"
-        return "\n\n".join([*head, *blocks, f"## assistant\n\n{said}", end]) + "\n"
+        end = f"## end\n\n{self.end.stop_reason.value}: {answer_text(self.answer)}"
+        return "\n\n".join([*head, *blocks, f"## assistant\n\n{output}", end]) + "\n"
 
 
 def item_turn(item):
@@ -160,7 +160,7 @@ def block(message):
     return f"## {message.role}\n\n{''.join(parts)}"
 
 
-def told(answer):
+def answer_text(answer):
     if answer is None:
         return "no answer"
     where = ", ".join(part for part in (answer.place, answer.city, answer.region, answer.country) if part)

@@ -96,13 +96,13 @@ def _of_markdown(file: str, text: str) -> Iterator[Block]:
         line = lines[number]
         if line.startswith("<!--"):
             end = next(i for i in range(number, len(lines)) if lines[i].rstrip().endswith("-->"))
-            if said := _COMMENT.match("\n".join(lines[number : end + 1]).strip()):
-                comments[said[1]] = said[2]
+            if comment := _COMMENT.match("\n".join(lines[number : end + 1]).strip()):
+                comments[comment[1]] = comment[2]
             number = end + 1
         elif fence := _FENCE.match(line):
             end = next(i for i in range(number + 1, len(lines)) if lines[i].strip() == "```")
             body = "\n".join(part.removeprefix(fence[1]) for part in lines[number + 1 : end])
-            marks = {name.replace(" ", "_"): said for name, said in comments.items()}
+            marks = {name.replace(" ", "_"): text for name, text in comments.items()}
             yield Block(file, number + 1, fence[2].strip(), body, **marks)
             comments, number = {}, end + 1
         else:

@@ -100,10 +100,10 @@ class Reader:
     def _console(self, block: Block) -> None:
         """Every line of output that is shown comes, in this order; times may differ."""
         (command,) = block.commands()
-        said = self._shell(f"{command} 2>&1")
-        actual = iter([_comparable(got) for got in said.splitlines()])
+        output = self._shell(f"{command} 2>&1")
+        actual = iter([_comparable(got) for got in output.splitlines()])
         for line in block.text.splitlines()[1:]:
-            assert _comparable(line) in actual, f"{block}: not said, or not in this order: {line}\n{said}"
+            assert _comparable(line) in actual, f"{block}: not printed, or not in this order: {line}\n{output}"
 
     def _python(self, block: Block) -> None:
         script = self.folder / "block.py"
@@ -153,28 +153,30 @@ class Reader:
     @contextmanager
     def serving(self, command: str) -> Iterator[None]:
         """A command that serves until Ctrl-C, while it serves."""
-        said = self.folder / "said"
-        with said.open("w") as output:
+        output_file = self.folder / "serve_output.txt"
+        with output_file.open("w") as output:
             process = self.place.start(
                 "bash", "-euc", f"exec {command}" if "=" not in command.split(maxsplit=1)[0] else f"exec env {command}",
                 cwd=self.folder, env=self.environment, stdout=output, stderr=subprocess.STDOUT,
             )  # fmt: skip
             try:
-                self._wait_until_ready(command, process, said)
+                self._wait_until_ready(command, process, output_file)
                 yield
                 process.send_signal(signal.SIGINT)
                 code = process.wait(90)
-                assert code == 0 or "geotts serve" not in command, f"{command}\nended with {code}:\n{said.read_text()}"
+                assert code == 0 or "geotts serve" not in command, (
+                    f"{command}\nended with {code}:\n{output_file.read_text()}"
+                )
             finally:
                 stop_family(process)
 
-    def _wait_until_ready(self, command: str, process: subprocess.Popen[Any], said: Path) -> None:
+    def _wait_until_ready(self, command: str, process: subprocess.Popen[Any], output_file: Path) -> None:
         port = re.search(r"--port (\d+)", command)
         ask = f"http://127.0.0.1:{port[1]}/v1/models" if port and _FAKE_ENDPOINT in command else f"{SERVICE}/readyz"
         give_up = time.monotonic() + _START_S
         while self.place.run("curl", "-fsS", "-o", "/dev/null", ask).returncode != 0:
-            assert process.poll() is None, f"{command}\nended:\n{said.read_text()}"
-            assert time.monotonic() < give_up, f"{command}\nis not ready:\n{said.read_text()}"
+            assert process.poll() is None, f"{command}\nended:\n{output_file.read_text()}"
+            assert time.monotonic() < give_up, f"{command}\nis not ready:\n{output_file.read_text()}"
             time.sleep(0.5)
 
     @contextmanager
@@ -258,6 +260,6 @@ def _wait_until_drained(reader: Reader, block: Block) -> None:
     drained = [f"{found[0]} is being drained" for found in _ENDPOINT.finditer(block.text)]
     assert drained, block
     give_up = time.monotonic() + 30
-    while any(state not in (said := reader._shell(f"curl -sS {SERVICE}/readyz")) for state in drained):
-        assert time.monotonic() < give_up, f"{block}: {said}"
+    while any(state not in (reply := reader._shell(f"curl -sS {SERVICE}/readyz")) for state in drained):
+        assert time.monotonic() < give_up, f"{block}: {reply}"
         time.sleep(0.5)

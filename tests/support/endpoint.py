@@ -44,8 +44,8 @@ class Endpoint:
 
 
 def chunk(content: str | None = None, finish: str | None = None, **delta: Any) -> dict[str, Any]:
-    said = {**({} if content is None else {"content": content}), **delta}
-    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said, "finish_reason": finish}]}
+    fields = {**({} if content is None else {"content": content}), **delta}
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}
 
 
 def usage(prompt: int | None = None, completion: int = 10, cached: int | None = None) -> dict[str, Any]:

@@ -23,9 +23,9 @@ async def run_geotts(program, variables, folder, *arguments, limit_s=120, **envi
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**kept, **environment}, cwd=folder,
     )  # fmt: skip
     try:
-        out, told = await asyncio.wait_for(process.communicate(), limit_s)
+        out, err = await asyncio.wait_for(process.communicate(), limit_s)
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return process.returncode, out.decode(), told.decode()
+    return process.returncode, out.decode(), err.decode()

@@ -21,9 +21,9 @@ def family_of(process: subprocess.Popen[Any]) -> list[psutil.Process]:
 def assert_nothing_left(family: Iterable[psutil.Process]) -> None:
     """Each has ended, or does within 30 s. One that ended and that nobody has collected yet counts as gone."""
     give_up = time.monotonic() + _GONE_S
-    left = list(family)
-    while left := [member for member in left if _runs(member)]:
-        assert time.monotonic() < give_up, [str(member) for member in left]
+    running = list(family)
+    while running := [member for member in running if _runs(member)]:
+        assert time.monotonic() < give_up, [str(member) for member in running]
         time.sleep(0.1)
 
 

@@ -69,8 +69,8 @@ def play_of(profile: str) -> Play:
     """The turn that the conversation has come to."""
 
     def play(body: dict[str, Any], number: int) -> list[Any]:
-        said = sum(message["role"] == "assistant" for message in body["messages"])
-        turn = TURNS[profile][-1 if verifies(body) else said]
+        turns_done = sum(message["role"] == "assistant" for message in body["messages"])
+        turn = TURNS[profile][-1 if verifies(body) else turns_done]
         return saying(turn) if isinstance(turn, str) else turn
 
     return play

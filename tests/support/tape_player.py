@@ -41,12 +41,12 @@ async def played(ports: Ports, number: int) -> bytes:
             events.append(item)
     run = fold(events)
     assert run.answer is not None, run.failure
-    told = {
+    result = {
         "answer": run.answer.model_dump(mode="json", exclude=_TIMES),
         "trajectories": [trajectory.jsonable() for trajectory in run.trajectories],
         "pictures": sorted(pictures),
     }
-    return orjson.dumps(told)
+    return orjson.dumps(result)
 
 
 async def play(ports: Ports, requests: int) -> list[bytes]:

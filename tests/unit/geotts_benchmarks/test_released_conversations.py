@@ -68,9 +68,9 @@ async def played_against(dialect, toolbox, photo, outputs):
     """Run over HTTP until the model's last output; the requests of the endpoint, and how the rollout ended."""
 
     def play(body, number):
-        said = sum(message["role"] == "assistant" for message in body["messages"])
+        turn = sum(message["role"] == "assistant" for message in body["messages"])
         steps = saying("")
-        return [steps[0], {**steps[0], "choices": [{"index": 0, "delta": {"content": outputs[said]}}]}, *steps[2:]]
+        return [steps[0], {**steps[0], "choices": [{"index": 0, "delta": {"content": outputs[turn]}}]}, *steps[2:]]
 
     async with an_endpoint(play) as endpoint:
         model = OpenAIModel(
@@ -147,8 +147,8 @@ async def test_eight_turns_of_the_notebook():
     texts = corpus.texts("thinking_with_map")["demo"]
     listed = [{"type": "function", "function": schema} for schema in texts["tools"]["schemas"][:6]]  # as its note says
     lines = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in listed)
-    told = texts["tool_template"]["text"].format(tool_descs=lines)
-    wanted = [[f"{texts['system']['text']}\n\n{told}"], [(photo.width, photo.height), texts["user"]["text"]]]
+    tool_text = texts["tool_template"]["text"].format(tool_descs=lines)
+    wanted = [[f"{texts['system']['text']}\n\n{tool_text}"], [(photo.width, photo.height), texts["user"]["text"]]]
     for output, row in zip(outputs, chosen, strict=False):
         shown = [(image["width"], image["height"]) for image in row["returned"]["images"]] or [row["returned"]["text"]]
         wanted += [[output], together(["<tool_response>\n", *shown, "\n</tool_response>"])]
@@ -171,8 +171,8 @@ async def test_the_whole_conversation_of_geoagent_is_one_turn(tmp_path):
     assert len(rows) > 3
     for row in rows:
         # what it says after its first turn would be read by nobody
-        said = [row["assistant"], "not asked for"]
-        bodies, end = await conversation(dialect, "geoagent", PlayedTransport(NOWHERE), made_photo(1008, 756), said)
+        outputs = [row["assistant"], "not asked for"]
+        bodies, end = await conversation(dialect, "geoagent", PlayedTransport(NOWHERE), made_photo(1008, 756), outputs)
         (body,) = bodies
         assert [sizes(message["content"]) for message in body["messages"]] == wanted
         assert [message["role"] for message in body["messages"]] == ["system", "user"]

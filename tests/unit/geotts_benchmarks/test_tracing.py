@@ -39,11 +39,11 @@ class Service:
 
 async def test_both_services_get_the_same_requests_in_pairs(data_store, monkeypatch):
     monkeypatch.setattr("geotts_benchmarks.tracing.SETTLE_S", 0.0)
-    sent = []
+    requests = []
     post = httpx.AsyncClient.post
 
     async def noted(self, url, **given):
-        sent.append((url, given["files"]["image"], tuple(sorted(given["data"].items()))))
+        requests.append((url, given["files"]["image"], tuple(sorted(given["data"].items()))))
         return await post(self, url, **given)
 
     monkeypatch.setattr(httpx.AsyncClient, "post", noted)
@@ -53,11 +53,11 @@ async def test_both_services_get_the_same_requests_in_pairs(data_store, monkeypa
         await idle(one)
         await idle(two)
     assert off.read == on.read == 3 * 4  # before and after each block and its export, the one that warms up included
-    assert len(sent) == 2 * 4 * 4
-    by_url = {url: sorted(one[1:] for one in sent if one[0].startswith(url)) for url in (a, b)}
+    assert len(requests) == 2 * 4 * 4
+    by_url = {url: sorted(one[1:] for one in requests if one[0].startswith(url)) for url in (a, b)}
     assert by_url[a] == by_url[b]
-    assert len({photo for _, photo, _ in sent}) == 4 * 4
-    first = [sent[block * 4][0].removesuffix("/locate") for block in range(8)]
+    assert len({photo for _, photo, _ in requests}) == 4 * 4
+    first = [requests[block * 4][0].removesuffix("/locate") for block in range(8)]
     assert first == [a, b, b, a, a, b, b, a]
     assert found["rps_on"] > 0
     assert found["cpu"] == 1.0

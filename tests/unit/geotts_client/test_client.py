@@ -126,10 +126,10 @@ def test_an_area_in_words_is_taken_as_the_documentation_writes_it(name):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [("Italy", r"Countries\(codes="), ("1,2", "write lat,lon,km"), ("bbox:1", "write bbox:south")]
+    ("words", "message"), [("Italy", r"Countries\(codes="), ("1,2", "write lat,lon,km"), ("bbox:1", "write bbox:south")]
 )
-def test_words_that_are_no_area_are_refused_with_how_to_write_one(words, said):
-    with pytest.raises(ValueError, match=said):
+def test_words_that_are_no_area_are_refused_with_how_to_write_one(words, message):
+    with pytest.raises(ValueError, match=message):
         LocateOptions(within=words)
 
 

@@ -20,7 +20,7 @@ def test_the_public_names_are_these():
 
 
 def test_what_a_service_says_of_hint_photos_and_contradictions_has_a_public_type():
-    told = an_answer().model_dump(mode="json") | {
+    fields = an_answer().model_dump(mode="json") | {
         "hint": {"outcome": "contradicted", "place": "Otaru", "text": "The hint names Otaru."},
         "contradictions": [{"about": "hint", "text": "The photo shows Hamburg."}],
         "per_photo": [
@@ -28,7 +28,7 @@ def test_what_a_service_says_of_hint_photos_and_contradictions_has_a_public_type
              "abstained": False, "confidence": 0.5}
         ],
     }  # fmt: skip
-    answer = Answer.model_validate_json(Answer.model_validate(told).model_dump_json())
+    answer = Answer.model_validate_json(Answer.model_validate(fields).model_dump_json())
     assert isinstance(answer.hint, HintOutcome)
     assert [type(found) for found in answer.contradictions] == [Contradiction]
     assert [type(found) for found in answer.per_photo] == [PhotoAnswer]

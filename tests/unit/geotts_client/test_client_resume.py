@@ -136,13 +136,13 @@ async def test_a_stream_that_is_cut_goes_on_at_the_next_address(served):
 async def test_a_request_that_was_lost_on_the_way_is_sent_again_and_runs_once(served):
     url, gateway = served
     inner = httpx.AsyncHTTPTransport()
-    sent = []
+    keys = []
 
     class Losing(httpx.AsyncBaseTransport):
         async def handle_async_request(self, request):
             reply = await inner.handle_async_request(request)
-            sent.append(request.headers.get("idempotency-key"))
-            if len(sent) == 1:
+            keys.append(request.headers.get("idempotency-key"))
+            if len(keys) == 1:
                 await reply.aclose()
                 raise httpx.ReadError("the reply was lost")
             return reply
@@ -150,8 +150,8 @@ async def test_a_request_that_was_lost_on_the_way_is_sent_again_and_runs_once(se
     async with Client(url, transport=Losing()) as client:
         run = await client.locate(PHOTO, OPTIONS)
     assert run.answer is not None
-    assert len(sent) == 2
-    assert sent[0] == sent[1] is not None
+    assert len(keys) == 2
+    assert keys[0] == keys[1] is not None
     assert len(gateway.store._logs) == 1
     await inner.aclose()
 

@@ -59,11 +59,11 @@ async def test_there_is_nothing_after_the_end(served):
 
 def playing(*replies, **options):
     """A client whose server gives these replies to what is asked, one after the other; and what was asked."""
-    asked, left = [], list(replies)
+    asked, remaining = [], list(replies)
 
     def answer(request):
         asked.append(request)
-        return left.pop(0) if left else httpx.Response(200, json={"request_id": "loc_1", "was_running": True})
+        return remaining.pop(0) if remaining else httpx.Response(200, json={"request_id": "loc_1", "was_running": True})
 
     return Client("http://geotts", transport=httpx.MockTransport(answer), **options), asked
 
@@ -169,10 +169,10 @@ async def test_an_interrupt_without_async_is_one_and_cancels_the_work(data_store
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.5)  # until the reply has begun
             running.send_signal(signal.SIGINT)
-            _, told = await running.communicate()
-        assert told.decode().strip().endswith("KeyboardInterrupt")
-        assert "RuntimeError" not in told.decode()
-        assert told.count(b"Traceback") <= 2, told.decode()
+            _, stderr = await running.communicate()
+        assert stderr.decode().strip().endswith("KeyboardInterrupt")
+        assert "RuntimeError" not in stderr.decode()
+        assert stderr.count(b"Traceback") <= 2, stderr.decode()
         assert gateway.in_flight == 0
 
 

@@ -120,18 +120,18 @@ async def test_closing_a_stream_cancels_its_producer_and_waits_for_it():
 @virtual_time
 async def test_a_full_channel_holds_the_sender_back():
     channel = Channel(maxsize=2)
-    sent = []
+    items_sent = []
 
     async def send_all():
         for i in range(5):
             await channel.send(i)
-            sent.append(i)
+            items_sent.append(i)
         channel.close()
 
     async with asyncio.TaskGroup() as group:
         group.create_task(send_all())
         await asyncio.sleep(1)
-        assert sent == [0, 1]
+        assert items_sent == [0, 1]
         got = []
         while await channel.wait():
             got.append(channel.take())
@@ -324,14 +324,14 @@ async def test_a_turnstile_opens_for_who_waits_behind_one_that_gave_up():
 
 @virtual_time
 async def test_a_milestone_is_told_to_those_who_came_before_it_and_after_it():
-    milestone, told = Milestone(), []
-    milestone.then(lambda: told.append("before"))
+    milestone, calls = Milestone(), []
+    milestone.then(lambda: calls.append("before"))
     waiting = asyncio.create_task(milestone.wait(at_most_s=60))
     await milestone.wait(at_most_s=1)
-    assert told == []
+    assert calls == []
     milestone.reach()
     milestone.reach()
-    milestone.then(lambda: told.append("after"))
+    milestone.then(lambda: calls.append("after"))
     await waiting
-    assert told == ["before", "after"]
+    assert calls == ["before", "after"]
     assert asyncio.get_running_loop().time() < 60

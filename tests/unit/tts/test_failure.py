@@ -152,9 +152,9 @@ async def test_i_do_not_know_is_an_answer(data_store):
     assert (reply.status_code, reply.json()["answer"]["abstained"]) == (200, True)
 
 
-@pytest.mark.parametrize("said", ["I do not know.", "Sorry, I'm unable to determine where this photo was taken."])
-async def test_not_knowing_in_prose_is_an_answer_too(data_store, said):
-    async with an_endpoint(lambda body, number: saying(said)) as endpoint, a_service(endpoint.url) as http:
+@pytest.mark.parametrize("prose", ["I do not know.", "Sorry, I'm unable to determine where this photo was taken."])
+async def test_not_knowing_in_prose_is_an_answer_too(data_store, prose):
+    async with an_endpoint(lambda body, number: saying(prose)) as endpoint, a_service(endpoint.url) as http:
         reply = await located(http)
     answer = reply.json()["answer"]
     assert (reply.status_code, answer["abstained"], answer["n"]["answered"]) == (200, True, 2)

@@ -118,10 +118,10 @@ def test_every_byte_of_the_archive_counts(small):
 
 async def test_an_answer_that_was_forged_with_all_its_hashes_is_found_by_the_replay(small):
     entries = unpack(small)
-    told = [json.loads(line) for line in entries["events.ndjson"].splitlines()]
-    answered = next(event for event in told if event["type"] == "answer")
+    events = [json.loads(line) for line in entries["events.ndjson"].splitlines()]
+    answered = next(event for event in events if event["type"] == "answer")
     answered["answer"]["lat"] += 1.0
-    lines = [json.dumps(event).encode() for event in told]
+    lines = [json.dumps(event).encode() for event in events]
     forged = {**entries, "events.ndjson": b"\n".join(lines) + b"\n"}
     forged |= derived(forged)
     found = await replayed(checked_entries(pack(forged)), an_app())
@@ -181,15 +181,15 @@ async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
     assert (silent[0], "did not answer" in silent[2], "--url" in silent[2]) == (1, True, True)
     root = made[1].split()[-1]
     public = key.public_key().public_bytes_raw().hex()
-    code, out, told = await geotts("bundle", "verify", str(case), "--root", root, "--signer", public)
-    assert code == 0, out + told
+    code, out, err = await geotts("bundle", "verify", str(case), "--root", root, "--signer", public)
+    assert code == 0, out + err
     assert f"signed by {public}" in out
     assert "replayed: the same answer, to the byte" in out
     pem = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     (tmp_path / "pub.pem").write_bytes(pem)
     (tmp_path / "no.pem").write_text("no key")
-    code, out, told = await geotts("bundle", "verify", str(case), "--no-replay", "--signer", str(tmp_path / "pub.pem"))
-    assert code == 0, out + told
+    code, out, err = await geotts("bundle", "verify", str(case), "--no-replay", "--signer", str(tmp_path / "pub.pem"))
+    assert code == 0, out + err
     for signer, why in (("00" * 32, "another key signed it"),):
         code, out, _ = await geotts("bundle", "verify", str(case), "--no-replay", "--signer", signer)
         assert (code, why in out) == (3, True)
@@ -199,9 +199,9 @@ async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
         (("--signer", str(tmp_path / "key.pem")), "holds no public key in PEM"),
         (("--root", "0000"), "64 hexadecimal digits"),
     ):
-        code, out, told = await geotts("bundle", "verify", str(case), "--no-replay", *arguments)
-        assert code not in (0, 3), out + told
-        assert why in told
+        code, out, err = await geotts("bundle", "verify", str(case), "--no-replay", *arguments)
+        assert code not in (0, 3), out + err
+        assert why in err
         assert "NOT GOOD" not in out
     data = bytearray(case.read_bytes())
     data[len(data) // 3] ^= 1
@@ -218,9 +218,9 @@ def test_a_signature_of_another_or_of_another_bundle_is_found(small):
     )
     made = checked_entries(pack(signed(entries, pem)))
     assert signer_of(made)
-    told = json.loads(made[SIGNATURE])
-    for path in leaves(told):
-        changed = json.dumps(with_flip(told, path), indent=2).encode() + b"\n"
+    signature = json.loads(made[SIGNATURE])
+    for path in leaves(signature):
+        changed = json.dumps(with_flip(signature, path), indent=2).encode() + b"\n"
         with pytest.raises(DataError):
             signer_of({**made, SIGNATURE: changed})
     with pytest.raises(DataError):

@@ -55,7 +55,7 @@ ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
 
 
 @pytest.mark.parametrize(
-    ("said", "colocated"),
+    ("settings", "colocated"),
     [
         ({"engine": ENDPOINT}, True),
         ({"engine": ENDPOINT, "colocate": False}, False),
@@ -66,14 +66,14 @@ ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
         ({}, False),
     ],
 )
-def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(said, colocated):
-    args = load_config(None, said)
+def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(settings, colocated):
+    args = load_config(None, settings)
     assert args.colocated is colocated
     assert AppArgs.model_validate(args.model_dump()).colocated is colocated
 
 
 @pytest.mark.parametrize(
-    ("said", "complaint"),
+    ("settings", "complaint"),
     [
         ({"colocate": True}, "engine clues computes"),
         (
@@ -82,9 +82,9 @@ def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(said, co
         ),
     ],
 )
-def test_what_cannot_be_colocated_is_refused(said, complaint):
+def test_what_cannot_be_colocated_is_refused(settings, complaint):
     with pytest.raises(ConfigError, match=complaint):
-        load_config(None, said)
+        load_config(None, settings)
 
 
 def test_unknown_keys_are_named(tmp_path):
@@ -136,7 +136,7 @@ def test_a_manifest_is_found_by_its_name_and_each_file_is_listed():
     assert all(Path(file).is_file() for file in listed.values())
 
 
-def test_a_file_that_is_not_there_is_told_with_the_names_that_are(tmp_path, monkeypatch):
+def test_a_missing_file_is_reported_with_the_names_that_exist(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     refused = CliRunner().invoke(config_command, ["show", "--config", "nowhere.yaml"])
     assert refused.exit_code == 2

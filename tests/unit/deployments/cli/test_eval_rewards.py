@@ -25,8 +25,8 @@ from tts.eval.rewarding.systems import SYSTEMS, rewarded
 TRUTH = {"lat": 10.0, "lon": 20.0, "city": "Town", "country": "Land"}
 REASON = "r" * 250
 CHAIN = {
-    name: {"Clues": [], "Reasoning": REASON, "Conclusion": said}
-    for name, said in zip(
+    name: {"Clues": [], "Reasoning": REASON, "Conclusion": conclusion}
+    for name, conclusion in zip(
         ("CountryIdentification", "RegionalGuess", "PreciseLocalization"), ("Land", "Region", "Town"), strict=True
     )
 }
@@ -114,7 +114,7 @@ def test_names_are_scored_by_place_or_by_level(tmp_path):
     assert made["levels"] == {"country": 100.0, "state": 0.0, "city": 0.0}
 
 
-def test_easy_and_hard_are_told_from_zero_shot_logs(tmp_path):
+def test_difficulty_is_read_from_zero_shot_logs(tmp_path):
     def log(name, *points):
         file = tmp_path / name
         rows = [
@@ -144,10 +144,10 @@ def test_mapbench_reads_the_parts_beside_its_table(tmp_path):
 
 async def test_a_second_reader_concludes_stage_by_stage(tmp_path, monkeypatch):
     """It gets the reasoning and the conclusions before, and has to echo the id."""
-    asked, told = [], set()
+    asked, prompts = [], set()
 
     def play(request, number):
-        told.add(request["messages"][0]["content"])
+        prompts.add(request["messages"][0]["content"])
         content = request["messages"][-1]["content"]
         question = json.loads(content if isinstance(content, str) else content[0]["text"])
         asked.append(question)
@@ -168,7 +168,7 @@ async def test_a_second_reader_concludes_stage_by_stage(tmp_path, monkeypatch):
     assert [json.loads(line) for line in out.read_text().splitlines()] == [
         {"sample": "a", "rollout": 0, "conclusions": ["C1", "C2", None]}
     ]
-    assert told == {"Read it again."}
+    assert prompts == {"Read it again."}
     assert asked[2]["Previous conclusion"] == {"CountryIdentification": "Land", "RegionalGuess": "Region"}
 
 

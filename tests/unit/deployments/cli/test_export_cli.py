@@ -77,9 +77,9 @@ def test_a_run_file_and_a_folder_that_holds_it(tmp_path):
     failed = record.model_copy(update={"sample": "d.jpg", "answer": None, "failure": "engine down"})
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "run.jsonl").write_bytes(record.json_line() + b"\n" + failed.json_line() + b"\n")
-    told = ["# a b/c.jpg", "geo:46.19278,9.01703;u=40000", "# d.jpg: failed"]
-    assert rows(tmp_path / "runs" / "run.jsonl") == told
-    assert rows(tmp_path) == told
+    expected = ["# a b/c.jpg", "geo:46.19278,9.01703;u=40000", "# d.jpg: failed"]
+    assert rows(tmp_path / "runs" / "run.jsonl") == expected
+    assert rows(tmp_path) == expected
     out = tmp_path / "out"
     out.mkdir()
     export(tmp_path / "runs", "--as", "xmp", "-o", out)
@@ -115,8 +115,8 @@ async def test_a_request_of_a_running_service_by_its_id_and_by_accept(tmp_path, 
         (tmp_path / "log.ndjson").write_bytes(log)
         for one in FORMATS.values():
             path = tmp_path / f"x{one.suffix}"
-            code, _, told = await geotts("export", id_, "--as", one.name, "-o", str(path), "--url", url)
-            assert (code, told) == (0, "")
+            code, _, err = await geotts("export", id_, "--as", one.name, "-o", str(path), "--url", url)
+            assert (code, err) == (0, "")
             reply = await http.get(f"/locate/{id_}", headers={"Accept": one.media_type})
             assert reply.headers["content-type"] == one.media_type
             if one.name == "geojson":
@@ -129,10 +129,10 @@ async def test_a_request_of_a_running_service_by_its_id_and_by_accept(tmp_path, 
         ]  # fmt: skip
 
 
-async def test_what_is_not_there_is_said(tmp_path):
-    code, _, told = await geotts("export", str(tmp_path / "none.json"), "--as", "kml")
+async def test_a_file_that_is_not_there_is_reported(tmp_path):
+    code, _, err = await geotts("export", str(tmp_path / "none.json"), "--as", "kml")
     assert code == 2
-    assert "No such file" in told
+    assert "No such file" in err
 
 
 def test_a_binary_format_is_not_written_to_a_terminal(located):

@@ -42,15 +42,15 @@ def test_plain_lines_and_the_answer_when_nobody_watches(photo):
 
 def test_json_is_one_object_a_photo_and_nothing_else_on_stdout(photo):
     done = locate("SECRETNAME.jpg", "SECRETNAME.jpg", "--json", "--include", "full", "--seed", "1")
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [reply["photo"] for reply in told] == ["SECRETNAME.jpg"] * 2
-    assert told[0]["answer"]["lat"] == told[1]["answer"]["lat"]
-    assert "SECRETNAME" not in json.dumps([reply | {"photo": ""} for reply in told])
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [reply["photo"] for reply in replies] == ["SECRETNAME.jpg"] * 2
+    assert replies[0]["answer"]["lat"] == replies[1]["answer"]["lat"]
+    assert "SECRETNAME" not in json.dumps([reply | {"photo": ""} for reply in replies])
 
 
 def test_geojson_is_a_collection_of_features(photo):
-    told = json.loads(locate("SECRETNAME.jpg", "--geojson").stdout)
-    assert told["type"] == "FeatureCollection"
+    collection = json.loads(locate("SECRETNAME.jpg", "--geojson").stdout)
+    assert collection["type"] == "FeatureCollection"
 
 
 def test_a_budget_instead_of_n_and_depth(photo):
@@ -68,7 +68,7 @@ def test_stdin_and_a_folder(photo):
     assert len(locate(".", "--json").stdout.splitlines()) == 2
 
 
-def test_a_broken_photo_is_told_and_the_others_go_on(photo):
+def test_a_broken_photo_is_reported_and_the_others_go_on(photo):
     photo.with_name("broken.jpg").write_bytes(b"not a picture")
     done = locate("broken.jpg", "SECRETNAME.jpg", "--json")
     assert done.return_value == 1
@@ -79,7 +79,7 @@ def test_a_broken_photo_is_told_and_the_others_go_on(photo):
     assert done.stderr.count("not a picture we read") == 1
 
 
-def test_what_the_file_claims_is_told_only_when_asked(photo):
+def test_claims_of_the_file_are_reported_only_when_asked(photo):
     exif = Image.Exif()
     exif.get_ifd(0x8825).update({1: "N", 2: (48.0, 51.0, 24.0), 3: "E", 4: (2.0, 21.0, 3.6)})
     out = io.BytesIO()
@@ -97,7 +97,7 @@ def test_reports_are_numbered_when_there_are_several(photo, tmp_path):
     assert (tmp_path / "one.html").read_text().startswith("<!doctype html>")
 
 
-def test_a_report_that_can_not_be_written_is_told(photo):
+def test_a_report_that_can_not_be_written_ends_with_1_and_a_message(photo):
     done = locate("SECRETNAME.jpg", "SECRETNAME.jpg", "--json", "--html", "x" * 250 + ".html")
     assert (done.return_value, done.exception) == (1, None)
     assert done.stderr.count("the report was not written: ") == 2
@@ -114,7 +114,7 @@ def test_eval_explains_wrong_use_as_well(photo):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "name at least one photo"),
         (("nowhere.jpg",), "no file"),
@@ -139,14 +139,14 @@ def test_eval_explains_wrong_use_as_well(photo):
         (("SECRETNAME.jpg", "--url", "http://127.0.0.1:9"), "did not answer"),
     ],
 )
-def test_wrong_use_is_explained_with_its_exit_code(photo, arguments, said):
+def test_wrong_use_is_explained_with_its_exit_code(photo, arguments, message):
     engine = () if "--set" in arguments else ENGINE
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "locate", *arguments, *engine], capture_output=True, text=True, check=False,
         env=_environment(), timeout=120,
     )  # fmt: skip
     assert done.returncode == (1 if "--url" in arguments else 2)
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -54,10 +54,10 @@ def on_a_terminal(*command):
 def test_every_photo_of_a_folder_of_hostile_names_is_answered_or_refused(folder):
     command = [sys.executable, "-c", PROGRAM, "locate", str(folder), "--json", "-n", "1", *ENGINE]
     done = subprocess.run(command, capture_output=True, timeout=120, check=False)
-    told = [json.loads(line) for line in done.stdout.splitlines()]
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 1
-    assert len(told) == 6, done.stderr
-    assert sorted(os.path.basename(one["photo"]) for one in told if "answer" in one) == ["] last.jpg", "good.jpg"]
+    assert len(replies) == 6, done.stderr
+    assert sorted(os.path.basename(one["photo"]) for one in replies if "answer" in one) == ["] last.jpg", "good.jpg"]
     assert b"Traceback" not in done.stderr
     assert b"\x1b" not in done.stderr
 

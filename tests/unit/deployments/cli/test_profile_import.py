@@ -131,13 +131,13 @@ def test_the_loop_chosen_in_the_configuration_speaks_its_own_texts(checkout, fol
 
 def test_texts_are_recognised_by_their_hash_and_others_are_named(checkout, folder, monkeypatch):
     known = IMPORTERS["thinking_with_map"](checkout)["verl"].hashes()
-    said = []
-    monkeypatch.setattr(profile_command, "_say", said.append)
+    lines = []
+    monkeypatch.setattr(profile_command, "_say", lines.append)
     monkeypatch.setattr(
         profile_command, "KNOWN_TEXTS", {"thinking_with_map/verl": known | {"task": "other", "gone": "x"}}
     )
     assert imported("thinking-with-map", checkout).exception is None
-    page = "\n".join(said)
+    page = "\n".join(lines)
     assert "✓ thinking_with_map/verl system" in page
     assert "! thinking_with_map/verl task: differs from the published text" in page
     assert "! thinking_with_map/verl gone: not found" in page
@@ -166,11 +166,11 @@ async def test_a_model_is_asked_with_the_prompts_of_its_paper(name, tmp_path, fo
     (tmp_path / "system.txt").write_text("Words of a paper: where?\n")
     (tmp_path / "task.txt").write_text("Beside the photo. {hint}\n")
     files = ["--system-text", tmp_path / "system.txt", "--task-text", tmp_path / "task.txt"]
-    said = []
-    monkeypatch.setattr(profile_command, "_say", said.append)
+    lines = []
+    monkeypatch.setattr(profile_command, "_say", lines.append)
     done = imported(name.replace("_", "-"), *files)
     assert done.exception is None, done.exception
-    assert said == [f"! {name}: no published texts are known to compare with"]
+    assert lines == [f"! {name}: no published texts are known to compare with"]
     async with an_endpoint(play_of(name)) as endpoint:
         tree = load_profile(name).tree(model="", endpoint=endpoint.url)
         args = load_config(None, {"routing": {"method": "fixed"}}, profile=tree)
@@ -265,16 +265,16 @@ def test_a_text_that_another_name_is_missing_from_is_refused(tmp_path, folder):
 
 
 def test_geoagent_is_asked_as_by_its_script(tmp_path, folder, monkeypatch):
-    said = []
-    monkeypatch.setattr(profile_command, "_say", said.append)
+    lines = []
+    monkeypatch.setattr(profile_command, "_say", lines.append)
     done = imported("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
     assert done.exception is None, done.exception
     dialect = DIALECTS["geoagent"].configured(load_profile("geoagent").dialect_settings)
     assert isinstance(dialect, ReleasedDialect)
     assert [message.text for message in dialect.opening(Task(photos=()))] == ["Locate\n        it.", "Tell me where"]
     assert dialect.texts == {"training_system": "Think first.\n", "consistency_system": "Read again."}
-    assert "licence  Made-up licence, Of nobody" in said
-    assert "! geoagent system: differs from the published text" in said
+    assert "licence  Made-up licence, Of nobody" in lines
+    assert "! geoagent system: differs from the published text" in lines
 
 
 def test_every_importer_has_its_published_hashes():

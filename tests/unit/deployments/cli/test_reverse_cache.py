@@ -160,15 +160,17 @@ def recorded_run(tmp_path):
     """A run file with one rollout of turns: text, tool, arguments, links of what came back."""
 
     def make(*turns):
-        told = []
+        trajectory_turns = []
         for index, (text, tool, arguments, links) in enumerate(turns):
             call = ToolCall(id=f"c{index}", name=tool or "", arguments=arguments)
             facts = tuple(WebFact(number=n, title="t", url=link) for n, link in enumerate(links, 1))
             result = ToolResult(call_id=call.id, name=call.name, text="r", facts=facts)
-            told.append(Turn(index=index, text=text, calls=(call,) if tool else (), results=(result,) if tool else ()))
+            trajectory_turns.append(
+                Turn(index=index, text=text, calls=(call,) if tool else (), results=(result,) if tool else ())
+            )
         photo = PhotoInfo(sha256=PHOTO, source_sha256=PHOTO, width=64, height=64)
         accepted = Accepted(request_id="r", photos=(photo,), n_parallel=1, depth="deep")
-        trajectory = Trajectory(rollout_id=0, turns=tuple(told))
+        trajectory = Trajectory(rollout_id=0, turns=tuple(trajectory_turns))
         record = Record(
             dataset="made",
             sample="s",

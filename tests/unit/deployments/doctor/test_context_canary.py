@@ -30,31 +30,33 @@ async def asked_of(server, pages, photo, times=1):
     async with serving(server.play, pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="gemma3:4b", backoff_s=0.01))
         try:
-            said = [await generate(model, photo, f"loc_test/{i}") for i in range(times)]
+            outcome = [await generate(model, photo, f"loc_test/{i}") for i in range(times)]
         except ModelError as error:
-            said = error
+            outcome = error
         await model.aclose()
-    return said, endpoint.bodies
+    return outcome, endpoint.bodies
 
 
 async def test_ollama_that_cuts_is_found_out_before_the_photo_is_sent(sign_photo):
     server = CuttingServer(1024, speaking("generic"))
-    said, bodies = await asked_of(server, ollama_pages(), sign_photo)
-    assert "the endpoint read 512 tokens of a conversation with at least 2048: the first words were lost" in said.detail
-    assert "OLLAMA_CONTEXT_LENGTH=16384 ollama serve, or num_ctx in the Modelfile" in said.detail
-    assert said.fields["about"] == "context"
+    error, bodies = await asked_of(server, ollama_pages(), sign_photo)
+    assert (
+        "the endpoint read 512 tokens of a conversation with at least 2048: the first words were lost" in error.detail
+    )
+    assert "OLLAMA_CONTEXT_LENGTH=16384 ollama serve, or num_ctx in the Modelfile" in error.detail
+    assert error.fields["about"] == "context"
     assert [pictures_in(body) for body in bodies] == [0]
 
 
 async def test_a_context_that_suffices_costs_one_question(sign_photo):
-    said, bodies = await asked_of(CuttingServer(8192, speaking("generic")), ollama_pages(), sign_photo, times=3)
-    assert all("Japan" in text for text in said)
+    texts, bodies = await asked_of(CuttingServer(8192, speaking("generic")), ollama_pages(), sign_photo, times=3)
+    assert all("Japan" in text for text in texts)
     assert [is_canary(body) for body in bodies] == [True, False, False, False]
 
 
-async def test_a_context_that_is_told_needs_no_question(sign_photo):
-    said, bodies = await asked_of(CuttingServer(8192, speaking("generic")), ollama_pages(told=8192), sign_photo)
-    assert "Japan" in said[0]
+async def test_a_context_that_the_server_reports_needs_no_question(sign_photo):
+    texts, bodies = await asked_of(CuttingServer(8192, speaking("generic")), ollama_pages(context_length=8192), sign_photo)
+    assert "Japan" in texts[0]
     assert not any(map(is_canary, bodies))
 
 
@@ -69,36 +71,36 @@ async def test_after_an_answer_that_lost_its_beginning_others_are_not_asked_for_
 
 
 async def test_the_setting_is_that_of_the_server(sign_photo):
-    said, _ = await asked_of(CuttingServer(1024, speaking("generic")), LM_STUDIO, sign_photo)
-    assert "LM Studio: context length of the loaded model" in said.detail
-    assert "OLLAMA" not in said.detail
+    error, _ = await asked_of(CuttingServer(1024, speaking("generic")), LM_STUDIO, sign_photo)
+    assert "LM Studio: context length of the loaded model" in error.detail
+    assert "OLLAMA" not in error.detail
 
 
-async def test_without_a_count_the_model_tells(sign_photo):
+async def test_a_server_without_a_token_count_is_tested_with_repeated_numbers(sign_photo):
     """It repeats the number of a short prompt, and not that of the long one."""
-    said, bodies = await asked_of(CuttingServer(1024, speaking("generic"), counts=False), ollama_pages(), sign_photo)
-    assert "the endpoint read only the end of a conversation" in said.detail
+    error, bodies = await asked_of(CuttingServer(1024, speaking("generic"), counts=False), ollama_pages(), sign_photo)
+    assert "the endpoint read only the end of a conversation" in error.detail
     assert list(map(is_canary, bodies)) == [True, True]
 
 
 async def test_a_model_that_cannot_repeat_a_number_proves_nothing(sign_photo):
     server = CuttingServer(8192, speaking("generic"), counts=False, repeats=False)
-    said, bodies = await asked_of(server, ollama_pages(), sign_photo, times=2)
-    assert all("Japan" in text for text in said)
+    texts, bodies = await asked_of(server, ollama_pages(), sign_photo, times=2)
+    assert all("Japan" in text for text in texts)
     assert list(map(is_canary, bodies)) == [True, True, False, False]
 
 
 async def test_an_unknown_server_that_counts_too_few_tokens_is_asked(sign_photo):
-    said, bodies = await asked_of(CuttingServer(64, speaking("generic")), UNKNOWN, sign_photo)
-    assert "the first words were lost" in said.detail
-    assert "Ollama OLLAMA_CONTEXT_LENGTH" in said.detail
+    error, bodies = await asked_of(CuttingServer(64, speaking("generic")), UNKNOWN, sign_photo)
+    assert "the first words were lost" in error.detail
+    assert "Ollama OLLAMA_CONTEXT_LENGTH" in error.detail
     assert list(map(is_canary, bodies)) == [False, True]
 
 
 async def test_an_unknown_server_that_leaves_out_what_it_had_cached_is_believed(sign_photo):
     server = CuttingServer(8192, speaking("generic"), counted_of=0.1)
-    said, bodies = await asked_of(server, UNKNOWN, sign_photo, times=3)
-    assert all("Japan" in text for text in said)
+    texts, bodies = await asked_of(server, UNKNOWN, sign_photo, times=3)
+    assert all("Japan" in text for text in texts)
     assert list(map(is_canary, bodies)) == [False, True, False, False]
 
 

@@ -22,7 +22,7 @@ def by_what(monkeypatch, data_store):
     return look
 
 
-def test_what_is_there_is_told(by_what):
+def test_it_reports_what_is_installed(by_what):
     found = by_what()
     assert found["Python"].state == "ok"
     assert "ray" in found["packages"].detail
@@ -31,13 +31,13 @@ def test_what_is_there_is_told(by_what):
 
 
 @pytest.mark.parametrize(("gone", "state"), [((), "missing"), (("ray._private.worker:shutdown",), "problem")])
-def test_another_version_of_ray_is_told_with_the_internals_that_it_lacks(by_what, monkeypatch, gone, state):
+def test_another_version_of_ray_is_reported_with_the_internals_that_it_lacks(by_what, monkeypatch, gone, state):
     assert "internals" not in by_what()
     monkeypatch.setattr(doctor, "other_versions", lambda: iter(["ray 2.61.0"]))
     monkeypatch.setattr(doctor, "missing_names", lambda: iter(gone))
-    told = by_what()["internals"]
-    assert (told.state, told.mend) == (state, "use ray 2.60, uvicorn 0.54")
-    assert all(name in told.detail for name in ("ray 2.61.0", *gone))
+    finding = by_what()["internals"]
+    assert (finding.state, finding.mend) == (state, "use ray 2.60, uvicorn 0.54")
+    assert all(name in finding.detail for name in ("ray 2.61.0", *gone))
 
 
 def test_what_is_missing_costs_something_and_can_be_mended(by_what, tmp_path, monkeypatch):
@@ -51,7 +51,7 @@ def test_what_is_missing_costs_something_and_can_be_mended(by_what, tmp_path, mo
     assert "tesseract-ocr-rus" not in found["Tesseract models"].mend
 
 
-def test_what_is_not_built_is_said_to_build_itself(by_what, tmp_path):
+def test_missing_data_is_reported_with_the_command_that_builds_it(by_what, tmp_path):
     found = by_what(data_dir=str(tmp_path))["gazetteer"]
     assert (found.cost, found.mend) == (
         "nothing can be looked up until it is built",
@@ -99,7 +99,7 @@ def test_a_profile_is_explained_without_a_model(data_store):
 
 
 @pytest.mark.parametrize(
-    ("tools", "state", "told"),
+    ("tools", "state", "words"),
     [
         ({"region_search": {}}, "off", "parts of photos may not leave"),
         ({"region_search": {"allowed": True}}, "ok", "fetched from https://photos.example"),
@@ -116,12 +116,12 @@ def test_a_profile_is_explained_without_a_model(data_store):
         ({"region_search": {"allowed": True}, "providers": ["tape", "serper_lens"]}, "off", "the tape answers"),
     ],
 )
-def test_it_says_whether_parts_of_photos_leave(by_what, tools, state, told):
+def test_it_says_whether_parts_of_photos_leave(by_what, tools, state, words):
     gateway = GatewayConfig(public_url="https://photos.example")
     found = by_what(tools=ToolsConfig(**{"providers": ["serper_lens", "offline"], **tools}), gateway=gateway)
     finding = found["region search serper_lens"]
     assert finding.state == state
-    assert told in finding.detail
+    assert words in finding.detail
     assert bool(finding.mend) == (state != "ok")
 
 
@@ -148,9 +148,9 @@ def test_a_key_of_a_map_service_that_nothing_uses_is_named_with_the_flag(data_st
 
     found = states()
     for name, variable in (("google", "GOOGLE_MAPS_API_KEY"), ("amap", "AMAP_API_KEY")):
-        told = found[f"provider {name}"]
-        assert (told["state"], told["mend"]) == ("off", f"--providers {name}")
-        assert f"${variable} is set, but nothing uses it" in told["detail"]
+        finding = found[f"provider {name}"]
+        assert (finding["state"], finding["mend"]) == ("off", f"--providers {name}")
+        assert f"${variable} is set, but nothing uses it" in finding["detail"]
     assert "provider google" not in states("--providers", "google,amap")
     assert "provider amap" in states("--providers", "google")
 

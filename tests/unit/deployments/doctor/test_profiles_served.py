@@ -49,8 +49,8 @@ async def asked_of(args, **fields):
 @pytest.mark.parametrize("profile", profile_names())
 async def test_a_profile_and_an_endpoint_are_all_it_takes(profile, data_store):
     async with an_endpoint(play_of(profile)) as endpoint:
-        told = await located(profile, endpoint, n_parallel="2")
-    answer = told["answer"]
+        reply_body = await located(profile, endpoint, n_parallel="2")
+    answer = reply_body["answer"]
     wanted = HEFEI if profile == "thinking_with_map" else OTARU
     assert distance_km(LatLon(lat=answer["lat"], lon=answer["lon"]), wanted) < 5
     assert answer["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2, "abstained": 0}
@@ -64,8 +64,8 @@ async def test_a_profile_and_an_endpoint_are_all_it_takes(profile, data_store):
 async def test_the_model_is_asked_as_it_was_trained(profile, data_store):
     """Sampling, length, where tools are told, how results come back: alone, as a profile says it."""
     async with an_endpoint(play_of(profile)) as endpoint:
-        told = await located(profile, endpoint, model="my-own-name", n_parallel="1")
-    assert told["answer"]["provenance"]["model"] == "my-own-name"
+        reply_body = await located(profile, endpoint, model="my-own-name", n_parallel="1")
+    assert reply_body["answer"]["provenance"]["model"] == "my-own-name"
     assert {body["model"] for body in endpoint.bodies} == {"my-own-name"}
     first, last = endpoint.bodies[0], endpoint.bodies[-1]
     settings = load_profile(profile).dialect_settings
@@ -86,14 +86,14 @@ async def test_the_loop_of_the_notebook_has_its_own_number_of_turns(data_store):
     search, answer = TURNS["thinking_with_map"]
 
     def play(body, number):
-        said = sum(message["role"] == "assistant" for message in body["messages"])
-        return saying(answer if verifies(body) or said == 12 else search)
+        turns_so_far = sum(message["role"] == "assistant" for message in body["messages"])
+        return saying(answer if verifies(body) or turns_so_far == 12 else search)
 
     async with an_endpoint(play) as endpoint:
         tree = load_profile("thinking_with_map").tree(model="", endpoint=endpoint.url)
         over = {"routing": {"method": "fixed"}, "dialect_settings": {"released_path": "demo"}}
-        told = await asked_of(load_config(None, over, profile=tree), n_parallel="1", seed="1", depth="deep")
-    answer = told["answer"]
+        reply_body = await asked_of(load_config(None, over, profile=tree), n_parallel="1", seed="1", depth="deep")
+    answer = reply_body["answer"]
     assert distance_km(LatLon(lat=answer["lat"], lon=answer["lon"]), HEFEI) < 5
     assert len([body for body in endpoint.bodies if not verifies(body)]) == 13
 
@@ -143,7 +143,7 @@ def test_the_doctor_says_what_a_model_in_this_process_lacks(data_store, tmp_path
     assert "✗ engine  vllm: there is no folder" in page
 
 
-def test_what_cannot_start_is_said_before_ray_is_started(data_store, monkeypatch):
+def test_a_service_that_cannot_start_is_refused_before_ray_starts(data_store, monkeypatch):
     from deployments.doctor import profile as profile_doctor
 
     monkeypatch.setattr(profile_doctor, "find_spec", lambda name: None)
@@ -160,7 +160,7 @@ def test_the_command_that_serves_a_model_can_be_pasted():
     assert "'/models/my reverse'" in command
 
 
-def test_licences_are_told_with_what_they_forbid(data_store):
+def test_licences_are_shown_with_what_they_forbid(data_store):
     profile = load_profile("geoagent")
     args = load_config(None, {}, profile=profile.tree(model="", endpoint="http://127.0.0.1:9/v1"))
     (licence,) = [found for found in explain("geoagent", profile, args) if found.what == "licence of the weights"]

@@ -101,8 +101,8 @@ async def test_a_rollout_reaches_the_model_with_its_instructions_and_tools(serve
         assert prompt.count(instructions) == 1
         assert "poi_keyword_search" in prompt
     assert "Judge strictly." in alone
-    told = [record.getMessage() for record in caplog.records if "chat template loses" in record.getMessage()]
-    assert len(told) == (template not in ("whole", "unseen"))
+    logged = [record.getMessage() for record in caplog.records if "chat template loses" in record.getMessage()]
+    assert len(logged) == (template not in ("whole", "unseen"))
 
 
 async def test_a_template_that_keeps_the_text_beside_tools_is_left_alone_there(sign_photo):

@@ -54,8 +54,8 @@ async def test_a_drained_endpoint_gets_nothing_new_until_it_is_taken_back(data_s
     async with two_endpoints() as (url, one, two):
         await locate(url)
         home, other = (one, two) if one.bodies else (two, one)
-        code, out, told = await geotts("endpoints", "drain", home.url, "--url", url)
-        assert (code, told) == (0, "")
+        code, out, err = await geotts("endpoints", "drain", home.url, "--url", url)
+        assert (code, err) == (0, "")
         assert f"{home.url}  draining" in out
         before = len(home.bodies)
         await locate(url)
@@ -75,11 +75,11 @@ async def test_a_drained_endpoint_gets_nothing_new_until_it_is_taken_back(data_s
 @pytest.mark.slow
 async def test_what_is_no_endpoint_is_refused_with_those_there_are(data_store):
     async with two_endpoints() as (url, one, _):
-        code, _, told = await geotts("endpoints", "drain", "http://127.0.0.1:9/v1", "--url", url)
-        assert (code, one.url in " ".join(told.split())) == (2, True)
+        code, _, err = await geotts("endpoints", "drain", "http://127.0.0.1:9/v1", "--url", url)
+        assert (code, one.url in " ".join(err.split())) == (2, True)
         STATES.drain([one.url])
-        code, _, told = await geotts("endpoints", "undrain", one.url, "--url", url)
-        assert (code, "the deployed file drains it" in " ".join(told.split())) == (2, True)
+        code, _, err = await geotts("endpoints", "undrain", one.url, "--url", url)
+        assert (code, "the deployed file drains it" in " ".join(err.split())) == (2, True)
 
 
 async def test_where_access_wants_keys_only_an_operators_key_changes_anything(data_store, tmp_path):

@@ -56,7 +56,7 @@ async def photos_of_both(client, *endpoints):
     pytest.fail(f"only one endpoint was asked about {len(PHOTOS)} photos")
 
 
-async def told(client, role, words):
+async def wait_until_readyz_reports(client, role, words):
     """Wait until /readyz says it of an endpoint."""
     async with asyncio.timeout(5):
         while words not in (await client.get("/readyz")).json()["checks"][role]:  # noqa: ASYNC110
@@ -73,11 +73,11 @@ async def test_new_conversations_leave_out_a_dead_endpoint_until_it_is_well_agai
         photos = await photos_of_both(client, one, two)
         before = len(two.bodies)
         two.pages["/v1/models"] = Reply(503, {"error": "loading"})
-        await told(client, "engine 2", "answered 503")
+        await wait_until_readyz_reports(client, "engine 2", "answered 503")
         await all_located(client, photos)
         assert len(two.bodies) == before
         two.pages["/v1/models"] = MODELS
-        await told(client, "engine 2", "ok")
+        await wait_until_readyz_reports(client, "engine 2", "ok")
         await all_located(client, photos)
         assert len(two.bodies) == 2 * before
 
@@ -85,7 +85,7 @@ async def test_new_conversations_leave_out_a_dead_endpoint_until_it_is_well_agai
 async def test_when_all_look_dead_they_are_asked_all_the_same(data_store, often):
     async with service_over(answering, answering) as (client, one, two):
         one.pages["/v1/models"] = two.pages["/v1/models"] = Reply(500, {"error": "no list"})
-        await told(client, "engine", "answered 500")
+        await wait_until_readyz_reports(client, "engine", "answered 500")
         await photos_of_both(client, one, two)
 
 
@@ -123,14 +123,14 @@ async def test_a_drained_endpoint_gets_nothing_new_and_keeps_what_it_has(data_st
         photos = PHOTOS[: len(running)]
         began = [len(one.bodies), len(two.bodies)]
         draining(over(one, two), [f"{two.url}/"])
-        await told(client, "engine 2", "is being drained: it gets no new conversations")
+        await wait_until_readyz_reports(client, "engine 2", "is being drained: it gets no new conversations")
         assert [reply.status_code for reply in await asyncio.gather(*running)] == [200] * len(photos)
         assert [len(one.bodies), len(two.bodies)] == [2 * began[0], 2 * began[1]], "each went on where it began"
         assert (await client.get("/readyz")).status_code == 200
         await all_located(client, photos)
         assert len(two.bodies) == 2 * began[1]
         draining(over(one, two), [])
-        await told(client, "engine 2", "ok")
+        await wait_until_readyz_reports(client, "engine 2", "ok")
         await all_located(client, photos)
         assert len(two.bodies) > 2 * began[1]
 

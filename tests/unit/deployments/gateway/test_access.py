@@ -43,17 +43,17 @@ async def test_without_a_key_nothing_but_health(data_store, keys):
 
 
 @pytest.mark.parametrize(
-    ("key", "said"), [({}, "send an API key"), ({"GEOTTS_API_KEY": "wrong"}, "this API key is not known here")]
+    ("key", "message"), [({}, "send an API key"), ({"GEOTTS_API_KEY": "wrong"}, "this API key is not known here")]
 )
 @pytest.mark.slow
-async def test_the_command_line_says_how_to_give_a_key(data_store, keys, tmp_path, key, said):
+async def test_the_command_line_says_how_to_give_a_key(data_store, keys, tmp_path, key, message):
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(PHOTO)
     async with serving(an_app(access=keys)) as (url, _):
-        code, _, told = await geotts("locate", str(photo), "--url", url, **key)
+        code, _, err = await geotts("locate", str(photo), "--url", url, **key)
         assert code == 1
-        assert said in told
-        assert "--api-key, or better in GEOTTS_API_KEY" in told
+        assert message in err
+        assert "--api-key, or better in GEOTTS_API_KEY" in err
         assert (await geotts("locate", str(photo), "--url", url, "-n", "1", GEOTTS_API_KEY=PRESS))[0] == 0
 
 
@@ -158,7 +158,7 @@ async def test_named_origins_may_call(data_store):
         (f"desk {fingerprint('a')}\ndesk {fingerprint('b')}", "same name"),
     ],
 )
-def test_wrong_keys_are_told_at_the_start(tmp_path, text, complaint):
+def test_wrong_keys_are_an_error_at_the_start(tmp_path, text, complaint):
     path = tmp_path / "keys"
     path.write_text(text)
     with pytest.raises(ConfigError, match=complaint):

@@ -23,7 +23,7 @@ NAMES = [load_photo(photo).sha256 for photo in PHOTOS]
 
 
 @pytest.fixture
-def told(monkeypatch):
+def events(monkeypatch):
     """(what, whose) in its order: a photo was looked at, an engine was asked."""
     seen = []
     clean, generate = OpenedPhoto.clean, ScriptedModel.generate
@@ -42,7 +42,7 @@ def told(monkeypatch):
     return seen
 
 
-async def test_those_who_come_at_once_ask_their_engines_one_after_the_other(told, data_store, monkeypatch):
+async def test_those_who_come_at_once_ask_their_engines_one_after_the_other(events, data_store, monkeypatch):
     monkeypatch.setattr(admission, "_HEAD_START_S", 10.0)  # on a busy machine, too, each waits for the one before
     gateway, _ = a_gateway(an_app())
     options = LocateOptions(n_parallel=2, seed=1, depth="standard")
@@ -52,9 +52,9 @@ async def test_those_who_come_at_once_ask_their_engines_one_after_the_other(told
             await gateway.result(one.request_id)
     finally:
         await gateway.aclose()
-    assert [whose for what, whose in told if what == "photo"] == NAMES
+    assert [whose for what, whose in events if what == "photo"] == NAMES
     for before, after in pairwise(NAMES):
-        seen = told[: told.index(("photo", after))]
+        seen = events[: events.index(("photo", after))]
         assert seen.count(("asked", before)) >= 2  # both of its rollouts; on a slow machine a second turn, too
 
 

@@ -104,7 +104,7 @@ async def test_the_same_photo_may_come_again_after_it_was_erased(kept):
     assert "run.tape" in kept.names(load_photo(PHOTO).sha256)
 
 
-async def test_what_cannot_be_erased_now_is_not_said_to_be_and_can_be_asked_for_again(data_store):
+async def test_a_failed_erasure_is_reported_as_one_and_can_be_tried_again(data_store):
     class Unwilling:
         willing, asked = False, []
 
@@ -121,8 +121,8 @@ async def test_what_cannot_be_erased_now_is_not_said_to_be_and_can_be_asked_for_
 
     brokers = Unwilling()
     async with with_tools(an_app(), LocalTools(local_tools(an_app()).toolbox, brokers)) as http:
-        sent = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
-        path = f"/locate/{sent.json()['request_id']}"
+        reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
+        path = f"/locate/{reply.json()['request_id']}"
         refused = await http.delete(path + "?erase=true")
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:geotts:problem:not-erased")
         assert (await http.get(path)).status_code == 200
@@ -132,13 +132,13 @@ async def test_what_cannot_be_erased_now_is_not_said_to_be_and_can_be_asked_for_
     assert brokers.asked == 2 * [(path.removeprefix("/locate/"), (load_photo(PHOTO).sha256,))]
 
 
-async def test_what_an_erased_request_still_sends_is_not_written_down(tmp_path):
+async def test_requests_sent_for_an_erased_request_are_not_written_down(tmp_path):
     log = EgressLog(tmp_path / "out.jsonl")
-    sent = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="https://h/?q=x", bytes_sent=0)
+    request = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="https://h/?q=x", bytes_sent=0)
     for request_id in ("loc_1", "loc_2"):
-        log(sent.model_copy(update={"request_id": request_id}))
+        log(request.model_copy(update={"request_id": request_id}))
     assert await log.forget("loc_1") == 1
-    log(sent.model_copy(update={"request_id": "loc_1"}))
+    log(request.model_copy(update={"request_id": "loc_1"}))
     assert log.about("loc_1") == ()
     assert len(log.about("loc_2")) == 1
     assert b"loc_1" not in (tmp_path / "out.jsonl").read_bytes()

@@ -96,10 +96,10 @@ async def test_the_client_of_a_slow_body_reads_why_before_its_connection_is_clos
     async with serving(an_app(body_window_s=0.3)) as (url, _):
         reader, writer = await slow_body(url, "none")
         drips = asyncio.create_task(drip(writer, b" ", every_s=0.05))
-        told = await closed(reader)
+        reply = await closed(reader)
         drips.cancel()
         writer.close()
-    head, _, body = told.partition(b"\r\n\r\n")
+    head, _, body = reply.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
     assert b"connection: close" in head
     assert json.loads(body)["detail"].endswith("bytes of the body came in 0.3 s; at least 308 have to, or its end")
@@ -207,14 +207,14 @@ async def test_a_refusal_does_not_tell_a_name_inside_from_none():
     async def nowhere(host, port):
         raise socket.gaierror("none")
 
-    told = set()
+    details = set()
     for resolve in (inside, nowhere):
         client = SafeHttpClient(resolve=resolve)
         with pytest.raises(FetchError) as refused:
             await client.fetch("http://intranet.example/")
-        told.add(refused.value.detail)
+        details.add(refused.value.detail)
         await client.aclose()
-    assert len(told) == 1
+    assert len(details) == 1
 
 
 def test_a_key_may_have_a_number_at_once_and_no_rate(tmp_path):

@@ -73,22 +73,22 @@ places = st.sampled_from(LANDS).flatmap(
 
 @given(places, st.floats(0.01, 900.0), st.sampled_from(PRECISIONS))
 @settings(max_examples=150)
-def test_any_answer_is_told_by_the_centre_of_a_unit_and_holds_together(units, place, p50, precision):
+def test_any_answer_becomes_the_centre_of_a_unit_and_stays_consistent(units, place, p50, precision):
     lat, lon = (round(value, 6) for value in place)
-    told = coarse_answer(fine_answer(lat, lon, p50), precision, units)
-    text = told.json_bytes().decode()
+    coarse = coarse_answer(fine_answer(lat, lon, p50), precision, units)
+    text = coarse.json_bytes().decode()
     assert SECRET not in text
-    assert len(str(lat)) < 8 or str(lat) not in text or told.lat == lat
-    assert contradictions_of(told) == []
-    assert (told.region_50, told.region_90) == (None, None)
-    if told.point is None:
+    assert len(str(lat)) < 8 or str(lat) not in text or coarse.lat == lat
+    assert contradictions_of(coarse) == []
+    assert (coarse.region_50, coarse.region_90) == (None, None)
+    if coarse.point is None:
         return
-    assert told.radius_km.p50 >= FINEST_KM[precision]
+    assert coarse.radius_km.p50 >= FINEST_KM[precision]
     again = units.at(LatLon(lat=lat, lon=lon), precision)
-    assert (told.lat, told.lon) == (round(again.centre.lat, 6), round(again.centre.lon, 6))
-    assert told.radius_km.p90 >= again.reach_km - 0.01
+    assert (coarse.lat, coarse.lon) == (round(again.centre.lat, 6), round(again.centre.lon, 6))
+    assert coarse.radius_km.p90 >= again.reach_km - 0.01
     finer = {"city": ("place",), "region": ("place", "city"), "country": ("place", "city", "region")}[precision]
-    assert not any(getattr(told, name) for name in finer)
+    assert not any(getattr(coarse, name) for name in finer)
 
 
 @given(st.floats(-0.02, 0.02), st.floats(-0.02, 0.02), st.floats(0.2, 3.0))
@@ -111,10 +111,10 @@ def test_kinds_of_events_that_are_not_known_to_be_coarse_do_not_leave(units):
         RolloutFinished(rollout_id=0, stop_reason="answered", answer=belief, error=SECRET),
         Answered(answer=fine_answer(point.lat, point.lon, 0.1)),
     ]
-    told = list(coarse_events(fine, "city", units))
-    assert [event.type for event in told] == ["rollout_finished", "answer"]
-    assert SECRET not in "".join(event.json_bytes().decode() for event in told)
-    assert "MultiPolygon" not in "".join(event.json_bytes().decode() for event in told)
+    coarse = list(coarse_events(fine, "city", units))
+    assert [event.type for event in coarse] == ["rollout_finished", "answer"]
+    assert SECRET not in "".join(event.json_bytes().decode() for event in coarse)
+    assert "MultiPolygon" not in "".join(event.json_bytes().decode() for event in coarse)
 
 
 HOUSE = LatLon(lat=46.201234, lon=9.034321)

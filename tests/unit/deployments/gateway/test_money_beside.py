@@ -32,17 +32,17 @@ JUST_A_ROLLOUT = 1.75
 def asked_of(body):
     """What a request is for: `verifier`, `reader`, `probe` or `rollout`."""
     text = json.dumps(body["messages"])
-    said = {"Several investigators": "verifier", "are hidden as": "reader", "How easily could": "probe"}
-    return next((role for words, role in said.items() if words in text), "rollout")
+    role_by_words = {"Several investigators": "verifier", "are hidden as": "reader", "How easily could": "probe"}
+    return next((role for words, role in role_by_words.items() if words in text), "rollout")
 
 
 def play(body, number):
     role = asked_of(body)
-    said = {"probe": "8 DEEP", "reader": json.dumps({"country": "Japan", "region": "", "place": "Otaru"})}
+    text_by_role = {"probe": "8 DEEP", "reader": json.dumps({"country": "Japan", "region": "", "place": "Otaru"})}
     if role == "verifier":
         ids = re.findall(r"\[([A-Z]\d+)\]", json.dumps(body["messages"]))
-        said["verifier"] = json.dumps({"reasons": [{"text": "the signs", "evidence": ids[:1]}], "choice": "A"})
-    text = said.get(role, f"Kanji on every sign, so this is in the far east of Asia. {ANSWER}")
+        text_by_role["verifier"] = json.dumps({"reasons": [{"text": "the signs", "evidence": ids[:1]}], "choice": "A"})
+    text = text_by_role.get(role, f"Kanji on every sign, so this is in the far east of Asia. {ANSWER}")
     return [chunk(text), chunk(finish="stop"), usage(prompt=READ[role]), DONE]
 
 
@@ -96,8 +96,10 @@ async def test_without_money_for_the_verifier_model_the_consensus_decides_and_sa
     assert [asked_of(body) for body in endpoint.bodies] == ["rollout"]
     assert answer["usage"]["cost_usd"] <= JUST_A_ROLLOUT
     assert answer["country"] == "Japan"
-    told = " ".join(answer["warnings"])
-    assert "the money limit of this request is used up: the consensus decided without the verifier model" in told
+    warning_text = " ".join(answer["warnings"])
+    assert (
+        "the money limit of this request is used up: the consensus decided without the verifier model" in warning_text
+    )
 
 
 @pytest.mark.parametrize("bound", [1.6, 2.3, 3.6, 4.2, 5.0, 6.0])

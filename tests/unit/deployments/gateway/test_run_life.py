@@ -98,8 +98,8 @@ async def test_an_id_that_is_none_is_refused(http, stated):
 
 async def test_cancelled_is_cancelled(slow):
     where = (await slow.post("/locate", **FORM, headers=ASYNC)).headers["location"]
-    told = (await slow.delete(where)).json()
-    assert told["was_running"]
+    reply = (await slow.delete(where)).json()
+    assert reply["was_running"]
     assert (await slow.get(where)).json()["status"] == "cancelled"
     events = await events_of(slow, f"{where}/events")
     assert events[-1].type == "done"
@@ -212,7 +212,7 @@ async def test_keys_of_two_callers_are_never_one(data_store):
     await gateway.aclose()
 
 
-async def test_what_was_erased_between_two_looks_is_not_running(data_store):
+async def test_an_erased_request_is_not_found(data_store):
     gateway, _ = a_gateway(an_app())
     with pytest.raises(NotFound, match="it was erased"):
         await gateway.so_far("loc_" + "0" * 20)

@@ -55,12 +55,12 @@ def script(path):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory, data_store):
+def runs(tmp_path_factory, data_store):
     """What the service said with and without questions: events, bundle, and what the search service saw."""
-    return asyncio.run(_told(script(tmp_path_factory.mktemp("engine") / "tape.jsonl")))
+    return asyncio.run(run_with_and_without_questions(script(tmp_path_factory.mktemp("engine") / "tape.jsonl")))
 
 
-async def _told(engine):
+async def run_with_and_without_questions(engine):
     found = {}
     async with rude_server(searched) as server:
         base = an_app(engine).model_copy(
@@ -99,8 +99,8 @@ def by_verifier(events):
     return [event for event in events if getattr(event, "asker", "") == "verifier"]
 
 
-def test_without_questions_it_answers_what_the_rollouts_say(told):
-    events, _, seen, full = told[0]
+def test_without_questions_it_answers_what_the_rollouts_say(runs):
+    events, _, seen, full = runs[0]
     assert distance_km(point_of(events), WRONG) < 5
     assert not by_verifier(events)
     assert [one.query["q"] for one in seen] == [NAME]
@@ -108,8 +108,8 @@ def test_without_questions_it_answers_what_the_rollouts_say(told):
     assert '"asker"' not in "".join(event.json_bytes().decode() for event in events)
 
 
-def test_with_questions_it_finds_the_street_that_nobody_looked_up(told):
-    events, _, seen, full = told[9]
+def test_with_questions_it_finds_the_street_that_nobody_looked_up(runs):
+    events, _, seen, full = runs[9]
     assert distance_km(point_of(events), RIGHT) < 25
     calls = [event for event in by_verifier(events) if event.type == "tool_called"]
     results = [event for event in by_verifier(events) if event.type == "tool_result"]
@@ -120,8 +120,8 @@ def test_with_questions_it_finds_the_street_that_nobody_looked_up(told):
     assert len(full["inquiry"]) == len({event.turn for event in calls})
 
 
-def test_the_calls_are_counted_logged_and_no_part_of_a_rollout(told):
-    events, _, seen, _ = told[9]
+def test_the_calls_are_counted_logged_and_no_part_of_a_rollout(runs):
+    events, _, seen, _ = runs[9]
     run = fold(events)
     assert len(run.trajectories) == run.answer.n.run == 2
     assert len(run.left_machine.sent) == len(seen)
@@ -130,8 +130,8 @@ def test_the_calls_are_counted_logged_and_no_part_of_a_rollout(told):
     assert "No rollout answered Kaunas" in run.answer.explanation
 
 
-async def test_the_bundle_replays_to_the_byte_without_the_service(told):
+async def test_the_bundle_replays_to_the_byte_without_the_service(runs):
     for questions in (0, 9):
-        entries = checked_entries(told[questions][1])
-        assert (await replayed(entries, told["args"])).equal
+        entries = checked_entries(runs[questions][1])
+        assert (await replayed(entries, runs["args"])).equal
         assert (escape("The verifier's questions") in entries[REPORT].decode()) == bool(questions)

@@ -71,11 +71,11 @@ async def test_an_ended_request_is_reported_signed_and_again_until_it_is_taken(d
             assert reply.status_code == 202
             await until(came, 3)
         id_ = reply.json()["request_id"]
-    told = [Webhook(SECRET).verify(body, {k.lower(): v for k, v in headers.items()}) for headers, body in came]
-    assert told[0]["type"] == "request.ended"
-    assert told[0]["data"] == {"request_id": id_, "status": "done", "stop_reason": "answered"}
+    payloads = [Webhook(SECRET).verify(body, {k.lower(): v for k, v in headers.items()}) for headers, body in came]
+    assert payloads[0]["type"] == "request.ended"
+    assert payloads[0]["data"] == {"request_id": id_, "status": "done", "stop_reason": "answered"}
     assert len({headers["webhook-id"] for headers, _ in came}) == 1
-    forged = json.dumps({**told[0], "data": {}})
+    forged = json.dumps({**payloads[0], "data": {}})
     with pytest.raises(WebhookVerificationError):
         Webhook(SECRET).verify(forged, {k.lower(): v for k, v in came[0][0].items()})
 
@@ -96,8 +96,8 @@ async def test_what_a_gateway_did_not_deliver_is_delivered_by_the_next_one_of_it
             await asyncio.sleep(2.5)
     first, second = came
     assert first[0]["webhook-id"] == second[0]["webhook-id"]
-    told = Webhook(SECRET).verify(second[1], {k.lower(): v for k, v in second[0].items()})
-    assert told["data"] == {"request_id": reply.json()["request_id"], "status": "done", "stop_reason": "answered"}
+    payload = Webhook(SECRET).verify(second[1], {k.lower(): v for k, v in second[0].items()})
+    assert payload["data"] == {"request_id": reply.json()["request_id"], "status": "done", "stop_reason": "answered"}
 
 
 async def test_a_cancelled_request_is_reported_and_an_erased_one_is_not(data_store):
@@ -131,8 +131,8 @@ async def test_the_end_of_a_response_in_the_background_is_reported(data_store):
             made = await http.post("/v1/responses", json=body, headers={"Webhook-Url": f"http://{host}/hook"})
             assert made.status_code == 200
             await until(came, 1)
-        headers, sent = came[0]
-        ended = Webhook(SECRET).verify(sent, {name.lower(): value for name, value in headers.items()})
+        headers, payload = came[0]
+        ended = Webhook(SECRET).verify(payload, {name.lower(): value for name, value in headers.items()})
         assert ended["data"]["status"] == "done"
         assert ended["data"]["request_id"] == "loc_" + made.json()["id"].removeprefix("resp_")
 

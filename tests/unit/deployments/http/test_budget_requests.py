@@ -75,10 +75,10 @@ async def test_forms_and_openai_s_interface_take_it_too():
             "messages": [{"role": "user", "content": content}],
             "geotts": {"budget": "5k-tokens"},
         }
-        said = await client.post("/v1/chat/completions", json=chat)
+        reply = await client.post("/v1/chat/completions", json=chat)
         deep = await client.post("/v1/chat/completions", json={**chat, "model": "geotts-deep"})
     assert form.json()["answer"]["budget"]["budget"]["tokens"] == 5000
-    answer = json.loads(said.json()["choices"][0]["message"]["content"])
+    answer = json.loads(reply.json()["choices"][0]["message"]["content"])
     assert answer["budget"]["tokens"] <= 5000
     assert deep.status_code == 422
 

@@ -43,9 +43,9 @@ async def test_a_check_never_changes_the_answer(url):
     options = LocateOptions(seed=1, n_parallel=2, depth="deep", stop="none")
     async with Client(url) as client:
         plain = (await client.locate(SIGN, options)).answer
-        told = (await client.check(SIGN, "Kharkiv", options)).answer
+        checked = (await client.check(SIGN, "Kharkiv", options)).answer
     for name in ("lat", "lon", "radius_km", "confidence", "city", "candidates", "evidence"):
-        assert getattr(told, name) == getattr(plain, name), name
+        assert getattr(checked, name) == getattr(plain, name), name
 
 
 def checked_blocking(url):
@@ -79,8 +79,10 @@ async def test_an_engine_without_a_calibration_gives_evidence_and_no_odds(script
 
 async def test_a_check_streams_like_a_request_to_locate(scripted):
     headers = {"Accept": "text/event-stream"}
-    async with scripted.stream("POST", "/check", files={"image": BLANK}, data={"claim": "UA"}, headers=headers) as sent:
-        events = [event async for event in parse_sse(sent.aiter_lines())]
+    async with scripted.stream(
+        "POST", "/check", files={"image": BLANK}, data={"claim": "UA"}, headers=headers
+    ) as response:
+        events = [event async for event in parse_sse(response.aiter_lines())]
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     answer = next(event.answer for event in events if event.type == "answer")
     assert answer.check.places[0].place == "Ukraine"
@@ -89,14 +91,14 @@ async def test_a_check_streams_like_a_request_to_locate(scripted):
 
 
 async def test_a_check_runs_once_under_its_key_and_a_changed_claim_is_refused(scripted):
-    sent = {"files": {"image": BLANK}, "headers": {"Idempotency-Key": "k1"}}
-    first = await scripted.post("/check", data={"claim": "Paris"}, **sent)
-    again = await scripted.post("/check", data={"claim": "Paris"}, **sent)
+    request = {"files": {"image": BLANK}, "headers": {"Idempotency-Key": "k1"}}
+    first = await scripted.post("/check", data={"claim": "Paris"}, **request)
+    again = await scripted.post("/check", data={"claim": "Paris"}, **request)
     assert again.headers["idempotency-replayed"] == "true"
     assert again.json()["request_id"] == first.json()["request_id"]
-    other = await scripted.post("/check", data={"claim": "Rome"}, **sent)
+    other = await scripted.post("/check", data={"claim": "Rome"}, **request)
     assert other.status_code == 422
-    plain = await scripted.post("/locate", **sent)
+    plain = await scripted.post("/locate", **request)
     assert plain.status_code == 422
 
 
@@ -179,7 +181,7 @@ async def test_a_claimed_rectangle_is_a_polygon_on_both_sides_of_the_antimeridia
     assert claimed["geometry"]["type"] == "MultiPolygon"
 
 
-async def test_the_client_is_told_what_is_wrong_with_a_claim(url):
+async def test_the_client_learns_what_is_wrong_with_a_claim(url):
     async with Client(url) as client:
         with pytest.raises(RequestError, match="names no place"):
             await client.check(SIGN, "qqqxyzzy")
@@ -191,9 +193,9 @@ async def test_claims_of_the_file_stand_beside_an_answer_that_they_do_not_change
     out, exif = io.BytesIO(), Image.Exif()
     exif.get_ifd(0x8825).update({1: "N", 2: (49.0, 58.0, 0.0), 3: "E", 4: (36.0, 15.0, 0.0)})
     Image.open(io.BytesIO(BLANK)).save(out, "JPEG", exif=exif)
-    sent, alone = {"files": {"image": out.getvalue()}}, {"seed": "1", "n_parallel": "1"}
-    plain = (await scripted.post("/locate", data=alone, **sent)).json()["answer"]
-    asked = (await scripted.post("/locate", data={**alone, "claims": "true"}, **sent)).json()["answer"]
+    request, alone = {"files": {"image": out.getvalue()}}, {"seed": "1", "n_parallel": "1"}
+    plain = (await scripted.post("/locate", data=alone, **request)).json()["answer"]
+    asked = (await scripted.post("/locate", data={**alone, "claims": "true"}, **request)).json()["answer"]
     assert plain["file_checks"] == plain["file_claims"] == []
     assert [check["about"] for check in asked["file_checks"]] == ["position"]
     assert asked["file_claims"][0]["point"]["lat"] == pytest.approx(49.9667, abs=0.001)

@@ -62,8 +62,8 @@ async def test_an_answer_that_is_rejected_is_not_given_again(embedded):
     assert changed["before"]["place"] == "Bellinzona (Switzerland)"
     assert changed["why"] == ["you ruled out Bellinzona (Switzerland)"]
     assert "Bellinzona (Switzerland)" in changed["text"]
-    told = [one["text"] for one in answer["contradictions"] if one["about"] == "not_there"]
-    assert told == ["The photo says Bellinzona (Switzerland), which you ruled out."]
+    texts = [one["text"] for one in answer["contradictions"] if one["about"] == "not_there"]
+    assert texts == ["The photo says Bellinzona (Switzerland), which you ruled out."]
 
 
 async def test_a_continued_run_equals_a_fresh_one_with_the_same_facts(embedded):
@@ -121,7 +121,7 @@ async def test_the_log_of_the_earlier_request_stays_closed_and_the_new_one_names
     assert f'"continues":"{first}"' in (await scripted.get(second["events"])).text
 
 
-async def test_what_is_erased_leaves_what_continues_it(scripted):
+async def test_erasing_a_request_keeps_the_request_that_continues_it(scripted):
     first = (await located(scripted))["request_id"]
     second = await continued(scripted, first, fact="in France")
     photo = second["answer"]["provenance"]["photo_sha256"][0]

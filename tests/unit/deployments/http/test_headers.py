@@ -9,8 +9,8 @@ from deployments.http.middleware.ray_headers import DropServeHeaders
 
 
 async def echo(scope, receive, send):
-    told = sorted(name.decode() for name, _ in scope["headers"])
-    await JSONResponse(told, headers={"X-Request-Id": "loc_ours", "Vary": "Accept"})(scope, receive, send)
+    names = sorted(name.decode() for name, _ in scope["headers"])
+    await JSONResponse(names, headers={"X-Request-Id": "loc_ours", "Vary": "Accept"})(scope, receive, send)
 
 
 async def nameless(scope, receive, send):

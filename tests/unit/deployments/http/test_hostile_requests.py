@@ -22,13 +22,13 @@ def framed(*fields, body=b"{}"):
     return POST + b"".join(field + b"\r\n" for field in fields) + b"\r\n" + body
 
 
-async def exchange(port, sent):
+async def exchange(port, request):
     """All that comes until the server closes; it hangs when it never does."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     parts = []
     async with asyncio.timeout(60):
         with contextlib.suppress(ConnectionError):
-            writer.write(sent)
+            writer.write(request)
             await writer.drain()
         with contextlib.suppress(ConnectionError):
             while part := await reader.read(65536):
@@ -89,10 +89,10 @@ FRAMES = {
 
 @pytest.mark.parametrize("name", FRAMES)
 async def test_each_attempt_gets_one_reply_and_the_next_request_works(data_store, name):
-    sent, expected = FRAMES[name]
+    request, expected = FRAMES[name]
     async with serving(an_app(body_window_s=2.0)) as (url, gateway):
         port = int(url.rpartition(":")[2])
-        reply = await exchange(port, sent)
+        reply = await exchange(port, request)
         assert status(reply) == expected
         assert len(re.findall(rb"HTTP/1\.1 \d{3} ", reply)) == 1
         if expected >= 400:
@@ -103,15 +103,15 @@ async def test_each_attempt_gets_one_reply_and_the_next_request_works(data_store
 
 async def test_a_promised_body_that_never_comes_is_ended(data_store):
     async with serving(an_app(body_window_s=0.3)) as (url, _):
-        sent = POST + b"content-length: 5\r\nexpect: 100-continue\r\n\r\n"
-        reply = await exchange(int(url.rpartition(":")[2]), sent)
+        request = POST + b"content-length: 5\r\nexpect: 100-continue\r\n\r\n"
+        reply = await exchange(int(url.rpartition(":")[2]), request)
     assert reply.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 408 ")
 
 
 async def test_a_reply_in_the_middle_of_a_body_is_read_before_the_connection_is_closed(data_store):
     """Also by a client that sends on, and that asked for the connection to be closed."""
-    sent = framed(b"content-length: 999999999", b"connection: close", body=b" " * 100_000)
+    request = framed(b"content-length: 999999999", b"connection: close", body=b" " * 100_000)
     async with serving(an_app()) as (url, _):
-        reply = await exchange(int(url.rpartition(":")[2]), sent)
+        reply = await exchange(int(url.rpartition(":")[2]), request)
     assert status(reply) == 413
     assert json.loads(reply.partition(b"\r\n\r\n")[2])["detail"]

@@ -52,11 +52,11 @@ async def test_json_in_json_out(http):
     body = {"image": {"base64": base64.b64encode(PHOTO).decode()}, "n_parallel": 2, "seed": 3}
     reply = await http.post("/locate", json=body)
     assert reply.status_code == 200
-    told = reply.json()
-    assert told["request_id"] == reply.headers["x-request-id"]
-    assert told["answer"]["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2, "abstained": 0}
-    assert [t["rollout_id"] for t in told["trajectories"]] == [0, 1]
-    assert all(t["turns"] == [] for t in told["trajectories"])
+    reply_body = reply.json()
+    assert reply_body["request_id"] == reply.headers["x-request-id"]
+    assert reply_body["answer"]["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2, "abstained": 0}
+    assert [t["rollout_id"] for t in reply_body["trajectories"]] == [0, 1]
+    assert all(t["turns"] == [] for t in reply_body["trajectories"])
 
 
 @pytest.mark.parametrize(("include", "shape"), [("none", 0), ("full", 2)])
@@ -69,7 +69,7 @@ async def test_include_says_how_much_of_the_trajectories_comes(http, include, sh
 
 async def test_sse_ndjson_and_json_tell_the_same_story(http):
     fields = {"n_parallel": "2", "seed": "5", "include": "full"}
-    told = {}
+    events_by_type = {}
     for accept in ("text/event-stream", "application/x-ndjson"):
         async with http.stream(
             "POST", "/locate", files={"image": PHOTO}, data=fields, headers={"Accept": accept}
@@ -77,13 +77,13 @@ async def test_sse_ndjson_and_json_tell_the_same_story(http):
             assert reply.headers["content-type"].startswith(accept)
             lines = reply.aiter_lines()
             if accept == "text/event-stream":
-                told[accept] = [event async for event in parse_sse(lines)]
+                events_by_type[accept] = [event async for event in parse_sse(lines)]
             else:
-                told[accept] = [parse_event(line) async for line in lines if line]
-    sse, ndjson = (fold(events) for events in told.values())
+                events_by_type[accept] = [parse_event(line) async for line in lines if line]
+    sse, ndjson = (fold(events) for events in events_by_type.values())
     answer = (await http.post("/locate", files={"image": PHOTO}, data=fields)).json()["answer"]
     assert (sse.answer.lat, sse.answer.lon) == (ndjson.answer.lat, ndjson.answer.lon) == (answer["lat"], answer["lon"])
-    for events in told.values():
+    for events in events_by_type.values():
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
@@ -170,9 +170,9 @@ async def test_wrong_bodies_are_refused_in_words(http):
         (await http.get("/locate"), 405, ""),
         (await http.get("/nowhere"), 404, ""),
     ]
-    for reply, status, said in cases:
+    for reply, status, words in cases:
         assert reply.status_code == status, reply.text
-        assert said in reply.json()["detail"]
+        assert words in reply.json()["detail"]
     assert (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).status_code == 200
 
 
@@ -245,7 +245,7 @@ async def test_the_result_of_what_was_cancelled_says_so(gateway):
     assert (result.answer, result.stop_reason) == (None, StopReason.CANCELLED)
 
 
-async def test_too_many_requests_are_told_to_come_back(args, the_ports):
+async def test_too_many_requests_are_asked_to_come_back(args, the_ports):
     small = args.model_copy(update={"gateway": args.gateway.model_copy(update={"max_in_flight": 1})})
     gateway = Gateway(small, the_ports)
     transport = httpx.ASGITransport(create_app(gateway, small))

@@ -21,14 +21,14 @@ async def service(engine=None, *, access=None, **limits):
         yield int(url.rpartition(":")[2]), gateway
 
 
-async def connected(port, sent=b""):
+async def connected(port, data=b""):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(sent)
+    writer.write(data)
     await writer.drain()
     return reader, writer
 
 
-async def told(reader, seconds=10.0):
+async def read_to_the_end(reader, seconds=10.0):
     """All that comes until the server closes; it hangs when it never does."""
     async with asyncio.timeout(seconds):
         parts = []
@@ -38,10 +38,10 @@ async def told(reader, seconds=10.0):
         return b"".join(parts)
 
 
-async def exchange(port, sent, seconds=10.0):
-    reader, writer = await connected(port, sent)
+async def exchange(port, data, seconds=10.0):
+    reader, writer = await connected(port, data)
     try:
-        return await told(reader, seconds)
+        return await read_to_the_end(reader, seconds)
     finally:
         writer.close()
 
@@ -79,7 +79,7 @@ async def test_an_endless_header_ends_with_431(data_store):
                 writer.write(b"a" * 65536)
                 await writer.drain()
                 await asyncio.sleep(0)
-        reply = await told(reader)
+        reply = await read_to_the_end(reader)
         writer.close()
         assert not reply or status(reply) == 431
         assert (
@@ -126,16 +126,16 @@ async def test_endless_trailers_are_bounded_and_read_by_nobody(data_store):
                 writer.write(b"a" * 65536)
                 await writer.drain()
                 await asyncio.sleep(0)
-        await told(reader)
+        await read_to_the_end(reader)
         writer.close()
         await idle(gateway)
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /healthz HTTP/1.1\r\nx-a: ", b"\r\n\r\n"])
-async def test_half_a_request_is_closed_in_time(data_store, sent):
+@pytest.mark.parametrize("data", [b"", b"GET /hea", b"GET /healthz HTTP/1.1\r\nx-a: ", b"\r\n\r\n"])
+async def test_half_a_request_is_closed_in_time(data_store, data):
     async with service(head_timeout_s=0.3) as (port, _):
-        reply = await exchange(port, sent, seconds=3.0)
-        if sent.strip():
+        reply = await exchange(port, data, seconds=3.0)
+        if data.strip():
             assert status(reply) == 408
         else:
             assert reply == b""
@@ -153,7 +153,7 @@ async def test_a_slow_head_that_goes_on_is_closed_in_time_too(data_store):
 
         async with asyncio.TaskGroup() as group:
             dripping = group.create_task(trickle())
-            assert status(await told(reader, 3.0)) == 408
+            assert status(await read_to_the_end(reader, 3.0)) == 408
             dripping.cancel()
         writer.close()
 
@@ -163,7 +163,7 @@ async def test_empty_lines_between_requests_do_not_keep_a_connection(data_store)
         reader, writer = await connected(port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
         await reader.readuntil(b"}")
         writer.write(b"\r\n")
-        assert await told(reader, 3.0) == b""
+        assert await read_to_the_end(reader, 3.0) == b""
         writer.close()
 
 
@@ -194,7 +194,7 @@ async def test_a_request_at_work_keeps_its_connection_among_the_crowd(data_store
     async with service(max_connections=20) as (port, gateway):
         reader, writer = await connected(port, locate(b"connection: close"))
         crowd = [await connected(port) for _ in range(60)]
-        assert status(await told(reader)) == 200
+        assert status(await read_to_the_end(reader)) == 200
         for one in (writer, *(other for _, other in crowd)):
             one.close()
         await idle(gateway)
@@ -248,7 +248,7 @@ async def test_a_client_that_closed_its_sending_side_gets_its_reply(data_store, 
     async with service() as (port, _):
         reader, writer = await connected(port, b"GET " + path + b" HTTP/1.0\r\nhost: localhost\r\n\r\n")
         writer.write_eof()
-        assert status(await told(reader)) == 200
+        assert status(await read_to_the_end(reader)) == 200
         writer.close()
 
 
@@ -257,7 +257,7 @@ async def test_a_half_closed_client_gets_answers_and_streams(data_store, accept)
     async with service() as (port, gateway):
         reader, writer = await connected(port, locate(accept=accept))
         writer.write_eof()
-        reply = await told(reader)
+        reply = await read_to_the_end(reader)
         writer.close()
         final = reply.replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
         assert status(final) == 200

@@ -53,20 +53,20 @@ async def test_an_unforeseen_failure_has_the_headers_of_every_reply(data_store, 
 
 @pytest.mark.parametrize(("error", "started"), [(RuntimeError(), True), (asyncio.CancelledError(), False)])
 async def test_a_reply_that_has_begun_and_a_cancelled_one_get_no_second_one(data_store, error, started):
-    sent = []
+    messages = []
     with pytest.raises(type(error)):
-        await exchange(breaking(error, started=started), "GET", "/broken/x", sent)
-    assert [message.get("status") for message in sent] == ([200] if started else [])
+        await exchange(breaking(error, started=started), "GET", "/broken/x", messages)
+    assert [message.get("status") for message in messages] == ([200] if started else [])
 
 
-async def exchange(app, method, path, sent):
+async def exchange(app, method, path, messages):
     """What an application sends to a server, before any server or client improves it."""
 
     async def receive():
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message):
-        sent.append(message)
+        messages.append(message)
 
     scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b""}
     about = {"http_version": "1.1", "scheme": "http", "server": ("localhost", 80), "headers": [(b"host", b"localhost")]}

@@ -77,18 +77,18 @@ async def test_several_images_are_photos_of_one_place(client):
         (openai.UnprocessableEntityError, {"model": "geotts", "messages": asking("x", "http://127.0.0.1/a.jpg")}),
     ],
 )
-async def test_what_is_wrong_is_told_in_openais_words(client, error, fields):
-    with pytest.raises(error) as told:
+async def test_an_error_has_the_fields_of_openais_errors(client, error, fields):
+    with pytest.raises(error) as caught:
         await client.chat.completions.create(**fields)
-    assert told.value.body["message"]
-    assert told.value.body["code"]
+    assert caught.value.body["message"]
+    assert caught.value.body["code"]
 
 
 LONG = "x" * 2001
 
 
 @pytest.mark.parametrize(
-    ("sent", "named"),
+    ("fields", "named"),
     [
         ({"max_tokens": 10}, "max_tokens"),
         ({"max_completion_tokens": 10}, "max_completion_tokens"),
@@ -98,11 +98,11 @@ LONG = "x" * 2001
         ({"extra_body": {"geotts": {"hint": LONG}}}, "geotts.hint"),
     ],
 )
-async def test_what_is_wrong_is_named_as_it_was_sent(client, sent, named):
-    with pytest.raises(openai.UnprocessableEntityError) as told:
-        await client.chat.completions.create(**{"model": "geotts", "messages": asking(), **sent})
-    assert told.value.body["param"] == named
-    assert f"{named}: " in told.value.body["message"]
+async def test_an_error_names_the_parameter_as_the_client_sent_it(client, fields, named):
+    with pytest.raises(openai.UnprocessableEntityError) as caught:
+        await client.chat.completions.create(**{"model": "geotts", "messages": asking(), **fields})
+    assert caught.value.body["param"] == named
+    assert f"{named}: " in caught.value.body["message"]
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ async def test_the_same_key_runs_once(client):
     assert [reply.headers.get("idempotency-replayed") for reply in (first, second)] == [None, "true"]
     assert first.headers["x-request-id"] == second.headers["x-request-id"]
     assert first.parse().choices == second.parse().choices
-    with pytest.raises(openai.UnprocessableEntityError) as told:
+    with pytest.raises(openai.UnprocessableEntityError) as caught:
         await client.chat.completions.create(model="geotts", messages=asking(), seed=4, extra_headers=key)
-    assert told.value.body["code"] == "idempotency-key-reused"
+    assert caught.value.body["code"] == "idempotency-key-reused"
     with pytest.raises(openai.BadRequestError):
         await client.chat.completions.create(
             model="geotts", messages=asking(), extra_headers={"Idempotency-Key": "a b"}
@@ -188,12 +188,12 @@ FOUND, NOT_FOUND = '{"lat": 43.19, "lon": 140.99, "country": "Japan"}', '{"lat":
 
 
 @pytest.mark.parametrize(
-    ("said", "printed"), [(FOUND, "nine in ten within"), (NOT_FOUND, "Not known: nothing supports")]
+    ("model_reply", "printed"), [(FOUND, "nine in ten within"), (NOT_FOUND, "Not known: nothing supports")]
 )
-async def test_the_example_prints_what_an_answer_means(data_store, tmp_path, said, printed):
+async def test_the_example_prints_what_an_answer_means(data_store, tmp_path, model_reply, printed):
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(PHOTO)
-    async with an_endpoint(lambda body, number: saying(said)) as endpoint:
+    async with an_endpoint(lambda body, number: saying(model_reply)) as endpoint:
         args = AppArgs(engine=OpenAIEngine(base_url=endpoint.url, model="m"), routing=RoutingConfig(method="fixed"))
         async with serving(args, ports=local_ports(args)) as (url, _):
             ran = await asyncio.create_subprocess_exec(

@@ -44,7 +44,7 @@ def test_every_reference_resolves(schema):
     assert set(refs_of(schema["paths"])) | set(refs_of(schema["components"])) <= there
 
 
-def test_every_operation_tells_its_problems(schema):
+def test_every_operation_documents_its_problems(schema):
     for path, operations in schema["paths"].items():
         for operation in operations.values():
             if path.startswith(("/locate", "/v1")):
@@ -69,17 +69,17 @@ def test_replies_are_declared_as_they_are(schema):
 
 
 def test_operators_see_the_problems_too(schema):
-    told = {path: schema["paths"][path]["get"] for path in ("/readyz", "/metrics")}
+    operations = {path: schema["paths"][path]["get"] for path in ("/readyz", "/metrics")}
     for path, status in (("/readyz", "503"), ("/metrics", "401"), ("/metrics", "403")):
-        assert kinds(told[path], status) == {"application/problem+json"}
+        assert kinds(operations[path], status) == {"application/problem+json"}
 
 
 async def test_a_problem_that_says_more_is_still_one(schema, data_store):
     described = {**schema["components"]["schemas"]["Problem"], "components": schema["components"]}
     async with talking_to(an_app()) as http:
-        told = (await http.get("/v1/models/none")).json()
-    assert "error" in told
-    jsonschema.validate(told, described)
+        problem = (await http.get("/v1/models/none")).json()
+    assert "error" in problem
+    jsonschema.validate(problem, described)
 
 
 def test_every_option_is_in_both_bodies(schema):

@@ -108,7 +108,7 @@ async def located(http, **fields):
     return [parse_event(line) for line in reply.text.splitlines() if line.strip()]
 
 
-def left_in(events):
+def requests_in(events):
     return next((event.sent for event in events if isinstance(event, LeftMachine)), ())
 
 
@@ -136,11 +136,13 @@ async def test_the_service_sees_the_region_and_nothing_is_left_of_it(data_store,
     assert (dict(seen.getexif()), set(seen.info) & {"exif", "comment", "icc_profile", "xmp"}) == ({}, set())
     assert again.status_code == 404
     name = lens.urls[0].rpartition("/")[2]
-    assert [(sent.method, sent.host) for sent in left_in(events)] == [
+    assert [(request.method, request.host) for request in requests_in(events)] == [
         ("OFFER", "photos.example"), ("POST", "127.0.0.1"), ("SERVE", "127.0.0.1"), ("WITHDRAW", "photos.example")
     ]  # fmt: skip
-    assert [sent.bytes_sent for sent in left_in(events) if sent.method == "SERVE"] == [len(picture.content)]
-    assert not any(name in sent.url for sent in left_in(events))
+    assert [request.bytes_sent for request in requests_in(events) if request.method == "SERVE"] == [
+        len(picture.content)
+    ]
+    assert not any(name in request.url for request in requests_in(events))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ async def test_without_operator_or_request_nothing_leaves(data_store, looking, a
     assert failure.kind is kind
     assert ("allow_region_search" in failure.detail) == allowed
     assert server.seen == []
-    assert left_in(events) == ()
+    assert requests_in(events) == ()
 
 
 async def test_the_route_is_there_only_for_search_services(data_store, looking):
@@ -181,7 +183,7 @@ async def test_a_picture_is_fetched_a_few_times_only(data_store, looking):
     async with a_service(looking, lens, region_search=few) as (http, _, _, _):
         events = await located(http, allow_region_search="true")
     assert [reply.status_code for reply in lens.replies] == [200, 200, 404, 404]
-    assert len([sent for sent in left_in(events) if sent.method == "SERVE"]) == 2
+    assert len([request for request in requests_in(events) if request.method == "SERVE"]) == 2
 
 
 @pytest.mark.parametrize("answer", [(500, {}, b""), (402, {}, b""), (200, {"content-type": "text/html"}, b"<p>")])
@@ -193,7 +195,7 @@ async def test_after_a_failure_nothing_is_left(data_store, looking, answer):
         assert len(shelf_of(made)) == 0
         for url in lens.urls:
             assert (await http.get(url.replace(PUBLIC_URL, ""))).status_code == 404
-    assert [sent.method for sent in left_in(events)] == ["OFFER", "POST", "SERVE", "WITHDRAW"]
+    assert [request.method for request in requests_in(events)] == ["OFFER", "POST", "SERVE", "WITHDRAW"]
 
 
 async def test_after_a_cancellation_nothing_is_left(data_store, looking):
@@ -206,13 +208,13 @@ async def test_after_a_cancellation_nothing_is_left(data_store, looking):
 
     lens = Lens(answer=wait)
     async with a_service(looking, lens) as (http, running, made, _):
-        sent = await http.post(
+        reply = await http.post(
             "/locate",
             files={"image": PHOTO},
             data={"n_parallel": "1", "depth": "deep", "allow_region_search": "true"},
             headers={"Prefer": "respond-async"},
         )
-        path = sent.headers["location"]
+        path = reply.headers["location"]
         async with asyncio.timeout(20):
             await asked.wait()
         assert len(shelf_of(made)) == 1
@@ -223,7 +225,7 @@ async def test_after_a_cancellation_nothing_is_left(data_store, looking):
         held.set()
         await idle(running)
         assert result_in(await located(http, allow_region_search="true", seed="5")).ok
-    assert [sent.method for sent in left_in(events)] == ["OFFER", "POST", "SERVE", "WITHDRAW"]
+    assert [request.method for request in requests_in(events)] == ["OFFER", "POST", "SERVE", "WITHDRAW"]
 
 
 async def test_google_vision_gets_the_bytes_and_no_url(data_store, looking):
@@ -240,8 +242,8 @@ async def test_google_vision_gets_the_bytes_and_no_url(data_store, looking):
     (asked,) = bodies[0]["requests"]
     assert asked["features"] == [{"type": "WEB_DETECTION", "maxResults": 15}]
     assert set(asked["image"]) == {"content"}
-    assert [sent.method for sent in left_in(events)] == ["POST"]
-    assert left_in(events)[0].bytes_sent > len(asked["image"]["content"])
+    assert [request.method for request in requests_in(events)] == ["POST"]
+    assert requests_in(events)[0].bytes_sent > len(asked["image"]["content"])
 
 
 async def test_a_store_is_used_in_place_of_the_gateway(data_store, looking, monkeypatch):
@@ -268,7 +270,7 @@ async def test_a_store_is_used_in_place_of_the_gateway(data_store, looking, monk
     assert result_in(events).ok
     assert fetched[0].startswith(b"\xff\xd8")
     assert kept == {}
-    assert [sent.method for sent in left_in(events)] == ["PUT", "POST", "DELETE"]
+    assert [request.method for request in requests_in(events)] == ["PUT", "POST", "DELETE"]
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -281,7 +283,7 @@ async def test_pictures_leave_blurred_or_not_at_all(data_store, looking, tmp_pat
         events = await located(http, allow_region_search="true")
     if fails:
         assert "was not sent" in result_in(events).failure.detail
-        assert (server.seen, left_in(events)) == ([], ())
+        assert (server.seen, requests_in(events)) == ([], ())
         return
     sharp = Image.open(io.BytesIO(PHOTO)).convert("L").crop((200, 120, 600, 360))
     seen = Image.open(io.BytesIO(lens.replies[0].content)).convert("L")
@@ -351,7 +353,7 @@ async def test_the_client_consents_for_its_caller(data_store, looking):
     assert len(lens.urls) == 1
 
 
-async def told_by_index(**changes):
+async def region_search_of_index(**changes):
     args = an_app().model_copy(update=changes)
     async with serving(args) as (url, _), httpx.AsyncClient(base_url=url) as http:
         return (await http.get("/", headers={"Accept": "application/json"})).json()["region_search"]
@@ -363,7 +365,7 @@ async def test_the_index_says_to_whom_regions_may_go_where_consent_can_be_given(
     store = StoreUpload(put_url="https://crops.example/{name}")
     allowed = RegionSearchConfig(allowed=True, upload=store, blur=BlurConfig(model=str(tmp_path / "faces.onnx")))
     tools = ToolsConfig(providers=("serper_lens", "google_vision", "offline"), region_search=allowed)
-    assert await told_by_index(tools=tools) == {
+    assert await region_search_of_index(tools=tools) == {
         "services": [
             {"provider": "serper_lens", "host": "google.serper.dev"},
             {"provider": "google_vision", "host": "vision.googleapis.com"},
@@ -372,6 +374,6 @@ async def test_the_index_says_to_whom_regions_may_go_where_consent_can_be_given(
         "blurred": True,
     }
     narrow = RequestDefaults(tools=("read_text",))
-    assert await told_by_index(tools=tools, request_defaults=narrow) is None
-    assert await told_by_index(tools=ToolsConfig(providers=("google_vision", "offline"))) is None
-    assert await told_by_index() is None
+    assert await region_search_of_index(tools=tools, request_defaults=narrow) is None
+    assert await region_search_of_index(tools=ToolsConfig(providers=("google_vision", "offline"))) is None
+    assert await region_search_of_index() is None

@@ -34,8 +34,8 @@ async def test_json_sse_ndjson_and_geojson_have_the_same_regions(app, data_store
     assert shape(answer.region_50.jsonable()).covers(Point(answer.lon, answer.lat))
     streamed = [json.loads(line[5:]) for line in stream.splitlines() if line.startswith("data:")]
     events = [json.loads(line) for line in lines.splitlines() if line]
-    for told in (streamed, events):
-        assert [one["answer"]["region_90"] for one in told if one.get("type") == "answer"] == [region]
+    for event_list in (streamed, events):
+        assert [one["answer"]["region_90"] for one in event_list if one.get("type") == "answer"] == [region]
     drawn = {
         feature.properties["role"]: feature for feature in FeatureCollection.model_validate_json(features).features
     }

@@ -225,28 +225,28 @@ async def test_the_position_a_file_claims_stays_out_of_everything_unless_asked_f
     out = io.BytesIO()
     Image.open(io.BytesIO(PHOTO)).save(out, "JPEG", exif=exif)
     quiet = await http.post("/locate", files={"image": out.getvalue()}, data={"include": "full", "seed": "1"})
-    told = await http.post("/locate", files={"image": out.getvalue()}, data={"exif": "report", "seed": "1"})
+    with_report = await http.post("/locate", files={"image": out.getvalue()}, data={"exif": "report", "seed": "1"})
     assert "SECRETCAMERA" not in quiet.text
     assert quiet.json()["answer"]["file_claims"] == []
-    (claim,) = told.json()["answer"]["file_claims"]
+    (claim,) = with_report.json()["answer"]["file_claims"]
     assert (claim["camera"], claim["point"]) == ("SECRETCAMERA", {"lat": 48.8566667, "lon": 2.351})
-    assert json.dumps(quiet.json()["answer"]["candidates"]) == json.dumps(told.json()["answer"]["candidates"])
+    assert json.dumps(quiet.json()["answer"]["candidates"]) == json.dumps(with_report.json()["answer"]["candidates"])
 
 
-async def test_a_field_there_is_none_of_is_told_with_the_one_that_was_meant(http):
+async def test_an_unknown_field_is_reported_with_the_one_that_was_meant(http):
     reply = await http.post("/locate", files={"image": PHOTO}, data={"depht": "deep"})
     assert (reply.status_code, reply.json()["errors"]) == (
         422,
         [{"field": "depht", "problem": "no such field; did you mean depth?"}],
     )
     reply = await http.post("/locate", files={"image": PHOTO}, data={"zzzz": "1", "stop": "soon"})
-    told = {error["field"]: error["problem"] for error in reply.json()["errors"]}
-    assert told["zzzz"] == "no such field"
-    assert told["stop"].startswith("must be none, quorum[:k]")
+    problems = {error["field"]: error["problem"] for error in reply.json()["errors"]}
+    assert problems["zzzz"] == "no such field"
+    assert problems["stop"].startswith("must be none, quorum[:k]")
 
 
 @pytest.mark.parametrize("name", ["photo.jpg", "/home/me/photos of 2024/IMG_1.HEIC", "C:\\photos\\Café (1).png"])
-async def test_the_name_of_a_file_in_place_of_the_file_is_told(http, name):
+async def test_the_name_of_a_file_in_place_of_the_file_is_reported(http, name):
     """As `curl -F image=photo.jpg` sends it."""
     reply = await http.post("/locate", files={"hint": (None, "x"), "image": (None, name)})
     assert reply.status_code == 422

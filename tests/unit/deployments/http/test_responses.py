@@ -55,8 +55,8 @@ async def test_a_stream_ends_with_the_response_that_is_kept(client):
     assert [event.sequence_number for event in events] == list(range(len(events)))
     kept = await client.responses.retrieve(final.id)
     assert kept.output_text == final.output_text
-    said = "".join(event.delta for event in events if event.type == "response.reasoning_summary_text.delta")
-    assert said == kept.output[0].summary[0].text
+    summary = "".join(event.delta for event in events if event.type == "response.reasoning_summary_text.delta")
+    assert summary == kept.output[0].summary[0].text
 
 
 async def test_a_stream_that_is_cut_100_times_equals_the_uncut_one(client):

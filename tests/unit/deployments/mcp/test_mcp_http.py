@@ -41,10 +41,10 @@ async def service(data_store, toolbox):
 
 @BOTH
 async def test_a_photo_is_located_with_progress_and_resources(service, mode):
-    told = []
+    notifications = []
 
     async def progress(done, total, message):
-        told.append((done, message))
+        notifications.append((done, message))
 
     async with mcp_client(service, mode) as client:
         expected = LATEST_HANDSHAKE_VERSION if mode == "legacy" else LATEST_MODERN_VERSION
@@ -62,8 +62,8 @@ async def test_a_photo_is_located_with_progress_and_resources(service, mode):
         report = (await client.read_resource(place["report"])).contents[0]
         assert report.mime_type == "text/html"
         assert report.text.startswith("<!doctype html>")
-    assert [done for done, _ in told] == [float(n) for n in range(1, len(told) + 1)]
-    messages = [message for _, message in told]
+    assert [done for done, _ in notifications] == [float(n) for n in range(1, len(notifications) + 1)]
+    messages = [message for _, message in notifications]
     assert messages[0] == f"accepted as {place['request_id']}"
     assert sum("has finished" in message for message in messages) == 2
     assert messages[-1] == "the answer is there"

@@ -36,14 +36,14 @@ async def test_a_photo_by_its_path(tmp_path, data_store, mode):
     (tmp_path / "secret.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
     async with Client(started(tmp_path / "photos"), mode=mode) as client:
         assert client.protocol_version in (LATEST_MODERN_VERSION, LATEST_HANDSHAKE_VERSION)
-        told = []
+        messages = []
 
         async def progress(done, total, message):
-            told.append(message)
+            messages.append(message)
 
         found = await client.call_tool("locate_photo", {"path": "a.jpg", "n_parallel": 2}, progress_callback=progress)
         assert not found.is_error
-        assert told[-1] == "the answer is there"
+        assert messages[-1] == "the answer is there"
         assert (await client.read_resource(found.structured_content["report"])).contents[0].mime_type == "text/html"
         more = {"request_id": found.structured_content["request_id"], "path": "a.jpg", "fact": "in France"}
         continued = (await client.call_tool("continue_photo", more)).structured_content

@@ -102,17 +102,17 @@ async def test_names_tree_tokens_and_score(data_store):
     assert sum(point.count for point in tokens) == 8
 
 
-async def test_content_is_told_only_when_it_is_asked_for(data_store):
+async def test_spans_have_content_only_when_it_is_asked_for(data_store):
     silent, _, _ = await traced(gen_ai=True)
-    told, _, _ = await traced(gen_ai=True, content=True)
+    with_content, _, _ = await traced(gen_ai=True, content=True)
     words = b"".join(span.SerializeToString() for span in silent)
     assert b"SECRET HINT" not in words
     assert not {"gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.call.result"} & {
         name for span in silent for name in attributes(span)
     }
-    chat = attributes(next(span for span in told if span.name == "chat scripted"))
+    chat = attributes(next(span for span in with_content if span.name == "chat scripted"))
     assert json.loads(chat["gen_ai.output.messages"])[0]["role"] == "assistant"
-    tool = attributes(next(span for span in told if span.name.startswith("execute_tool")))
+    tool = attributes(next(span for span in with_content if span.name.startswith("execute_tool")))
     assert "query" in json.loads(tool["gen_ai.tool.call.arguments"])
     assert tool["gen_ai.tool.call.result"]
 

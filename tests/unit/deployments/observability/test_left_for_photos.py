@@ -77,22 +77,22 @@ async def service(data_store, tmp_path):
         yield made
 
 
-async def test_a_photo_by_url_is_told_with_the_request_it_is_for(service):
+async def test_the_fetch_of_a_photo_by_url_is_recorded_with_its_request(service):
     reply = await service.locate("/photo")
-    told = reply.json()
-    (sent,) = told["left_machine"]["sent"]
-    assert (sent["host"], sent["method"], sent["bytes_sent"]) == ("127.0.0.1", "GET", 0)
-    assert sent["url"] == f"{service.server.url}/photo"
-    assert sent["request_id"] == told["request_id"] == reply.headers["x-request-id"]
-    assert told["left_machine"]["engines"] == []
-    assert service.written() == [sent]
-    assert service.paths(told["request_id"]) == ["/photo"]
+    body = reply.json()
+    (request,) = body["left_machine"]["sent"]
+    assert (request["host"], request["method"], request["bytes_sent"]) == ("127.0.0.1", "GET", 0)
+    assert request["url"] == f"{service.server.url}/photo"
+    assert request["request_id"] == body["request_id"] == reply.headers["x-request-id"]
+    assert body["left_machine"]["engines"] == []
+    assert service.written() == [request]
+    assert service.paths(body["request_id"]) == ["/photo"]
 
 
-async def test_every_redirect_is_told_without_what_its_query_says(service):
-    told = (await service.locate("/moved?signature=caller-secret")).json()
-    paths = [one["url"].removeprefix(service.server.url) for one in told["left_machine"]["sent"]]
-    assert paths == ["/moved", "/on", "/photo"] == service.paths(told["request_id"])
+async def test_every_redirect_is_recorded_without_its_query(service):
+    body = (await service.locate("/moved?signature=caller-secret")).json()
+    paths = [one["url"].removeprefix(service.server.url) for one in body["left_machine"]["sent"]]
+    assert paths == ["/moved", "/on", "/photo"] == service.paths(body["request_id"])
     assert len(service.server.seen) == 3
 
 
@@ -106,14 +106,14 @@ async def test_every_redirect_is_told_without_what_its_query_says(service):
         ("/text", 422, ["/text"]),
     ],
 )
-async def test_a_fetch_that_fails_is_told_under_the_id_of_the_refusal(service, path, status, hops):
+async def test_a_fetch_that_fails_is_recorded_under_the_id_of_the_refusal(service, path, status, hops):
     reply = await service.locate(path)
     assert 400 <= reply.status_code < 500, reply.text
     assert reply.headers["x-request-id"].startswith("loc_")
     assert service.paths(reply.headers["x-request-id"]) == hops
 
 
-async def test_a_host_that_is_refused_got_nothing_and_is_not_told(service):
+async def test_a_host_that_is_refused_gets_nothing_and_is_not_recorded(service):
     for url in ("http://127.0.0.1:22/", "http://localhost/photo", "http://[::1]/x"):
         body = {"image": {"url": url}}
         assert (await service.http.post("/locate", json=body)).status_code in (400, 422)
@@ -133,7 +133,7 @@ async def test_a_request_that_repeats_another_keeps_its_id_and_its_fetch_belongs
     assert service.paths(other.headers["x-request-id"]) == ["/photo"]
 
 
-async def test_the_chat_face_tells_it_too(service):
+async def test_the_chat_interface_records_the_fetch_too(service):
     for path in ("/photo", "/absent"):
         part = {"type": "image_url", "image_url": {"url": service.server.url + path}}
         body = {"model": "geotts", "messages": [{"role": "user", "content": [part]}], "geotts": {"n_parallel": 1}}
@@ -167,16 +167,16 @@ async def test_erasing_a_request_erases_what_went_out_for_its_photo(service):
     assert {line["request_id"] for line in service.audited()} == {mine["request_id"], other["request_id"]}
 
 
-async def test_whoever_ends_a_request_of_a_lost_gateway_tells_it(data_store, tmp_path, monkeypatch):
+async def test_the_gateway_that_ends_a_request_of_a_lost_one_reports_its_fetches(data_store, tmp_path, monkeypatch):
     async with recording(tmp_path, MemoryRunStore(3600), lease_s=0.05) as service:
         monkeypatch.setattr(Runner, "launch", lambda *lost, **how: None)
-        sent = await service.locate("/moved", headers={"Prefer": "respond-async"})
+        reply = await service.locate("/moved", headers={"Prefer": "respond-async"})
         await asyncio.sleep(0.1)
-        await service.http.get(sent.headers["location"])
-        assert service.paths(sent.json()["request_id"]) == ["/moved", "/on", "/photo"]
+        await service.http.get(reply.headers["location"])
+        assert service.paths(reply.json()["request_id"]) == ["/moved", "/on", "/photo"]
 
 
-async def test_what_the_audit_log_says_has_no_url(service):
+async def test_the_audit_log_has_no_url(service):
     await service.locate("/moved?signature=caller-secret")
     assert service.audited()
     assert not [line for line in service.audited() if {"url", "query"} & set(line)]

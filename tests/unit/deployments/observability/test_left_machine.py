@@ -35,22 +35,22 @@ def events_in(reply):
     return [parse_event(line) for line in reply.text.splitlines() if line.strip()]
 
 
-async def test_the_stream_ends_with_what_left(data_store):
+async def test_the_stream_ends_with_the_requests_that_left(data_store):
     async with rude_server(answering("serper")) as server:
         args = asking(server)
         async with with_tools(args, local_tools(args)) as http:
             first = events_in(await http.post("/locate", **FORM, headers=NDJSON))
             again = events_in(await http.post("/locate", **FORM, headers=NDJSON))
-    left, done = first[-2:]
-    assert isinstance(left, LeftMachine)
+    egress, done = first[-2:]
+    assert isinstance(egress, LeftMachine)
     assert isinstance(done, Done)
-    assert len(left.sent) == len(server.seen) > 0
-    assert {(sent.host, sent.method, sent.request_id) for sent in left.sent} == {
+    assert len(egress.sent) == len(server.seen) > 0
+    assert {(request.host, request.method, request.request_id) for request in egress.sent} == {
         ("127.0.0.1", "POST", first[0].request_id)
     }
     sizes = sorted(len(seen.body) for seen in server.seen)  # searches of two rollouts may overtake each other
-    assert sorted(sent.bytes_sent for sent in left.sent) == sizes
-    assert left.complete
+    assert sorted(request.bytes_sent for request in egress.sent) == sizes
+    assert egress.complete
     assert not [event for event in again if isinstance(event, LeftMachine)]  # all of it came from the cache
 
 
@@ -61,14 +61,14 @@ async def test_a_reply_with_everything_carries_it_and_others_do_not(data_store):
             reply = (await http.post("/locate", **FORM)).json()
             status = (await http.get(f"/locate/{reply['request_id']}")).json()
             brief = (await http.post("/locate", files=FORM["files"], data={"n_parallel": "2", "seed": "9"})).json()
-    assert [sent["host"] for sent in reply["left_machine"]["sent"]] == ["127.0.0.1"] * len(
+    assert [request["host"] for request in reply["left_machine"]["sent"]] == ["127.0.0.1"] * len(
         reply["left_machine"]["sent"]
     )
     assert status["left_machine"] == reply["left_machine"]
     assert brief["left_machine"] is None
 
 
-async def test_a_cancelled_request_tells_what_had_left(data_store):
+async def test_a_cancelled_request_reports_the_requests_that_had_left(data_store):
     held = asyncio.Event()
 
     async def answer(seen):
@@ -78,20 +78,20 @@ async def test_a_cancelled_request_tells_what_had_left(data_store):
     async with rude_server(answer) as server:
         args = asking(server)
         async with with_tools(args, local_tools(args)) as http:
-            sent = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
-            path = sent.headers["location"]
+            reply = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
+            path = reply.headers["location"]
             async with asyncio.timeout(20):
                 await server.arrived.wait()
             assert (await http.delete(path)).json()["was_running"]
             events = events_in(await http.get(path + "/events", headers=NDJSON))
         held.set()
-    left, done = events[-2:]
-    assert [one.host for one in left.sent] == ["127.0.0.1"] * len(server.seen)
+    egress, done = events[-2:]
+    assert [one.host for one in egress.sent] == ["127.0.0.1"] * len(server.seen)
     assert done.stop_reason == "cancelled"
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
-async def test_a_broker_that_does_not_answer_is_told_and_costs_no_answer(data_store):
+async def test_a_broker_that_does_not_answer_is_reported_and_costs_no_answer(data_store):
     async with rude_server(answering("serper")) as server:
         args = asking(server)
         tools = local_tools(args)
@@ -117,14 +117,14 @@ async def test_the_audit_log_says_to_whom_and_when_and_not_what(data_store, tmp_
             reply = (await http.post("/locate", **FORM)).json()
         audit.close()
     lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
-    left = [line for line in lines if line["event"] == "left"]
-    sent = reply["left_machine"]["sent"]
-    assert [(line["sent_at"], line["host"], line["bytes"]) for line in left] == [
-        (one["at"], one["host"], one["bytes_sent"]) for one in sent
+    egress_lines = [line for line in lines if line["event"] == "left"]
+    requests = reply["left_machine"]["sent"]
+    assert [(line["sent_at"], line["host"], line["bytes"]) for line in egress_lines] == [
+        (one["at"], one["host"], one["bytes_sent"]) for one in requests
     ]
-    assert left
-    assert {line["request_id"] for line in left} == {reply["request_id"]}
-    assert not [line for line in left if {"url", "query"} & set(line)]
+    assert egress_lines
+    assert {line["request_id"] for line in egress_lines} == {reply["request_id"]}
+    assert not [line for line in egress_lines if {"url", "query"} & set(line)]
 
 
 def test_the_engines_that_get_photos_are_named():
@@ -139,7 +139,7 @@ def test_the_engines_that_get_photos_are_named():
     assert remote_engines(blind) == ("a.org", "b.org")
 
 
-async def test_the_metrics_tell_of_calls_hits_latency_and_breakers(data_store):
+async def test_the_metrics_count_calls_hits_latency_and_breakers(data_store):
     async with rude_server(lambda seen: "status/503") as server:
         args = asking(server, SEARCHING, "searxng", "offline")
         tools = local_tools(args)

@@ -42,7 +42,9 @@ def sizes(endpoint):
     return sorted(int(headers["content-length"]) for headers in endpoint.headers)
 
 
-async def test_a_call_to_an_engine_is_told_with_its_time_and_bytes_in_reply_audit_log_and_file(data_store, tmp_path):
+async def test_a_call_to_an_engine_is_recorded_with_its_time_and_bytes_in_reply_audit_log_and_file(
+    data_store, tmp_path
+):
     file, audit_file = tmp_path / "out.jsonl", tmp_path / "audit.jsonl"
     async with serving(says) as endpoint:
         args = asking(endpoint)
@@ -51,16 +53,16 @@ async def test_a_call_to_an_engine_is_told_with_its_time_and_bytes_in_reply_audi
         async with with_tools(args, local_tools(args), observers=[audit]) as http:
             reply = (await http.post("/locate", **FORM)).json()
         audit.close()
-    sent = reply["left_machine"]["sent"]
-    assert sorted(one["bytes_sent"] for one in sent) == sizes(endpoint)
-    assert {(one["host"], one["method"], one["url"], one["request_id"]) for one in sent} == {
+    requests = reply["left_machine"]["sent"]
+    assert sorted(one["bytes_sent"] for one in requests) == sizes(endpoint)
+    assert {(one["host"], one["method"], one["url"], one["request_id"]) for one in requests} == {
         ("127.0.0.1", "POST", f"{endpoint.url}/chat/completions", reply["request_id"])
     }
-    assert all(one["at"] for one in sent)
+    assert all(one["at"] for one in requests)
     assert reply["left_machine"]["complete"]
-    assert [json.loads(line) for line in file.read_text().splitlines()] == sent
+    assert [json.loads(line) for line in file.read_text().splitlines()] == requests
     lines = [json.loads(line) for line in audit_file.read_text().splitlines()]
-    assert [line["bytes"] for line in lines if line["event"] == "left"] == [one["bytes_sent"] for one in sent]
+    assert [line["bytes"] for line in lines if line["event"] == "left"] == [one["bytes_sent"] for one in requests]
 
 
 async def test_every_model_of_a_request_is_in_the_record(data_store):
@@ -80,7 +82,7 @@ async def test_every_model_of_a_request_is_in_the_record(data_store):
 @pytest.mark.parametrize(
     "answer", [saying("7 DEEP"), Reply(500, {"error": "broken"}), [CUT]], ids=["well", "down", "cut"]
 )
-async def test_what_a_question_about_the_photo_sends_is_told_whatever_comes_back(data_store, answer):
+async def test_a_question_about_the_photo_is_recorded_whatever_comes_back(data_store, answer):
     def probed(body, number):
         return answer if body["max_tokens"] == 16 else says(body, number)
 
@@ -110,14 +112,14 @@ async def test_asking_for_the_name_of_the_model_is_a_call_too(data_store):
     async with serving(lambda body, n: saying(ANSWER)) as endpoint:
         args = an_app().model_copy(update={"engine": OpenAIEngine(base_url=endpoint.url)})
         async with with_tools(args, local_tools(args)) as http:
-            left = (await http.post("/locate", **FORM)).json()["left_machine"]["sent"]
-    assert {(one["method"], one["url"].rpartition("/")[2]) for one in left} == {
+            requests = (await http.post("/locate", **FORM)).json()["left_machine"]["sent"]
+    assert {(one["method"], one["url"].rpartition("/")[2]) for one in requests} == {
         ("GET", "models"),
         ("POST", "completions"),
     }
 
 
-async def test_a_request_that_is_cancelled_before_the_first_token_tells_what_had_left(data_store):
+async def test_a_request_cancelled_before_the_first_token_reports_the_requests_that_had_left(data_store):
     arrived = asyncio.Event()
 
     def silent(body, number):
@@ -127,16 +129,16 @@ async def test_a_request_that_is_cancelled_before_the_first_token_tells_what_had
     async with serving(silent) as endpoint:
         args = asking(endpoint)
         async with with_tools(args, local_tools(args)) as http:
-            sent = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
-            path = sent.headers["location"]
+            reply = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
+            path = reply.headers["location"]
             async with asyncio.timeout(20):
                 await arrived.wait()
             assert (await http.delete(path)).json()["was_running"]
             events = await http.get(path + "/events", headers=NDJSON)
-        left = parse_event(events.text.splitlines()[-2])
-        assert isinstance(left, LeftMachine)
-        assert sorted(one.bytes_sent for one in left.sent) == sizes(endpoint)
-        assert left.sent
+        egress = parse_event(events.text.splitlines()[-2])
+        assert isinstance(egress, LeftMachine)
+        assert sorted(one.bytes_sent for one in egress.sent) == sizes(endpoint)
+        assert egress.sent
 
 
 async def test_a_request_whose_gateway_was_lost_does_not_say_that_it_knows_all(data_store, monkeypatch):
@@ -145,17 +147,17 @@ async def test_a_request_whose_gateway_was_lost_does_not_say_that_it_knows_all(d
         args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"lease_s": 0.05})})
         async with with_tools(args, local_tools(args)) as http:
             monkeypatch.setattr(Runner, "launch", lambda *lost, **how: None)
-            sent = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
+            reply = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
             await asyncio.sleep(0.1)
-            status = (await http.get(sent.headers["location"])).json()
-            events = await http.get(sent.headers["location"] + "/events", headers=NDJSON)
-    told = [parse_event(line) for line in events.text.splitlines() if line.strip()]
-    (left,) = (event for event in told if isinstance(event, LeftMachine))
-    assert (left.engines, left.sent, left.complete) == (("127.0.0.1",), (), False)
+            status = (await http.get(reply.headers["location"])).json()
+            events = await http.get(reply.headers["location"] + "/events", headers=NDJSON)
+    parsed = [parse_event(line) for line in events.text.splitlines() if line.strip()]
+    (egress,) = (event for event in parsed if isinstance(event, LeftMachine))
+    assert (egress.engines, egress.sent, egress.complete) == (("127.0.0.1",), (), False)
     assert status["status"] != "running"
 
 
-async def test_a_url_with_a_key_is_told_without_it(data_store, monkeypatch):
+async def test_a_url_is_recorded_without_its_key(data_store, monkeypatch):
     async with serving(says) as endpoint:
         engine = at(endpoint, "rollout").model_copy(update={"base_url": endpoint.url.replace("//", "//me:hunter2@")})
         args = an_app().model_copy(update={"engine": engine})

@@ -69,15 +69,15 @@ class Faults:
 
     def __call__(self, seen):
         self.number += 1
-        said = everything_back(seen)
+        body = everything_back(seen)
         key = next((value for name, value in seen.headers.items() if "key" in name or name == "authorization"), "")
         faults = [
-            as_json(said),
-            as_json(said, status=401, **{"www-authenticate": f'Bearer realm="{key}"'}),
-            as_json(said, status=500),
+            as_json(body),
+            as_json(body, status=401, **{"www-authenticate": f'Bearer realm="{key}"'}),
+            as_json(body, status=500),
             (302, {"location": f"/moved?{seen.target.partition('?')[2]}&was={quote(key)}"}, b""),
-            (200, {"content-type": "text/html"}, json.dumps(said).encode()),
-            as_json(said, status=429, **{"retry-after": "0", "x-seen": key}),
+            (200, {"content-type": "text/html"}, json.dumps(body).encode()),
+            as_json(body, status=429, **{"retry-after": "0", "x-seen": key}),
             "garbage",
             "half",
             "reset",
@@ -198,8 +198,8 @@ async def test_a_run_with_faults_leaves_no_secret_anywhere(data_store, tmp_path,
     assert failures >= 2, "hardly anything went wrong"
 
     files = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    told = b"\n".join(reply.content + str(reply.headers).encode() for reply in replies)
-    files |= {"replies": told, "redis": in_redis, "snapshots": repr(snapshots).encode()}
+    reply_bytes = b"\n".join(reply.content + str(reply.headers).encode() for reply in replies)
+    files |= {"replies": reply_bytes, "redis": in_redis, "snapshots": repr(snapshots).encode()}
     for name in ("logs.txt", "logs.jsonl", "run.tape", "outgoing.jsonl", "audit.jsonl", "replies"):
         assert files[name], f"{name} is empty: the search would show nothing"
     assert files["redis" if cache == "redis" else "cache.sqlite"]

@@ -54,7 +54,7 @@ def test_invented_tool_names_do_not_become_labels():
     assert samples(metrics.exposition().decode())['geotts_tool_calls_total{outcome="unknown_tool",tool="unknown"}'] == 3
 
 
-def told_of(events, request_id="loc"):
+def metrics_of(events, request_id="loc"):
     metrics = Metrics()
     for event in events:
         metrics.saw(RunMeta(request_id=request_id), event)
@@ -74,7 +74,7 @@ CUT_OFF = [
 
 
 def test_a_cancelled_request_has_cost_what_its_turns_cost_and_its_rollouts_are_cancelled():
-    seen = told_of([*CUT_OFF, Done(stop_reason=StopReason.CANCELLED)])
+    seen = metrics_of([*CUT_OFF, Done(stop_reason=StopReason.CANCELLED)])
     assert seen['geotts_rollouts_total{stop_reason="cancelled"}'] == 2
     assert seen['geotts_tokens_total{kind="prompt"}'] == 250
     assert seen['geotts_tokens_total{kind="completion"}'] == 30
@@ -83,7 +83,7 @@ def test_a_cancelled_request_has_cost_what_its_turns_cost_and_its_rollouts_are_c
 
 def test_turns_and_the_end_of_their_rollout_are_not_counted_twice():
     end = RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=spent(260, 35))
-    seen = told_of([*CUT_OFF, end, Done(stop_reason=StopReason.DEADLINE)])
+    seen = metrics_of([*CUT_OFF, end, Done(stop_reason=StopReason.DEADLINE)])
     assert seen['geotts_rollouts_total{stop_reason="answered"}'] == 1
     assert seen['geotts_rollouts_total{stop_reason="deadline"}'] == 1
     assert seen['geotts_tokens_total{kind="prompt"}'] == 260
@@ -92,7 +92,7 @@ def test_turns_and_the_end_of_their_rollout_are_not_counted_twice():
 
 def test_what_the_engine_put_back_is_counted_beside_the_other_tokens():
     used = spent(260, 35).model_copy(update={"preempted_tokens": 180})
-    seen = told_of([*CUT_OFF, RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=used)])
+    seen = metrics_of([*CUT_OFF, RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=used)])
     assert seen['geotts_tokens_total{kind="preempted"}'] == 180
 
 
@@ -110,7 +110,7 @@ def test_a_rollout_set_back_to_an_earlier_turn_takes_nothing_back():
         TurnFinished(rollout_id=0, turn=1, usage=spent(240, 20)),
         RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=spent(300, 50)),
     ]
-    assert told_of([*CUT_OFF, *again])['geotts_tokens_total{kind="completion"}'] == 50
+    assert metrics_of([*CUT_OFF, *again])['geotts_tokens_total{kind="completion"}'] == 50
 
 
 @pytest.mark.parametrize("leave", [lambda m, meta: m.ended(meta, 1.0), lambda m, meta: m.erased(meta)])
@@ -138,8 +138,8 @@ async def test_a_request_that_its_client_cancels_is_in_the_figures(data_store):
 
 
 def test_the_dashboard_asks_for_metrics_that_exist():
-    told = Metrics().exposition().decode()
-    kinds = dict(line.split()[2:4] for line in told.splitlines() if line.startswith("# TYPE"))
+    exposition = Metrics().exposition().decode()
+    kinds = dict(line.split()[2:4] for line in exposition.splitlines() if line.startswith("# TYPE"))
     there = set(kinds)
     there |= {f"{name}_bucket" for name, kind in kinds.items() if kind == "histogram"}
     panels = json.loads(DASHBOARD.read_text())["panels"]
@@ -163,7 +163,7 @@ def test_log_lines_are_json_with_ids():
     assert (line["message"], line["request_id"], line["service"]) == ("GET /x", "loc_1", "gateway")
 
 
-async def test_the_audit_log_tells_who_and_that_it_was_erased_and_nothing_else(data_store, tmp_path):
+async def test_the_audit_log_records_start_end_and_erasure_and_no_content(data_store, tmp_path):
     path = tmp_path / "audit.jsonl"
     args = an_app()
     audit = AuditLog(path, args)
@@ -181,7 +181,7 @@ async def test_the_audit_log_tells_who_and_that_it_was_erased_and_nothing_else(d
     assert path.stat().st_mode & 0o077 == 0
 
 
-def test_an_audit_log_that_cannot_be_written_is_told_at_the_start(tmp_path):
+def test_an_audit_log_that_cannot_be_written_is_an_error_at_the_start(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="audit_log"):
         AuditLog(tmp_path / "file" / "audit.jsonl", AppArgs())

@@ -19,9 +19,9 @@ ID = "loc_envelope"
 
 def leave():
     """What a transport does before it sends."""
-    sent = Outgoing.now(host="h", method="POST", url="http://h/v1", bytes_sent=9, request_id=ID)
-    EGRESS.note(sent)
-    return sent
+    request = Outgoing.now(host="h", method="POST", url="http://h/v1", bytes_sent=9, request_id=ID)
+    EGRESS.note(request)
+    return request
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def _nothing_left():
     assert EGRESS.take(ID) == ()
 
 
-async def test_it_is_told_before_there_is_a_batch_so_that_a_cancelled_request_knows_it():
+async def test_egress_is_reported_before_the_first_batch_so_that_a_cancelled_request_has_it():
     closed = asyncio.Event()
 
     async def silent_engine():
@@ -61,29 +61,29 @@ async def test_every_record_comes_once_and_every_batch_in_its_order():
     assert sum(len(envelope.egress) for envelope in envelopes) == 6
 
 
-async def test_a_failure_comes_after_what_left_before_it():
+async def test_a_failure_comes_after_the_egress_before_it():
     async def refusing_engine():
         leave()
         raise ModelError("refused")
         yield
 
-    told = []
+    egress = []
     with pytest.raises(ModelError, match="refused"):
         async for envelope in seal(refusing_engine(), ID):
-            told += envelope.egress
-    assert len(told) == 1
+            egress += envelope.egress
+    assert len(egress) == 1
 
 
 async def test_the_process_that_asked_hands_it_on_and_sees_batches_only():
-    sent = leave()
+    request = leave()
     EGRESS.take(ID)
 
     async def from_elsewhere():
-        yield Envelope((), (sent,))
+        yield Envelope((), (request,))
         yield Envelope(["a batch"])
 
     assert [batch async for batch in unseal(from_elsewhere())] == [["a batch"]]
-    assert EGRESS.take(ID) == (sent,)
+    assert EGRESS.take(ID) == (request,)
 
 
 async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(monkeypatch):

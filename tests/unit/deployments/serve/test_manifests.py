@@ -160,8 +160,8 @@ def promtool(*arguments, cwd=None):
 
 
 def test_alerts_fire_on_a_bad_hour_and_are_quiet_on_a_good_one():
-    code, said = promtool("test", "rules", str(MONITORING / "alerts_test.yaml"))
-    assert code == 0, said
+    code, output = promtool("test", "rules", str(MONITORING / "alerts_test.yaml"))
+    assert code == 0, output
     alerts = documents(MONITORING / "alerts.yaml")[0]["groups"][0]["rules"]
     good, bad = documents(MONITORING / "alerts_test.yaml")[0]["tests"]
     assert [one["alertname"] for one in good["alert_rule_test"]] == [one["alert"] for one in alerts]
@@ -174,8 +174,8 @@ def test_prometheus_accepts_its_configuration(tmp_path):
     text = (MONITORING / "prometheus.yaml").read_text().replace("/run/secrets/metrics_key", str(key))
     (tmp_path / "prometheus.yaml").write_text(text)
     shutil.copy(MONITORING / "alerts.yaml", tmp_path)
-    code, said = promtool("check", "config", "prometheus.yaml", cwd=tmp_path)
-    assert code == 0, said
+    code, output = promtool("check", "config", "prometheus.yaml", cwd=tmp_path)
+    assert code == 0, output
 
 
 def test_alerts_ask_for_metrics_and_labels_that_exist():

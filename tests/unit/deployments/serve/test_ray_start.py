@@ -33,24 +33,24 @@ def starts(monkeypatch):
     """Stands for `ray.init`: the first `failures` starts leave a running process behind, as Ray does, and fail."""
 
     def plan(failures):
-        left = []
+        raylet_pids = []
 
         def init(address, *, log_to_driver):
-            if len(left) < failures:
+            if len(raylet_pids) < failures:
                 node = half_made(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
-                left.append(node.all_processes["raylet"][0].process.pid)
+                raylet_pids.append(node.all_processes["raylet"][0].process.pid)
                 raise RuntimeError("the node did not start in time")
-            left.append(None)
+            raylet_pids.append(None)
 
         monkeypatch.setattr(ray_start, "_init", init)
-        return left
+        return raylet_pids
 
     return plan
 
 
 @pytest.mark.slow
 def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_complaint(starts):
-    left = starts(failures=1)
+    raylet_pids = starts(failures=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # of what other tests have not closed
         gc.collect()
@@ -58,9 +58,9 @@ def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_complaint(
         warnings.simplefilter("always")
         ray_start.start_ray(None, log_to_driver=False)
         gc.collect()
-    assert left[1:] == [None]
+    assert raylet_pids[1:] == [None]
     assert [str(complaint.message) for complaint in complaints if complaint.category is ResourceWarning] == []
-    assert left[0] not in {process.pid for process in psutil.Process().children()}
+    assert raylet_pids[0] not in {process.pid for process in psutil.Process().children()}
 
 
 def test_two_failures_are_an_error_that_says_what_to_look_for(starts):
@@ -72,23 +72,23 @@ def test_two_failures_are_an_error_that_says_what_to_look_for(starts):
 
 def test_an_interrupted_start_leaves_no_process(monkeypatch):
     """As Ctrl-C does in the middle of a start, before Ray has handed its node to anybody."""
-    left = []
+    raylet_pids = []
 
     def init(address, *, log_to_driver):
         node = half_made(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
-        left.append(node.all_processes["raylet"][0].process.pid)
+        raylet_pids.append(node.all_processes["raylet"][0].process.pid)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ray_start, "_init", init)
     with pytest.raises(KeyboardInterrupt):
         ray_start.start_ray(None, log_to_driver=False)
-    assert len(left) == 1
-    assert left[0] not in {process.pid for process in psutil.Process().children()}
+    assert len(raylet_pids) == 1
+    assert raylet_pids[0] not in {process.pid for process in psutil.Process().children()}
 
 
 def test_somebody_elses_cluster_is_asked_once(starts):
-    left = starts(failures=1)
+    raylet_pids = starts(failures=1)
     with pytest.raises(FatalError, match=r"10\.0\.0\.1:6379") as failure:
         ray_start.start_ray("10.0.0.1:6379", log_to_driver=False)
     ray_start.forget_failed_start(failure.value)
-    assert len(left) == 1
+    assert len(raylet_pids) == 1

@@ -52,7 +52,7 @@ def test_a_request_that_fits_nowhere_whole_is_split_and_each_part_goes_where_it_
         assert first.tokens == SHARED + 2 * OWN
 
 
-def test_what_was_sent_is_taken_before_the_replica_tells_so(sign_photo, placing_with):
+def test_room_for_groups_that_were_sent_is_subtracted_before_the_replica_reports(sign_photo, placing_with):
     clock = Clock()
     placing = placing_with(clock, a=SHARED + 4 * OWN, b=0)
     with placing.place(a_group(sign_photo, 4, "loc_a")) as placed:
@@ -81,7 +81,7 @@ def test_a_photo_keeps_its_home_while_that_has_room(sign_photo, placing_with):
         assert placed.replica in names[2:]
 
 
-def test_a_lost_replica_gets_nothing_for_a_while_although_it_told_of_room(sign_photo, placing_with):
+def test_a_lost_replica_gets_nothing_for_a_while_although_it_reported_room(sign_photo, placing_with):
     clock = Clock()
     placing = placing_with(clock, a=10**6, b=SHARED + 2 * OWN)
     group = a_group(sign_photo, 3)
@@ -106,15 +106,15 @@ class Engine:
     kv_tokens, kv_used_tokens = 32_000, 3000
 
 
-def test_a_replica_tells_what_neither_use_nor_promises_take():
+def test_a_replica_reports_what_neither_use_nor_promises_take():
     config = VllmEngine(model="m", max_running=16)
-    told = report_of(Engine(), config, rollouts=4, promised_tokens=10_000)
-    assert told == {"free_kv_tokens": 22_000, "free_slots": 12}
+    report = report_of(Engine(), config, rollouts=4, promised_tokens=10_000)
+    assert report == {"free_kv_tokens": 22_000, "free_slots": 12}
     assert report_of(Engine(), config, rollouts=0, promised_tokens=0)["free_kv_tokens"] == 29_000
     assert report_of(Engine(), config, rollouts=99, promised_tokens=10**6) == {"free_kv_tokens": 0, "free_slots": 0}
 
 
-def test_an_endpoint_tells_its_slots_and_an_engine_without_limits_nothing():
+def test_an_endpoint_reports_its_slots_and_an_engine_without_limits_nothing():
     assert report_of(object(), OpenAIEngine(max_running=8), rollouts=3, promised_tokens=0) == {"free_slots": 5}
     assert report_of(object(), ScriptedEngine(), rollouts=3, promised_tokens=0) == {}
 

@@ -169,7 +169,7 @@ def test_the_estimate_is_within_15_percent_of_every_model_that_is_known(name):
 
 
 @pytest.mark.parametrize("model", ["somebody/unknown", "google/gemma-3n-E4B-it", "meta-llama/Llama-4-Scout-17B-16E"])
-def test_a_name_that_does_not_tell_all_parameters_is_refused_with_what_to_do(model):
+def test_a_model_name_without_all_parameters_is_refused_with_what_to_do(model):
     with pytest.raises(
         ConfigError, match=r"give a folder with its config\.json with --model, or reserve GPUs yourself"
     ):
@@ -188,7 +188,7 @@ def test_gpus_that_are_none_are_refused(text):
 
 
 @pytest.mark.parametrize(
-    ("visible", "told", "count", "memory_gb"),
+    ("visible", "output", "count", "memory_gb"),
     [
         (None, "0, GPU-aa, 81559\\n1, GPU-bb, 24576\\n", 2, 25.8),
         ("1", "0, GPU-aa, 81559\\n1, GPU-bb, 24576\\n", 1, 25.8),
@@ -198,9 +198,9 @@ def test_gpus_that_are_none_are_refused(text):
         (None, "0, GPU-aa, [N/A]\\n", None, None),
     ],
 )
-def test_the_gpus_of_this_machine_are_those_that_cuda_may_use(tmp_path, monkeypatch, visible, told, count, memory_gb):
+def test_the_gpus_of_this_machine_are_those_that_cuda_may_use(tmp_path, monkeypatch, visible, output, count, memory_gb):
     tool = tmp_path / "nvidia-smi"
-    tool.write_text(f"#!/bin/sh\nprintf '{told}'\n")
+    tool.write_text(f"#!/bin/sh\nprintf '{output}'\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
@@ -210,7 +210,7 @@ def test_the_gpus_of_this_machine_are_those_that_cuda_may_use(tmp_path, monkeypa
     assert (found and (found.count, found.memory_gb)) == (count and (count, memory_gb))
 
 
-def test_who_says_how_many_gpus_a_replica_has_is_left_alone():
+def test_only_a_local_engine_without_num_gpus_reserves_nothing():
     engine = VllmEngine(model="Qwen/Qwen3-VL-4B-Instruct")
     assert reserves_nothing(AppArgs(engine=engine))
     for rollout in ({"num_gpus": 0}, {"num_gpus": 1}, {"bundles": ({"GPU": 1.0},)}):

@@ -100,9 +100,9 @@ async def test_every_module_finds_what_it_imports(http):
 
 @pytest.mark.parametrize("file", [name for name in static_files() if name.endswith(".js")])
 def test_no_script_makes_markup_from_text(file):
-    told = static_files()[file].data.decode()
+    source = static_files()[file].data.decode()
     found = re.findall(
-        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|eval\(|new Function|DOMParser", told
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|eval\(|new Function|DOMParser", source
     )
     assert not found
 
@@ -110,10 +110,10 @@ def test_no_script_makes_markup_from_text(file):
 @pytest.mark.parametrize("headers", [PROGRAM, {"Accept": "application/json, */*;q=0.1"}])
 async def test_a_program_gets_the_index(http, headers):
     reply = await http.get("/", headers=headers)
-    told = reply.json()
-    assert (told["name"], told["access"], told["limits"]["photos"]) == ("GeoTTS", "off", 8)
-    assert told["version"] == (await http.get("/healthz")).json()["version"]
-    for name, path in told["links"].items():
+    index = reply.json()
+    assert (index["name"], index["access"], index["limits"]["photos"]) == ("GeoTTS", "off", 8)
+    assert index["version"] == (await http.get("/healthz")).json()["version"]
+    for name, path in index["links"].items():
         wanted = 405 if name in ("locate", "check") else 200
         assert (await http.get(path)).status_code == wanted, name
     assert reply.headers["vary"] == "Accept"
@@ -203,8 +203,8 @@ async def test_the_page_needs_no_key_and_says_that_requests_do(data_store, keyed
 
 
 def test_the_files_travel_with_the_package():
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    patterns = told["tool"]["setuptools"]["package-data"]["deployments"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = project["tool"]["setuptools"]["package-data"]["deployments"]
     for name in static_files():
         assert any(fnmatch(f"web/static/{name}", pattern) for pattern in patterns), name
 
@@ -237,9 +237,9 @@ async def test_without_a_point_there_is_no_map(data_store, tmp_path):
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"text": "{\\"lat\\": null, \\"lon\\": null, \\"country\\": \\"\\"}"}\n')
     async with talking_to(an_app(ScriptedEngine(tape=str(tape)))) as http:
-        told = (await http.post("/locate", **FORM)).json()
-        assert told["answer"]["abstained"]
-        reply = await http.get(f"/locate/{told['request_id']}/map")
+        body = (await http.post("/locate", **FORM)).json()
+        assert body["answer"]["abstained"]
+        reply = await http.get(f"/locate/{body['request_id']}/map")
         assert (reply.status_code, reply.json()["detail"]) == (404, "there is no map: the answer names no point")
 
 

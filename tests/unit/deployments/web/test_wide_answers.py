@@ -58,9 +58,9 @@ def test_programs_get_the_radii_as_they_are(data_store, bakery):
 @pytest.mark.parametrize(("p90", "wide"), [(CONTINENT_KM, False), (CONTINENT_KM + 1, True)])
 def test_words_begin_where_a_circle_is_wider_than_a_continent(p90, wide, state):
     calibration = CalibrationState(state=state)
-    told = str(headline(an_answer(radius_km=Radius(p50=900, p90=p90), calibration=calibration)))
-    assert (OPEN in told) is wide
-    assert ("<h1>Perhaps " in told) is wide
+    text = str(headline(an_answer(radius_km=Radius(p50=900, p90=p90), calibration=calibration)))
+    assert (OPEN in text) is wide
+    assert ("<h1>Perhaps " in text) is wide
 
 
 def test_a_circle_wider_than_a_continent_is_not_drawn(cartographer):

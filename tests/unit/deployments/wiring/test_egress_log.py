@@ -18,7 +18,7 @@ HOUR = 3600.0
 DAY = 24 * HOUR
 
 
-def sent(age_s, name="loc_1"):
+def a_request(age_s, name="loc_1"):
     at = rfc3339(datetime.now(UTC) - timedelta(seconds=age_s))
     return Outgoing(at=at, host="h", method="GET", url="u", bytes_sent=0, request_id=name)
 
@@ -34,7 +34,7 @@ def path(tmp_path):
 
 async def test_what_is_remembered_ends_with_the_retention():
     log = EgressLog()
-    log(sent(100 * DAY))
+    log(a_request(100 * DAY))
     await log.purge(200 * DAY)
     assert log.about("loc_1")
     await log.purge(DAY)
@@ -44,7 +44,7 @@ async def test_what_is_remembered_ends_with_the_retention():
 async def test_lines_that_are_past_the_retention_go_from_the_file_and_others_stay(path):
     log = EgressLog(path)
     for age_s in (30 * HOUR, 25 * HOUR, 23 * HOUR, 1.0):
-        log(sent(age_s, f"loc_{age_s / HOUR:.0f}"))
+        log(a_request(age_s, f"loc_{age_s / HOUR:.0f}"))
     size = path.stat().st_size
     await log.purge(DAY)
     assert names(path) == ["loc_23", "loc_0"]
@@ -55,16 +55,16 @@ async def test_lines_that_are_past_the_retention_go_from_the_file_and_others_sta
 
 async def test_lines_of_before_a_restart_go_too_in_any_order(path):
     for age_s in (1.0, 30 * HOUR, 2.0, 40 * HOUR):
-        EgressLog(path)(sent(age_s, f"loc_{age_s / HOUR:.0f}"))
+        EgressLog(path)(a_request(age_s, f"loc_{age_s / HOUR:.0f}"))
     await EgressLog(path).purge(DAY)
     assert names(path) == ["loc_0", "loc_0"]
 
 
 async def test_what_is_noted_late_goes_in_its_time(path):
     log = EgressLog(path)
-    log(sent(1.0, "young"))
+    log(a_request(1.0, "young"))
     await log.purge(DAY)
-    log.write([sent(DAY - HOUR, "late"), sent(DAY - 2 * HOUR, "later")])
+    log.write([a_request(DAY - HOUR, "late"), a_request(DAY - 2 * HOUR, "later")])
     await log.purge(DAY - 1.5 * HOUR)
     assert names(path) == ["young", "later"]
     await log.purge(DAY - 3 * HOUR)
@@ -73,11 +73,11 @@ async def test_what_is_noted_late_goes_in_its_time(path):
 
 async def test_a_line_that_was_cut_off_goes_with_its_neighbours(path):
     log = EgressLog(path)
-    log(sent(30 * HOUR))
+    log(a_request(30 * HOUR))
     with path.open("ab") as file:
         file.write(b'{"at":"2026-01-0\n')
         file.write(b'{"at":"2026-01-01T00:00:00Z","host":"h","met')  # a crash, and then others go on
-    log(sent(1.0, "loc_2"))
+    log(a_request(1.0, "loc_2"))
     await log.purge(DAY)
     (line,) = (line for line in path.read_bytes().splitlines() if line.strip())
     assert b"loc_2" in line
@@ -86,22 +86,22 @@ async def test_a_line_that_was_cut_off_goes_with_its_neighbours(path):
 async def test_a_file_that_was_put_in_its_place_is_read_from_its_start(path):
     log = EgressLog(path)
     for _ in range(10):
-        log(sent(30 * HOUR))
+        log(a_request(30 * HOUR))
     await log.purge(DAY)
     os.rename(path, path.with_suffix(".1"))  # the operator rotates
-    log(sent(30 * HOUR, "old"))
-    log(sent(1.0, "new"))
+    log(a_request(30 * HOUR, "old"))
+    log(a_request(1.0, "new"))
     await log.purge(DAY)
     assert names(path) == ["new"]
     os.truncate(path, 0)
-    log(sent(30 * HOUR, "old"))
+    log(a_request(30 * HOUR, "old"))
     await log.purge(DAY)
     assert names(path) == []
 
 
 async def test_a_sweep_does_not_read_again_what_is_blank_nor_what_cannot_be_due(path, monkeypatch):
     log = EgressLog(path)
-    log.write([sent(30 * HOUR)] * 500 + [sent(1.0)] * 500)
+    log.write([a_request(30 * HOUR)] * 500 + [a_request(1.0)] * 500)
     await log.purge(DAY)
     seen = []
     monkeypatch.setattr("tts.toolkit.broker.egress_log._is_since", lambda at, line: seen.append(line) or True)
@@ -115,7 +115,7 @@ async def test_whatever_is_written_between_sweeps_exactly_the_lines_past_their_t
     log = EgressLog(path)
     written = []
     for ages in rounds:
-        log.write([sent(age * HOUR + 600, f"loc_{len(written) + i}") for i, age in enumerate(ages)])
+        log.write([a_request(age * HOUR + 600, f"loc_{len(written) + i}") for i, age in enumerate(ages)])
         written += ages
         await log.purge(DAY)
     kept = names(path) if path.exists() else []
@@ -126,21 +126,21 @@ async def test_the_purge_of_the_gateway_reaches_the_file(data_store, path):
     args = an_app(retention_s=60.0)
     args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
     brokers = local_tools(args).brokers
-    await brokers.note([sent(61.0 + HOUR, "old"), sent(1.0, "new")])
+    await brokers.note([a_request(61.0 + HOUR, "old"), a_request(1.0, "new")])
     await brokers.purge()
     assert names(path) == ["new"]
     path.unlink()
     await brokers.purge()  # no file is nothing to purge
     path.mkdir()
-    await brokers.note([sent(1.0)])  # told in the log of the process, costs no answer
+    await brokers.note([a_request(1.0)])  # told in the log of the process, costs no answer
     path.rmdir()
 
 
-async def test_a_file_that_cannot_be_purged_is_said_so(data_store, path, monkeypatch):
+async def test_a_file_that_cannot_be_purged_is_reported(data_store, path, monkeypatch):
     args = an_app()
     args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
     brokers = local_tools(args).brokers
-    await brokers.note([sent(30 * DAY)])
+    await brokers.note([a_request(30 * DAY)])
 
     def read_only(*_, **__):
         raise PermissionError(13, "Permission denied")
@@ -150,11 +150,11 @@ async def test_a_file_that_cannot_be_purged_is_said_so(data_store, path, monkeyp
         await brokers.purge()
 
 
-async def test_what_others_sent_is_written_and_not_said_to_be_of_tools(path):
+async def test_requests_of_other_parts_are_written_and_not_attributed_to_tools(path):
     log = EgressLog(path)
-    log.write([sent(1.0), sent(1.0, "loc_2")])
+    log.write([a_request(1.0), a_request(1.0, "loc_2")])
     assert log.about("loc_1") == ()
     assert names(path) == ["loc_1", "loc_2"]
     assert await log.forget("loc_1") == 1
-    log.write([sent(1.0), sent(1.0, "loc_2")])
+    log.write([a_request(1.0), a_request(1.0, "loc_2")])
     assert names(path) == ["loc_2", "loc_2"]

@@ -41,7 +41,7 @@ async def test_offline_is_the_default_and_needs_nothing(data_store):
     await tooling.aclose()
 
 
-async def test_what_left_the_machine_is_on_record(data_store, tmp_path):
+async def test_requests_that_left_the_machine_are_recorded(data_store, tmp_path):
     async with rude_server(answering("serper")) as server:
         tools = config_for(server, "serper").model_copy(
             update={"outgoing_log": str(tmp_path / "out.jsonl"), "cache": f"sqlite:///{tmp_path}/c.sqlite"}
@@ -51,8 +51,8 @@ async def test_what_left_the_machine_is_on_record(data_store, tmp_path):
             assert (await call(tooling, "web_search", query="x")).ok
             await tooling.aclose()
     (line,) = (tmp_path / "out.jsonl").read_text().splitlines()
-    sent = orjson.loads(line)
-    assert (sent["host"], sent["method"], sent["request_id"]) == ("127.0.0.1", "POST", "loc_test")
+    request = orjson.loads(line)
+    assert (request["host"], request["method"], request["request_id"]) == ("127.0.0.1", "POST", "loc_test")
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"very-secret" not in written
 

@@ -72,8 +72,8 @@ def test_a_journal_that_was_never_begun_is_empty(tmp_path):
 def test_a_case_is_explained_by_the_faults_around_it_and_by_what_the_gateways_said(tmp_path):
     logs = tmp_path / "session_2026" / "logs"
     logs.mkdir(parents=True)
-    said = {"at": datetime.now(UTC).isoformat(), "service": "gateway", "message": "going on", "request_id": "loc_a"}
-    lines = [json.dumps(said), json.dumps({**said, "request_id": "loc_b"}), "loc_a without a form"]
+    logged = {"at": datetime.now(UTC).isoformat(), "service": "gateway", "message": "going on", "request_id": "loc_a"}
+    lines = [json.dumps(logged), json.dumps({**logged, "request_id": "loc_b"}), "loc_a without a form"]
     (logs / "worker-1-01000000-77.err").write_text("\n".join(lines))
     faults = [Happened("kill_tools", "5", 900.0, 901.0), Happened("stop_gateway", "6 Gateway", 980.0, 995.0)]
     found = explained(DoubledWork("begun again", "loc_a", 0, 1, 990.0, 1000.0, (7, 8)), faults, tmp_path, 900.0)
@@ -86,8 +86,8 @@ def test_a_case_is_explained_by_the_faults_around_it_and_by_what_the_gateways_sa
 def test_an_end_without_an_id_is_explained_by_the_warnings_of_its_time(tmp_path):
     logs = tmp_path / "session_2026" / "logs"
     logs.mkdir(parents=True)
-    said = {"at": datetime.now(UTC).isoformat(), "level": "error", "service": "gateway", "message": "route failed"}
-    lines = [{**said, "exception": "Traceback\nOSError: [Errno 24] Too many open files"}, {**said, "level": "info"}]
+    logged = {"at": datetime.now(UTC).isoformat(), "level": "error", "service": "gateway", "message": "route failed"}
+    lines = [{**logged, "exception": "Traceback\nOSError: [Errno 24] Too many open files"}, {**logged, "level": "info"}]
     (logs / "worker-1-01000000-77.err").write_bytes(b"\n".join(map(orjson.dumps, lines)))
     now = time.monotonic()
     failed = Seen(now - 5.0, now + 5.0, detail="500 internal: the server answered 500")

@@ -36,11 +36,11 @@ def test_a_machine_is_reached_until_it_is_cut_off_and_again_when_it_is_mended():
 
 
 def test_what_runs_on_a_machine_ends_with_it():
-    with machines(2) as (one, other), listening(one) as killed, listening(other) as left:
+    with machines(2) as (one, other), listening(one) as killed, listening(other) as surviving:
         one.kill()
         assert killed.wait(5)
         assert one.processes() == []
-        assert left.poll() is None
+        assert surviving.poll() is None
 
 
 def test_nothing_is_left_of_machines_whose_processes_still_ran():

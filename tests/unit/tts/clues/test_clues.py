@@ -221,7 +221,7 @@ def test_a_name_at_a_station_or_a_town_hall_is_that_of_the_town(gazetteer, lexic
 )
 def test_the_name_of_an_owner_tells_less_than_that_of_a_town(gazetteer, lexicon, text):
     mentions = MentionReader(gazetteer, lexicon)
-    alone, owner = ({m.name: m for m in mentions.mentions([said])}["wilhelmsburg"] for said in ("Wilhelmsburg", text))
+    alone, owner = ({m.name: m for m in mentions.mentions([line])}["wilhelmsburg"] for line in ("Wilhelmsburg", text))
     assert owner.rate / owner.elsewhere < alone.rate / alone.elsewhere / 10
 
 

@@ -183,12 +183,12 @@ async def test_a_tool_is_run_only_as_often_as_the_dialect_allows(sign_photo):
 async def test_thinking_with_map_speaks_gcj02_and_answers_in_wgs84(sign_photo):
     seen = to_gcj02(HEFEI.point)
     assert distance_km(seen, HEFEI.point) > 0.3
-    said = json.dumps({"lat": seen.lat, "lon": seen.lon, "city": "Hefei", "country": "China"})
-    played = await play(DIALECTS["thinking_with_map"], sign_photo, said)
+    output = json.dumps({"lat": seen.lat, "lon": seen.lon, "city": "Hefei", "country": "China"})
+    played = await play(DIALECTS["thinking_with_map"], sign_photo, output)
     assert played.answer.datum == "WGS-84"
     assert distance_km(played.answer.point, HEFEI.point) < 0.001
     wgs = DIALECTS["thinking_with_map"].configured(DialectSettings(datum="WGS-84"))
-    assert (await play(wgs, sign_photo, said)).answer.point == seen
+    assert (await play(wgs, sign_photo, output)).answer.point == seen
 
 
 @virtual_time

@@ -34,7 +34,7 @@ def observed(call, *parts):
     return Message(role="tool", parts=parts, result=ToolResult(call_id=call.id, name=call.name, text=""))
 
 
-def said(text, *calls):
+def assistant_message(text, *calls):
     return Message(role="assistant", parts=(TextPart(text=text),) if text else (), tool_calls=calls)
 
 
@@ -43,19 +43,19 @@ CONVERSATIONS = {
         TOOLS,
         text_message("system", "You look."),
         Message(role="user", parts=(PICTURE, TextPart(text="Where?"))),
-        said("A sign.", ZOOM),
+        assistant_message("A sign.", ZOOM),
         observed(ZOOM, TextPart(text="the region"), PICTURE),
     ),
     "two calls at once, without words and without a system text": (
         TOOLS,
         text_message("user", "Where?"),
-        said("", ZOOM, SEARCH),
+        assistant_message("", ZOOM, SEARCH),
         observed(ZOOM, TextPart(text="a")),
         observed(SEARCH, TextPart(text="b\n")),
-        said("Hm."),
+        assistant_message("Hm."),
         text_message("user", "Go on."),
     ),
-    "no tools": ((), text_message("system", "You look."), text_message("user", "Where?"), said("Here.")),
+    "no tools": ((), text_message("system", "You look."), text_message("user", "Where?"), assistant_message("Here.")),
 }
 
 

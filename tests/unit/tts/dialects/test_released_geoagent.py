@@ -50,21 +50,23 @@ def keys(monkeypatch):
 @pytest.mark.parametrize("answer", ["China; Beijing; Beijing", "中国；北京；天安门"])
 async def test_the_answer_is_looked_up_by_opencage_wherever_it_stands_among_the_providers(data_store, keys, answer):
     async with rude_server(answering("google", "amap", "opencage")) as server:
-        told = await located(answer, config_for(server, "amap", "google", "offline", "opencage"))
+        reply = await located(answer, config_for(server, "amap", "google", "offline", "opencage"))
         asked = [(seen.path, seen.query) for seen in server.seen]
     assert {path for path, _ in asked} == {"/geocode/v1/json"}
     ((_, query),) = asked
     assert query["q"] == answer.replace(";", ",").replace("；", ",")
     assert (query["language"], query["limit"]) == ("en", "1")
-    assert distance_km(LatLon(lat=told["answer"]["lat"], lon=told["answer"]["lon"]), BEIJING) < 0.1
-    assert not any("OpenCage" in warning for warning in told["answer"]["warnings"])
+    assert distance_km(LatLon(lat=reply["answer"]["lat"], lon=reply["answer"]["lon"]), BEIJING) < 0.1
+    assert not any("OpenCage" in warning for warning in reply["answer"]["warnings"])
 
 
 async def test_without_opencage_the_first_provider_stands_in_and_the_answer_says_so(data_store):
-    told = await located("Japan; Hokkaido; Otaru", ToolsConfig(providers=("offline",)))
-    assert distance_km(LatLon(lat=told["answer"]["lat"], lon=told["answer"]["lon"]), LatLon(lat=43.19, lon=140.99)) < 5
-    assert any("OPENCAGE_API_KEY" in warning for warning in told["answer"]["warnings"])
-    assert GEOCODER in json.dumps(told["trajectories"])
+    reply = await located("Japan; Hokkaido; Otaru", ToolsConfig(providers=("offline",)))
+    assert (
+        distance_km(LatLon(lat=reply["answer"]["lat"], lon=reply["answer"]["lon"]), LatLon(lat=43.19, lon=140.99)) < 5
+    )
+    assert any("OPENCAGE_API_KEY" in warning for warning in reply["answer"]["warnings"])
+    assert GEOCODER in json.dumps(reply["trajectories"])
 
 
 async def found_with(catalog, address):

@@ -33,9 +33,9 @@ ANSWER = "<answer>Somewhere, Nowhere</answer>"
 
 def test_calls_are_written_back_and_stand_in_what_is_read():
     played = play(f"{SEARCH} and more", ANSWER)
-    said, read = (message.text for message in played.appended()[:2])
-    assert said.startswith('<think>x</think><tool_call>{\n  "name": "search_web"')
-    assert said.endswith("</tool_call>")
+    assistant_text, read = (message.text for message in played.appended()[:2])
+    assert assistant_text.startswith('<think>x</think><tool_call>{\n  "name": "search_web"')
+    assert assistant_text.endswith("</tool_call>")
     assert '"href": "https://a.example"' in read
 
 

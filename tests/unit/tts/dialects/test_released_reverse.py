@@ -43,11 +43,11 @@ def _released(path="eval", **settings):
     )
 
 
-def _play(said, *, dialect=None, tools=None, system="reverse", **options):
+def _play(outputs, *, dialect=None, tools=None, system="reverse", **options):
     pages, lens = MadeUpPages(None, _Empty()), MadeUpLens(None, _Empty())
     behind = [image_search_tool(lens), text_search_tool(pages)] if tools is None else tools
     toolbox = JoinedToolbox(LocalToolbox(released_local_tools(system)), Broker(behind, MemoryStore()))
-    return asyncio.run(played_rollout(dialect or _released(), toolbox, PHOTO, said, **options))
+    return asyncio.run(played_rollout(dialect or _released(), toolbox, PHOTO, outputs, **options))
 
 
 def _call(call):
@@ -121,8 +121,8 @@ def test_eleven_messages_and_calls_of_the_last_one_are_not_run():
 
 
 def test_an_earlier_answer_is_not_remembered_and_an_unknown_tool_is_passed_over():
-    said = [f"{ANSWER}<tool_call>{ZOOM}</tool_call>", "done"]
-    assert _play(said).finished.answer is None
+    outputs = [f"{ANSWER}<tool_call>{ZOOM}</tool_call>", "done"]
+    assert _play(outputs).finished.answer is None
     played = _play([_call('{"name": "maps", "arguments": {}}'), ANSWER])
     assert played.requests[1].messages[-1].role == "assistant"
 
@@ -197,15 +197,15 @@ def test_the_searches_of_training_know_recorded_calls_and_their_rewards():
         assert text in refusal.value.detail
 
 
-def _train(said, **before):
-    return _play(said, dialect=_released("rl"), tools=training_searches(_cache()), system="reverse_rl", **before)
+def _train(outputs, **before):
+    return _play(outputs, dialect=_released("rl"), tools=training_searches(_cache()), system="reverse_rl", **before)
 
 
 def test_training_runs_the_first_call_and_ends_without_one():
     played = _train([_call(ZOOM) + _call(SEARCH), ANSWER])
-    (told,) = [message for message in played.requests[1].messages if message.role == "tool"]
-    assert told.text == "Zoomed in on the image to the region [0, 0, 500, 500]."
-    assert told.images
+    (tool_message,) = [message for message in played.requests[1].messages if message.role == "tool"]
+    assert tool_message.text == "Zoomed in on the image to the region [0, 0, 500, 500]."
+    assert tool_message.images
     assert played.finished.answer.point.lon == 20.5
     assert len(_train(["<think>x</think>", ANSWER]).requests) == 1
     assert len(_train([f"<tool_call>{ZOOM}", ANSWER]).requests) == 1
@@ -214,16 +214,16 @@ def test_training_runs_the_first_call_and_ends_without_one():
 
 
 def test_training_grows_small_boxes_and_refuses_thin_ones():
-    def told(box):
+    def tool_message(box):
         call = json.dumps({"name": "image_zoom_in_tool", "arguments": {"bbox_2d": box}})
         played = _train([_call(call), ANSWER])
         return next(message for message in played.requests[1].messages if message.role == "tool")
 
-    (picture,) = told([500, 500, 505, 505]).images
+    (picture,) = tool_message([500, 500, 505, 505]).images
     assert min(picture.width, picture.height) >= 28
-    assert "smaller than the minimum size of 28x28" in told([0, 500, 1000, 503]).text
-    assert "must be normalized coordinates" in told([0, 0, 1000.5, 500]).text
-    assert told(7).text == "Error when executing tool: object of type 'int' has no len()"
+    assert "smaller than the minimum size of 28x28" in tool_message([0, 500, 1000, 503]).text
+    assert "must be normalized coordinates" in tool_message([0, 0, 1000.5, 500]).text
+    assert tool_message(7).text == "Error when executing tool: object of type 'int' has no len()"
 
 
 def test_a_long_text_of_training_loses_its_middle():

@@ -55,11 +55,11 @@ def test_the_first_call_runs_and_the_others_are_not_answered():
 
 
 @pytest.mark.parametrize(
-    "said",
+    "output",
     ["I do not know.", '<tool_call>{"name": "image_zoom_in_tool"', "<TOOL_CALL>{}</TOOL_CALL>", ""],
 )
-def test_a_turn_without_a_call_that_can_be_read_ends_the_rollout_uncorrected(said):
-    played, _ = play(said, ANSWER)
+def test_a_turn_without_a_call_that_can_be_read_ends_the_rollout_uncorrected(output):
+    played, _ = play(output, ANSWER)
     assert len(played.requests) == 1
     assert (played.finished.stop_reason, played.finished.answer) == (StopReason.FAILED, None)
 
@@ -161,8 +161,8 @@ def test_wrong_sets_and_paths_are_named():
 
 def test_the_notebook_runs_every_call_and_answers_in_json():
     demo = dialect(released_path="demo")
-    said = f"Hm.\n{call('amap_input_tips', {'keywords': '茶'})}\n{call('image_zoom_in_tool', ZOOM)} I wait."
-    played, _ = play(said, ANSWER, provider={"reply": TIPS}, speaker=demo)
+    output = f"Hm.\n{call('amap_input_tips', {'keywords': '茶'})}\n{call('image_zoom_in_tool', ZOOM)} I wait."
+    played, _ = play(output, ANSWER, provider={"reply": TIPS}, speaker=demo)
     assert len(played.calls) == 2
     first, second = read(played)
     assert json.loads(first)["tips"][0]["name"] == "茶馆"
@@ -173,7 +173,7 @@ def test_the_notebook_runs_every_call_and_answers_in_json():
 
 
 @pytest.mark.parametrize(
-    ("said", "name", "arguments"),
+    ("text", "name", "arguments"),
     [
         ("{'name': 'x', 'arguments': {'a': 'b',},}", "x", '{"a": "b"}'),
         ('{name: "x", arguments: {a: .5, /* half */ b: 0x10}}', "x", '{"a": 0.5, "b": 16}'),
@@ -181,7 +181,7 @@ def test_the_notebook_runs_every_call_and_answers_in_json():
         ("zoom please", "", ""),
     ],
 )
-def test_the_notebook_reads_json5_and_cuts_the_rest_out_of_the_text(said, name, arguments):
+def test_the_notebook_reads_json5_and_cuts_the_rest_out_of_the_text(text, name, arguments):
     from tts.dialects.released.thinking_with_map.demo_calls import Called, taken_apart
 
-    assert taken_apart(f"<tool_call>\n{said}\n</tool_call>") == (Called(name, arguments),)
+    assert taken_apart(f"<tool_call>\n{text}\n</tool_call>") == (Called(name, arguments),)

@@ -182,9 +182,9 @@ def test_every_setting_that_is_named_exists_and_stands_in_the_sentence(engine, n
     )  # fmt: skip
     wrong = an_answer(lat=0.0, lon=0.0, calibration=CalibrationState(state="transferred"), usage=Usage(prompt_tokens=9))
     silent = [record(i, *rollouts, answer=answer) for i in range(2)]
-    told = [record(10 + i, rollout(0), answer=answer) for i in range(20)]
+    abstained = [record(10 + i, rollout(0), answer=answer) for i in range(20)]
     lost = [record(40 + i, rollout(0), answer=wrong) for i in range(18)]
-    found = assessed([*silent, *told, *lost], args, names, rollouts=1)
+    found = assessed([*silent, *abstained, *lost], args, names, rollouts=1)
     expected = {
         "cut_contexts", "broken_rollouts", "late_rollouts", "parse_failures", "cut_turns", "invalid_calls",
         "repeated_calls", "failed_calls", "rollouts_without_calls", "verifier", "radius_cover",

@@ -44,12 +44,12 @@ def test_a_slip_is_not_what_the_tool_said(made):
     for scenario in made("last_turn"):
         kinds.add(scenario.kind)
         for trajectory in _wrong(scenario):
-            told = [p for r in trajectory.results for p in r.points()]
+            tool_points = [p for r in trajectory.results for p in r.points()]
             if scenario.kind in ("reversed", "lost sign", "stale"):
                 assert trajectory.best.city == _right(scenario)[0].best.city
             if scenario.kind != "correction":
-                assert min(distance_km(p, scenario.truth) for p in told) <= RIGHT_KM
-                assert min(distance_km(p, trajectory.best.point) for p in told[:1]) > RIGHT_KM
+                assert min(distance_km(p, scenario.truth) for p in tool_points) <= RIGHT_KM
+                assert min(distance_km(p, trajectory.best.point) for p in tool_points[:1]) > RIGHT_KM
     assert kinds == {"whim", "correction", "stale", "reversed", "lost sign"}
 
 

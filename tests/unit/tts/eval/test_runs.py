@@ -241,8 +241,8 @@ def test_kill_9_in_the_middle_loses_and_repeats_nothing(tmp_path):
     for _ in range(5):
         command = [sys.executable, "-c", program, str(path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[4]) as process:
-            left = orjson.loads(process.stdout.readline())["left"]
-            while len(list(lines_of(path))) < 4000 - left + 20:
+            remaining = orjson.loads(process.stdout.readline())["left"]
+            while len(list(lines_of(path))) < 4000 - remaining + 20:
                 time.sleep(0.002)
             os.kill(process.pid, signal.SIGKILL)
     counts = Counter(orjson.loads(line)["sample"] for _, line in lines_of(path))

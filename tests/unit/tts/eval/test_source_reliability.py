@@ -49,13 +49,13 @@ def test_the_command_writes_a_file_that_the_verifier_reads(tmp_path, data_store)
         for i in range(60):
             truth = LatLon(lat=10.0 + i / 3, lon=20.0)
             point = destination(truth, bearing_deg=90, distance_km=km)
-            said = json.dumps({"lat": point.lat, "lon": point.lon, "city": "", "country": ""})
-            rows.append({"index": i, "ground_truth": {"lat": truth.lat, "lon": truth.lon}, "solution_str": said})
+            answer = json.dumps({"lat": point.lat, "lon": point.lon, "city": "", "country": ""})
+            rows.append({"index": i, "ground_truth": {"lat": truth.lat, "lon": truth.lon}, "solution_str": answer})
         (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     out = tmp_path / "sources.json"
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         command, [str(tmp_path), "--sources", str(out), "--out", str(tmp_path / "c.yaml"), "--splits", "0"]
     )
-    assert told.exit_code == 0, told.output
+    assert result.exit_code == 0, result.output
     found = load_reliability(out).factors
     assert found["near"][1] > found["far"][1]

@@ -106,7 +106,7 @@ def test_an_encoder_gives_directions_of_its_own_size(config):
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "said"),
+    ("change", "error", "message"),
     [
         ({"encoder": "vectors.npy"}, ConfigError, "is no ONNX model"),
         ({"encoder": "nowhere.onnx"}, ConfigError, "nowhere.onnx"),
@@ -120,7 +120,7 @@ def test_an_encoder_gives_directions_of_its_own_size(config):
         ({"table": "nameless.csv"}, DataError, "row 2 has no id"),
     ],
 )
-def test_what_is_wrong_is_named_at_the_start(config, tmp_path, change, error, said):
+def test_what_is_wrong_is_named_at_the_start(config, tmp_path, change, error, message):
     zeros = np.ones((5, DIMENSIONS), dtype=np.float32)
     zeros[3] = 0
     np.save(tmp_path / "zeros.npy", zeros)
@@ -129,7 +129,7 @@ def test_what_is_wrong_is_named_at_the_start(config, tmp_path, change, error, sa
     files = {
         name: tmp_path / value if isinstance(value, str) and "." in value else value for name, value in change.items()
     }
-    with pytest.raises(error, match=said.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(error, match=message.replace("(", r"\(").replace(")", r"\)")):
         PhotoGallery(config.model_copy(update=files))
 
 
@@ -165,15 +165,17 @@ async def test_the_gallery_of_the_command_line_is_told_to_the_model(data_store, 
         for name, (colour, lat, lon) in PLACES.items():
             (tmp_path / "photos" / f"{name}.png").write_bytes(as_png(picture(colour)))
             table.writerow([f"{name}.png", lat, lon])
-    status, printed, told = await geotts("data", "gallery", "photos/labels.csv", "gallery", "--encoder", "encoder.onnx")
-    assert status == 0, told
+    status, printed, stderr = await geotts(
+        "data", "gallery", "photos/labels.csv", "gallery", "--encoder", "encoder.onnx"
+    )
+    assert status == 0, stderr
     (tmp_path / "gallery.yaml").write_text(printed)
     (tmp_path / "here.png").write_bytes(as_png(picture((35, 150, 45), width=300, height=260)))
     async with serving(lambda body, number: saying(ANSWER)) as endpoint:
         options = ["-c", "gallery.yaml", "--profile", "geo_adapt", "--endpoint", endpoint.url, "-n", "1", "--json"]
-        status, located, told = await geotts("locate", "here.png", *options)
+        status, located, stderr = await geotts("locate", "here.png", *options)
         asked = json.dumps(endpoint.bodies[0]["messages"])
-    assert status == 0, told
+    assert status == 0, stderr
     assert json.loads(located)["answer"]["country"] == "Hungary"
     assert "1. 47.50000, 19.00000 (similarity" in asked
     assert asked.count("(similarity") == 3
@@ -196,9 +198,9 @@ def test_the_prompt_tells_of_them_only_where_there_are_some():
     dialect = DIALECTS["geo_adapt"]
     assert "look most like" not in dialect.opening(Task(photos=()))[-1].text
     found = (SimilarPhoto(id="x", point=LatLon(lat=47.5, lon=19.0), similarity=0.912),)
-    told = dialect.opening(Task(photos=(), similar=found))[-1].text
-    assert told.endswith("\n1. 47.50000, 19.00000 (similarity 0.91)")
-    assert "x" not in told.split("\n")[-1].split("(")[0]
+    prompt = dialect.opening(Task(photos=(), similar=found))[-1].text
+    assert prompt.endswith("\n1. 47.50000, 19.00000 (similarity 0.91)")
+    assert "x" not in prompt.split("\n")[-1].split("(")[0]
     assert "47.5" not in DIALECTS["generic"].opening(Task(photos=(), similar=found))[-1].text
 
 
@@ -212,8 +214,8 @@ def test_a_task_file_says_where_they_stand(tmp_path):
     assert dialect.opening(Task(photos=()))[-1].text.splitlines() == ["Before.", "", "After."]
 
 
-@pytest.mark.parametrize(("dialect", "told"), [("geo_adapt", True), ("generic", False)])
-async def test_every_rollout_is_told_the_same_candidates(config, dialect, told):
+@pytest.mark.parametrize(("dialect", "shown"), [("geo_adapt", True), ("generic", False)])
+async def test_every_rollout_is_told_the_same_candidates(config, dialect, shown):
     """From the configuration to what the endpoint is sent."""
     async with serving(lambda body, number: saying(ANSWER)) as endpoint:
         engine = {"name": "openai", "base_url": endpoint.url, "model": "m", "server": "sglang"}
@@ -233,4 +235,4 @@ async def test_every_rollout_is_told_the_same_candidates(config, dialect, told):
     ends = [item for item in items if isinstance(item, RolloutFinished)]
     assert len(ends) == 2
     for body in endpoint.bodies[:2]:
-        assert ("1. 47.50000, 19.00000 (similarity" in json.dumps(body["messages"])) is told
+        assert ("1. 47.50000, 19.00000 (similarity" in json.dumps(body["messages"])) is shown

@@ -43,17 +43,17 @@ async def asked_of(server, *requests, pages=PAGES, model="qwen3-vl", play=None, 
     async with serving(play or server.play, pages) as endpoint:
         client = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=model, backoff_s=0.01, **config))
         try:
-            sent = [await bytes_of(client, request) for request in requests]
+            sizes = [await bytes_of(client, request) for request in requests]
         finally:
             await client.aclose()
-    return sent, endpoint, client
+    return sizes, endpoint, client
 
 
 async def test_a_photo_goes_to_vllm_once(sign_photo):
     server = NamingServer(saying)
-    sent, endpoint, _ = await asked_of(server, *(conversation(sign_photo, turn) for turn in range(3)))
-    assert sent[0] > 20_000
-    assert max(sent[1:]) < 8_000
+    sizes, endpoint, _ = await asked_of(server, *(conversation(sign_photo, turn) for turn in range(3)))
+    assert sizes[0] > 20_000
+    assert max(sizes[1:]) < 8_000
     assert server.refused == 0
     assert len({shown for (shown,) in server.seen}) == 1
     assert [part["image_url"] is None for body in endpoint.bodies for part in picture_parts(body)] == [
@@ -83,16 +83,16 @@ async def test_a_picture_that_the_cache_has_forgotten_is_sent_again(sign_photo):
             server.pictures.clear()
         return server.play(body, number)
 
-    sent, _, client = await asked_of(server, *(conversation(sign_photo, turn) for turn in range(4)), play=play)
-    assert [size > 20_000 for size in sent] == [True, False, True, False]
+    sizes, _, client = await asked_of(server, *(conversation(sign_photo, turn) for turn in range(4)), play=play)
+    assert [size > 20_000 for size in sizes] == [True, False, True, False]
     assert server.refused == 1
     assert client.traits.pictures == "uuid"
 
 
 async def test_a_server_that_knows_no_names_gets_pictures_whole_in_the_end(sign_photo):
     server = NamingServer(saying, room=0)
-    sent, _, client = await asked_of(server, *(conversation(sign_photo, turn) for turn in range(6)))
-    assert min(sent) > 20_000
+    sizes, _, client = await asked_of(server, *(conversation(sign_photo, turn) for turn in range(6)))
+    assert min(sizes) > 20_000
     assert server.refused == 3
     assert client.traits.pictures == "inline"
 
@@ -108,11 +108,11 @@ async def test_two_photos_have_two_names(sign_photo):
 async def test_other_servers_get_pictures_whole(sign_photo):
     for name in ("openai-chat", "sglang", "lm-studio"):
         server = BY_NAME[name]
-        sent, _, _ = await asked_of(
+        sizes, _, _ = await asked_of(
             server, *(conversation(sign_photo, turn) for turn in range(2)),
             pages=server.pages, model=server.model, play=playing(server, speaking("generic")),
         )  # fmt: skip
-        assert min(sent) > 20_000
+        assert min(sizes) > 20_000
 
 
 async def test_a_refusal_for_another_reason_stays_what_it_is(sign_photo):

@@ -43,8 +43,8 @@ async def one_process(endpoint, model_name, photo, **config):
     request = ModelRequest(
         a_context(), "loc_test/0", opening, Sampling(temperature=0.7, top_k=20), photos=(photo,), tools=(SEARCH,)
     )
-    said = [delta async for delta in model.generate(request)]
-    assert said[-1].usage is not None
+    deltas = [delta async for delta in model.generate(request)]
+    assert deltas[-1].usage is not None
     await model.aclose()
     return len(endpoint.bodies) - before, model.traits
 
@@ -76,7 +76,7 @@ async def test_another_model_knows_nothing_of_it(file, sign_photo):
     assert other == first
 
 
-@pytest.mark.parametrize("changed", [{"/api/version": {"version": "0.40.0"}}, ollama_pages(told=4096)])
+@pytest.mark.parametrize("changed", [{"/api/version": {"version": "0.40.0"}}, ollama_pages(context_length=4096)])
 async def test_a_server_of_another_version_or_context_is_tried_anew(file, sign_photo, changed):
     server = BY_NAME["ollama"]
     async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
@@ -153,8 +153,8 @@ async def test_a_place_that_cannot_be_written_costs_a_line_in_the_log(tmp_path, 
     monkeypatch.setenv("GEOTTS_ENDPOINT_MEMORY", str(tmp_path / "file" / "endpoints.json"))
     server = BY_NAME["ollama"]
     async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
-        sent, _ = await one_process(endpoint, server.model, sign_photo)
-    assert sent == 2
+        request_count, _ = await one_process(endpoint, server.model, sign_photo)
+    assert request_count == 2
     assert "is not remembered" in caplog.text
 
 
@@ -206,11 +206,11 @@ async def test_two_commands_in_a_row_pay_for_a_refusal_once(file):
         "    await model.aclose()\n"
         "asyncio.run(main())\n"
     )
-    server, sent = BY_NAME["openai-reasoning"], []
+    server, counts = BY_NAME["openai-reasoning"], []
     async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
         for _ in range(2):
             process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, endpoint.url)
             assert await process.wait() == 0
-            sent.append(len(endpoint.bodies))
-    assert sent[0] > 1
-    assert sent[1] == sent[0] + 1
+            counts.append(len(endpoint.bodies))
+    assert counts[0] > 1
+    assert counts[1] == counts[0] + 1

@@ -51,24 +51,24 @@ def speak(body):
     text, calls = json.dumps(body["messages"]), calls_in(body)
     if "Several investigators" in text:
         cited = re.findall(r"\[([A-Z]\d+)\]", text)[:1]
-        return sent(json.dumps({"reasons": [{"text": "the signs", "evidence": cited}], "choice": "A"}), [], body)
+        return reply_with(json.dumps({"reasons": [{"text": "the signs", "evidence": cited}], "choice": "A"}), [], body)
     if calls and not body.get("tools"):
         blocks = [json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls]
-        return sent("\n".join(f"<tool_call>\n{block}\n</tool_call>" for block in blocks), [], body)
-    return sent("I look." if calls else f"Kanji on every sign. {ANSWER}", calls, body)
+        return reply_with("\n".join(f"<tool_call>\n{block}\n</tool_call>" for block in blocks), [], body)
+    return reply_with("I look." if calls else f"Kanji on every sign. {ANSWER}", calls, body)
 
 
-def sent(said, calls, body):
+def reply_with(text, calls, body):
     """The steps of a stream, or a whole reply where none was asked for."""
     native = [
         {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
         for i, (name, arguments) in enumerate(calls)
     ]
     if not body.get("stream"):
-        reply = whole(Turn(text=said), body)
+        reply = whole(Turn(text=text), body)
         reply.body["choices"][0]["message"]["tool_calls"] = native
         return reply
-    steps = streamed(Turn(text=said), body)
+    steps = streamed(Turn(text=text), body)
     pieces = [chunk(tool_calls=[{"index": i, **call}]) for i, call in enumerate(native)]
     return [*steps[:-2], *pieces, *steps[-2:]]
 

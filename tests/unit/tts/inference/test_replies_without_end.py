@@ -55,7 +55,7 @@ async def against(play, pages=None):
             await model.aclose()
 
 
-async def said(model):
+async def generated_text(model):
     request = ModelRequest(
         context=a_context(60.0),
         session_id="loc_test/0",
@@ -72,19 +72,19 @@ async def test_more_than_a_model_writes_is_a_failure_and_the_next_turn_works(nam
         tracemalloc.start()
         try:
             with pytest.raises(ModelError, match=r"more than [12] MiB|tokens were asked for|than 256 tools"):
-                await said(model)
+                await generated_text(model)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
         assert peak < 40e6
-        assert (await said(model)).strip() == "ok"
+        assert (await generated_text(model)).strip() == "ok"
 
 
 async def test_what_an_endpoint_tells_about_itself_is_bounded_too():
     async with against(lambda body, number: saying("ok"), {"/v1/models": {"data": [{"id": HUGE}]}}) as model:
         with pytest.raises(ModelError, match="more than 2 MiB"):
             await model._http.ask("GET", "models", None, Deadline(60.0), 10.0, "loc_1")
-        assert (await said(model)).strip() == "ok"
+        assert (await generated_text(model)).strip() == "ok"
 
 
 def chunks_of(delta, count):

@@ -47,14 +47,16 @@ def shown(ids):
     return "".join("<end>" if i == END else chr(i) for i in ids)
 
 
-def said(*ids, text=""):
+def assistant_message(*ids, text=""):
     return Message(role="assistant", parts=(TextPart(text=text),) if text else (), token_ids=ids)
 
 
 def test_what_the_model_said_is_put_back_as_it_was():
     odd = (70000, 70001, END)  # ids that no text encodes to
     opening = (text_message("system", "s"), Message(role="user", parts=(PHOTO, TextPart(text="where?"))))
-    prompt = TokenPrompts(Letters()).prompt("a/0", (*opening, said(*odd), text_message("user", "go on")), ())
+    prompt = TokenPrompts(Letters()).prompt(
+        "a/0", (*opening, assistant_message(*odd), text_message("user", "go on")), ()
+    )
     ids = prompt.token_ids
     at = ids.index(70000)
     assert ids[at : at + 3] == list(odd)
@@ -64,7 +66,9 @@ def test_what_the_model_said_is_put_back_as_it_was():
 
 
 def test_a_turn_that_was_cut_off_gets_its_end():
-    prompt = TokenPrompts(Letters()).prompt("a/0", (text_message("user", "x"), said(65), text_message("user", "y")), ())
+    prompt = TokenPrompts(Letters()).prompt(
+        "a/0", (text_message("user", "x"), assistant_message(65), text_message("user", "y")), ()
+    )
     assert shown(prompt.token_ids) == "user:x<end>|assistant:A<end>|user:y<end>|assistant:"
 
 
@@ -86,7 +90,7 @@ def test_only_what_is_new_is_tokenised_again():
     opening = (text_message("system", "a long system text"), text_message("user", "x"))
     conversations.prompt("a/0", opening, ())
     letters.encoded.clear()
-    conversations.prompt("a/0", (*opening, said(65, END), text_message("user", "y")), ())
+    conversations.prompt("a/0", (*opening, assistant_message(65, END), text_message("user", "y")), ())
     assert letters.encoded == ["<end>|user:y<end>|assistant:"]
 
 
@@ -102,7 +106,7 @@ def test_every_prompt_extends_the_one_before_and_what_was_generated(turns, forge
     before = conversations.prompt("a/0", messages, (LOOK,)).token_ids
     for generated, ended, reply in turns:
         ids = [*generated, END] if ended else generated
-        messages = (*messages, said(*ids), text_message("tool", reply))
+        messages = (*messages, assistant_message(*ids), text_message("tool", reply))
         if forgets:
             conversations = TokenPrompts(Letters())
         prompt = conversations.prompt("a/0", messages, (LOOK,)).token_ids

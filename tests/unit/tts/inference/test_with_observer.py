@@ -45,8 +45,8 @@ async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_aga
     last = planner.requests[-1]
     assert not any(message.images for message in last.messages)
     assert (last.photos, last.files) == ((), {})
-    told = [message.text.count("The observer says: a canal") for message in last.messages if message.role == "user"]
-    assert told == [1, 1, 0]
+    counts = [message.text.count("The observer says: a canal") for message in last.messages if message.role == "user"]
+    assert counts == [1, 1, 0]
     assert planner.requests[1].messages == last.messages[: len(planner.requests[1].messages)]
     assert played.end.usage.model_calls == 3 + 2
 

@@ -57,7 +57,7 @@ def asking_an_engine(server):
 async def left_open(ask):
     """What Python collects unclosed after a request that was cancelled in its handshake."""
     gc.collect()  # what tests before this one left
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         async with silent_server() as server:
             asking = asyncio.ensure_future(ask(server))
@@ -70,7 +70,7 @@ async def left_open(ask):
             async with asyncio.timeout(5):
                 while server.open:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
-    return [str(one.message) for one in told if issubclass(one.category, ResourceWarning)]
+    return [str(one.message) for one in caught if issubclass(one.category, ResourceWarning)]
 
 
 @pytest.mark.parametrize("ask", [fetching, asking_an_engine])

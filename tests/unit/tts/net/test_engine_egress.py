@@ -4,12 +4,12 @@ from tts.domain.outgoing import Outgoing
 from tts.net.engine_egress import Egress
 
 
-def sent(request_id, host="h"):
+def outgoing(request_id, host="h"):
     return Outgoing.now(host=host, method="POST", url=f"http://{host}/v1", bytes_sent=1, request_id=request_id)
 
 
 def test_a_record_is_taken_once_and_by_its_own_request():
-    egress, mine, other = Egress(), sent("loc_1"), sent("loc_2")
+    egress, mine, other = Egress(), outgoing("loc_1"), outgoing("loc_2")
     egress.note(mine)
     egress.note(other)
     assert egress.take("loc_1") == (mine,)
@@ -19,14 +19,14 @@ def test_a_record_is_taken_once_and_by_its_own_request():
 
 def test_what_belongs_to_no_request_is_not_kept():
     egress = Egress()
-    egress.note(sent(""))
+    egress.note(outgoing(""))
     assert egress.take("") == ()
 
 
 def test_requests_that_nobody_asks_about_do_not_pile_up():
     egress = Egress()
     for number in range(10_001):
-        egress.note(sent(f"loc_{number}"))
+        egress.note(outgoing(f"loc_{number}"))
     assert egress.take("loc_0") == ()
     assert len(egress.take("loc_10000")) == 1
 
@@ -34,7 +34,7 @@ def test_requests_that_nobody_asks_about_do_not_pile_up():
 def test_who_watches_a_request_is_woken_by_its_records_only():
     egress = Egress()
     with egress.watch("loc_1") as news:
-        egress.note(sent("loc_2"))
+        egress.note(outgoing("loc_2"))
         assert not news.is_set()
-        egress.note(sent("loc_1"))
+        egress.note(outgoing("loc_1"))
         assert news.is_set()

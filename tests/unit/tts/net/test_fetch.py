@@ -161,8 +161,8 @@ async def test_tls_is_checked_against_the_name_not_the_address(tmp_path):
 async def test_keys_reach_the_server_and_nothing_else(server, client, credential, caplog):
     caplog.set_level(logging.DEBUG)
     reply = await client.fetch(f"{server.url}/echo", params={"q": "x"}, credential=credential)
-    sent = server.seen[0]
-    assert KEY.reveal() in (sent.query.get("key", ""), sent.headers.get("x-key", "").removeprefix("Bearer "))
+    request = server.seen[0]
+    assert KEY.reveal() in (request.query.get("key", ""), request.headers.get("x-key", "").removeprefix("Bearer "))
     assert KEY.reveal() not in reply.content.decode()
     assert KEY.reveal() not in repr(reply)
     with pytest.raises(FetchError) as caught:
@@ -185,14 +185,14 @@ async def test_a_key_does_not_follow_to_another_host(client, server):
     assert KEY.reveal() in server.seen[-2].headers["authorization"]
 
 
-async def test_the_record_says_what_left(server):
-    left = []
+async def test_each_request_that_is_sent_is_recorded(server):
+    records = []
     policy = FetchLimits(allow_hosts=frozenset({server.host}))
-    client = SafeHttpClient(policy, record=left.append)
+    client = SafeHttpClient(policy, record=records.append)
     await client.fetch(f"{server.url}/echo", method="POST", json={"q": "x"}, request_id="loc_1")
     await client.aclose()
-    (sent,) = left
-    assert (sent.method, sent.host, sent.bytes_sent, sent.request_id) == ("POST", "127.0.0.1", 9, "loc_1")
+    (record,) = records
+    assert (record.method, record.host, record.bytes_sent, record.request_id) == ("POST", "127.0.0.1", 9, "loc_1")
 
 
 async def test_a_cancelled_fetch_leaves_nothing_behind(server, client):

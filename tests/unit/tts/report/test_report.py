@@ -96,13 +96,13 @@ def test_the_stylesheet_loads_nothing(cartographer):
 
 
 def test_it_says_what_the_run_says(cartographer, sign_photo):
-    said = " ".join(parsed(report_page(a_run(), cartographer, sign_photo)).text)
+    page_text = " ".join(parsed(report_page(a_run(), cartographer, sign_photo)).text)
     for part in ("46.19278, 9.01703", "probably within 2.0 km", "very probably within 40 km",
                  "70% sure that the true place is within 25 km",
                  "geocode", "2026-01-01T00:00:00Z", "Milan", "3 answered", "GeoTTS 9.9",
                  "stated, not confirmed by a tool",
                  "The metadata of the file says 1.00000, 2.00000, 5,100 km from this answer"):  # fmt: skip
-        assert part in said
+        assert part in page_text
 
 
 def test_an_abstention_has_a_report_too(cartographer):

@@ -138,7 +138,7 @@ def test_geoagent_distance_ends_at_two_thousand_km():
 
 def _chain(*conclusions, reasoning="r" * 300):
     stages = zip(chain.STAGES, conclusions, strict=True)
-    return {name: {"Clues": [], "Reasoning": reasoning, "Conclusion": said} for name, said in stages}
+    return {name: {"Clues": [], "Reasoning": reasoning, "Conclusion": conclusion} for name, conclusion in stages}
 
 
 def test_consistency_of_each_stage_with_the_conclusions_before_it():

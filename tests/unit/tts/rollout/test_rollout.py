@@ -339,10 +339,10 @@ async def test_what_nobody_follows_travels_in_few_pieces_and_ends_as_soon():
     async def seen(**more):
         started = asyncio.get_running_loop().time()
         batches = [batch async for batch in run_group(an_agent, group(n=2, **more), coalesce_s=0.025)]
-        said = {}
+        texts = {}
         for event in (e for batch in batches for e in batch if isinstance(e, Text)):
-            said[event.rollout_id] = said.get(event.rollout_id, "") + event.text
-        return len(batches), said, asyncio.get_running_loop().time() - started
+            texts[event.rollout_id] = texts.get(event.rollout_id, "") + event.text
+        return len(batches), texts, asyncio.get_running_loop().time() - started
 
     followed, unfollowed = await seen(), await seen(followed=False)
     assert unfollowed[0] < followed[0]

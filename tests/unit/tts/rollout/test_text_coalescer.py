@@ -74,9 +74,9 @@ def test_nothing_is_lost_doubled_or_reordered(script):
     @virtual_time
     async def checked():
         taken = await played(script)
-        said = [step for step in script if step not in (TAKE, PAUSE)]
-        assert "".join(piece.text for piece in taken) == "".join(said)
-        assert len(taken) <= len(said)
+        texts = [step for step in script if step not in (TAKE, PAUSE)]
+        assert "".join(piece.text for piece in taken) == "".join(texts)
+        assert len(taken) <= len(texts)
 
     checked()
 

@@ -25,11 +25,11 @@ class Server:
         self.scrubber = Scrubber()
         self.script = list(script) or [OK]
         self.takes_s = takes_s
-        self.sent = []
+        self.requests = []
 
     async def fetch(self, url, *, credential=None, **_):
         loop = asyncio.get_running_loop()
-        self.sent.append((loop.time(), credential.secret.reveal() if credential else None, url))
+        self.requests.append((loop.time(), credential.secret.reveal() if credential else None, url))
         await asyncio.sleep(self.takes_s)
         answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if callable(answer):
@@ -60,7 +60,7 @@ BROKEN = FetchError("the connection broke", kind=FetchErrorKind.BROKEN)
 async def test_a_passing_fault_is_tried_again_with_growing_pauses():
     server = Server(BROKEN, (503, {}), OK)
     assert (await ask(client_of(server, backoff_s=1.0))).status == 200
-    assert [at for at, *_ in server.sent] == [0.0, 1.0, 3.0]
+    assert [at for at, *_ in server.requests] == [0.0, 1.0, 3.0]
 
 
 @virtual_time
@@ -68,7 +68,7 @@ async def test_what_is_not_idempotent_is_sent_once():
     server = Server(BROKEN, OK)
     with pytest.raises(ToolError):
         await ask(client_of(server), method="POST", idempotent=False)
-    assert len(server.sent) == 1
+    assert len(server.requests) == 1
 
 
 @virtual_time
@@ -76,7 +76,7 @@ async def test_a_429_waits_as_long_as_it_says_and_so_does_everyone_else():
     server = Server((429, {"retry-after": "7"}), OK)
     client = client_of(server, max_running=1)
     await asyncio.gather(ask(client), ask(client, query="loc_2"))
-    assert [at for at, *_ in server.sent] == [0.0, 7.0, 7.0]
+    assert [at for at, *_ in server.requests] == [0.0, 7.0, 7.0]
 
 
 @virtual_time
@@ -95,7 +95,7 @@ async def test_the_rate_is_kept_and_a_burst_allowed():
     server = Server()
     client = client_of(server, per_s=1.0, burst=2.0)
     await asyncio.gather(*(ask(client) for _ in range(4)))
-    assert [round(at, 3) for at, *_ in server.sent] == [0.0, 0.0, 1.0, 2.0]
+    assert [round(at, 3) for at, *_ in server.requests] == [0.0, 0.0, 1.0, 2.0]
 
 
 @virtual_time
@@ -106,9 +106,9 @@ async def test_keys_take_turns_and_rotate_when_one_is_used_up_or_refused():
     server = Server(answer)
     client = client_of(server, keys=("aaaa", "bbbb", "cccc"), quota_rest_s=100.0)
     assert (await ask(client)).status == 200
-    assert [key for _, key, _ in server.sent] == ["aaaa", "bbbb", "cccc"]
+    assert [key for _, key, _ in server.requests] == ["aaaa", "bbbb", "cccc"]
     await ask(client)
-    assert [key for _, key, _ in server.sent][3:] == ["cccc"]
+    assert [key for _, key, _ in server.requests][3:] == ["cccc"]
     assert client.figures().usable_keys == 1
     await asyncio.sleep(101)
     assert client.figures().usable_keys == 2
@@ -135,7 +135,7 @@ async def test_the_breaker_opens_lets_one_trial_through_and_closes():
     with pytest.raises(ToolError, match="left alone") as caught:
         await ask(client)
     assert caught.value.fields["retry_after_s"] == 10.0
-    assert len(server.sent) == 3
+    assert len(server.requests) == 3
     await asyncio.sleep(10.1)
     assert client.figures().breaker == "trial"
     assert (await ask(client)).status == 200
@@ -150,7 +150,7 @@ async def test_a_failed_trial_doubles_the_pause_and_only_one_is_made():
         await ask(client)
     await asyncio.sleep(10.1)
     await asyncio.gather(*(ask(client) for _ in range(5)), return_exceptions=True)
-    assert len(server.sent) == 2
+    assert len(server.requests) == 2
     await asyncio.sleep(15)
     assert client.figures().breaker == "open"
     await asyncio.sleep(6)
@@ -190,7 +190,7 @@ async def test_queries_take_turns_however_many_calls_each_has_waiting():
     greedy = [ask(client, "https://x.example/greedy", query="a") for _ in range(6)]
     modest = [ask(client, "https://x.example/modest", query="b") for _ in range(2)]
     await asyncio.gather(*greedy, *modest)
-    order = [url[-6:] for *_, url in server.sent]
+    order = [url[-6:] for *_, url in server.requests]
     assert order == ["greedy", "greedy", "modest", "greedy", "modest", "greedy", "greedy", "greedy"]
 
 

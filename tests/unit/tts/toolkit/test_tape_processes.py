@@ -42,8 +42,8 @@ async def play(folder, tools, data_dir, **environment):
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await process.communicate()
-    assert process.returncode == 0, said.decode()[-3000:]
+    output, _ = await process.communicate()
+    assert process.returncode == 0, output.decode()[-3000:]
     return (folder / "out.jsonl").read_bytes()
 
 

@@ -15,9 +15,9 @@ NEUTRAL = dict.fromkeys(Spread.model_fields, 0.5)
 def made_up(n, seed=0):
     """Verdicts whose errors follow one feature, with much noise, as real ones do."""
     rng = np.random.default_rng(seed)
-    told = rng.uniform(0, 8, n)
-    errors = np.exp(told + rng.normal(0, 1.0, n))
-    return [Spread(**{**NEUTRAL, "mean_log_km": float(t)}) for t in told], errors
+    log_distances = rng.uniform(0, 8, n)
+    errors = np.exp(log_distances + rng.normal(0, 1.0, n))
+    return [Spread(**{**NEUTRAL, "mean_log_km": float(t)}) for t in log_distances], errors
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def test_confidence_is_the_share_within_the_wanted_radius(made):
 
 
 @given(st.floats(-20, 30), st.floats(0.01, 20000), st.floats(0.01, 20000))
-def test_promises_are_consistent_for_any_verdict(shipped_one, told, a, b):
-    spread = Spread(**{**NEUTRAL, "mean_log_km": told})
+def test_promises_are_consistent_for_any_verdict(shipped_one, mean_log_km, a, b):
+    spread = Spread(**{**NEUTRAL, "mean_log_km": mean_log_km})
     radius = shipped_one.radius(spread)
     assert 0 < radius.p50 <= radius.p90 <= 20100
     assert 0 < shipped_one.probability_within(spread, a) < 1
@@ -98,7 +98,7 @@ def test_a_written_calibration_says_the_same_when_it_is_read_again(made, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"schema_version": 2}, "schema version 2, this release reads 1"),
         ({"schema_version": None}, "schema version None"),
@@ -106,16 +106,16 @@ def test_a_written_calibration_says_the_same_when_it_is_read_again(made, tmp_pat
         ({"rule": None}, "rule"),
     ],
 )
-def test_a_calibration_of_another_release_is_refused_and_says_why(made, tmp_path, change, said):
+def test_a_calibration_of_another_release_is_refused_and_says_why(made, tmp_path, change, message):
     path = tmp_path / "c.yaml"
     made.write(path)
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | change))
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         load(path)
 
 
 def test_files_that_are_no_calibration_are_refused(tmp_path):
     (tmp_path / "c.yaml").write_text("a: [1")
-    for name, said in (("c.yaml", "not YAML"), ("none.yaml", "No such file")):
-        with pytest.raises(DataError, match=said):
+    for name, message in (("c.yaml", "not YAML"), ("none.yaml", "No such file")):
+        with pytest.raises(DataError, match=message):
             load(tmp_path / name)

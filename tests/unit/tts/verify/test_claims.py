@@ -61,9 +61,9 @@ def a_rollout(number, point=BELLINZONA, *, name="Bellinzona", country="CH", quer
 @pytest.fixture
 def check(world, blank_photo):
     async def run(*claims, blind=(), testing=(), readings=(), state="fitted"):
-        told = CalibrationState(state=state)
+        calibration_state = CalibrationState(state=state)
         calibration = shipped("clues")
-        inner = CalibrationStateVerifier(ConsensusVerifier(world, calibration), told, "generic")
+        inner = CalibrationStateVerifier(ConsensusVerifier(world, calibration), calibration_state, "generic")
         verifier = ClaimVerifier(inner, world, calibration, shipped_claim_calibration("clues"))
         claimed = tuple(claimed_place(claim, world.clues) for claim in claims)
         request = VerifyRequest(
@@ -114,14 +114,14 @@ async def test_a_town_cannot_be_decided_where_only_the_language_is_known(check):
 async def test_rollouts_that_know_of_the_claim_change_neither_the_answer_nor_the_odds(check):
     bribed = [a_rollout(9 + i, KHARKIV, name="Kharkiv", country="UA") for i in range(6)]
     without = await check("Kharkiv", blind=BLIND, readings=SIGN)
-    told = await check("Kharkiv", blind=BLIND, testing=bribed, readings=SIGN)
-    assert told.point == without.point
-    assert (told.check.odds, told.check.mass, told.check.verdict) == (
+    with_bribed = await check("Kharkiv", blind=BLIND, testing=bribed, readings=SIGN)
+    assert with_bribed.point == without.point
+    assert (with_bribed.check.odds, with_bribed.check.mass, with_bribed.check.verdict) == (
         without.check.odds,
         without.check.mass,
         "contradicted",
     )
-    assert told.check.testing.inside == 6
+    assert with_bribed.check.testing.inside == 6
 
 
 async def test_a_lookup_in_the_words_of_the_claim_is_no_evidence_for_it(check):

@@ -31,8 +31,8 @@ def a_trajectory(text=SAID, answer=OTARU):
     return Trajectory(rollout_id=0, turns=(Turn(index=0, text=text),), stop_reason=StopReason.ANSWERED, answer=answer)
 
 
-def reader(*said, seconds=0.0):
-    script = [ScriptedTurn(text=text, first_token_s=seconds) for text in said]
+def reader(*texts, seconds=0.0):
+    script = [ScriptedTurn(text=text, first_token_s=seconds) for text in texts]
     return ScriptedModel(ScriptedEngine(), tuple(script))
 
 

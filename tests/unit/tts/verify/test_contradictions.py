@@ -128,8 +128,8 @@ async def test_photos_that_can_not_be_of_one_place(post, photos, sentence):
 async def test_a_word_in_a_script_that_is_not_written_there_leaves_no_sure_answer(post, photos, sentence):
     """It says too little for an answer of its own, or for a proof, and enough to speak against one place."""
     answer = await post(photos)
-    (told,) = answer["contradictions"]
-    assert told == {"about": "photos", "text": f"These photos can hardly be of the same place: {sentence}"}
+    (contradiction,) = answer["contradictions"]
+    assert contradiction == {"about": "photos", "text": f"These photos can hardly be of the same place: {sentence}"}
     assert (answer["abstained"], answer["lat"], len(answer["per_photo"])) == (True, None, 2)
 
 

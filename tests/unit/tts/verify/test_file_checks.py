@@ -37,9 +37,9 @@ def test_an_abstention_checks_no_position():
 
 
 def test_exif_and_xmp_are_held_against_each_other():
-    told = FileClaim(point=HERE, xmp_point=KHARKIV, camera="Fuji X100", xmp_camera="Leica Q3",
-                     taken_at="2024:07:01 10:00:00", xmp_taken_at="2019-01-01T00:00:00")  # fmt: skip
-    assert outcomes(told) == [
+    claim = FileClaim(point=HERE, xmp_point=KHARKIV, camera="Fuji X100", xmp_camera="Leica Q3",
+                      taken_at="2024:07:01 10:00:00", xmp_taken_at="2019-01-01T00:00:00")  # fmt: skip
+    assert outcomes(claim) == [
         ("position", "contradicts"), ("position", "agrees"), ("time", "contradicts"), ("camera", "contradicts"),
     ]  # fmt: skip
 

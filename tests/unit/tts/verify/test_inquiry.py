@@ -155,8 +155,8 @@ async def failing(call, outcome):
 async def echoing(call, outcome):
     """A page for every question that says just what was asked for."""
     facts = tuple(fact for fact in outcome.result.facts if fact.kind == "web")
-    said = tuple(fact.model_copy(update={"title": str(call.arguments["query"])}) for fact in facts[:1])
-    return ToolOutcome(outcome.result.model_copy(update={"facts": said, "failure": None}))
+    echoes = tuple(fact.model_copy(update={"title": str(call.arguments["query"])}) for fact in facts[:1])
+    return ToolOutcome(outcome.result.model_copy(update={"facts": echoes, "failure": None}))
 
 
 @pytest.mark.parametrize("answer", [failing, echoing])

@@ -26,11 +26,11 @@ def ledger(gazetteer, countries):
     world = World(gazetteer, countries)
 
     def build(*turns, lines=(), point=COIMBRA, **belief):
-        said = Hypothesis(point=point, **({"city": "Coimbra", "country": "Portugal"} | belief))
+        hypothesis = Hypothesis(point=point, **({"city": "Coimbra", "country": "Portugal"} | belief))
         read = tuple(TextLine(text=text, box=Box(x0=0, y0=0, x1=1, y1=1), confidence=0.9) for text in lines)
         numbered = tuple(turn.model_copy(update={"index": i}) for i, turn in enumerate(turns))
         readings = (Reading(photo_sha256="0", lines=read),) if lines else ()
-        return build_ledger(Trajectory(rollout_id=0, turns=numbered, answer=said), readings, world)
+        return build_ledger(Trajectory(rollout_id=0, turns=numbered, answer=hypothesis), readings, world)
 
     return build
 
@@ -85,12 +85,12 @@ def test_namesakes_and_names_that_cannot_be_read_weaken_a_find(ledger):
 def test_useful_marks_decide_which_hits_count(ledger):
     search = turn(PAGE, name="web_search")
     assert ledger(search).grounding > 0.5
-    for said, counts in (
+    for text, counts in (
         ("<useful>[1]</useful>", True),
         ("<useful>[2]</useful>", False),
         ("<useful>[]</useful>", False),
     ):
-        assert (ledger(search, Turn(index=1, text=said)).grounding > 0.5) is counts
+        assert (ledger(search, Turn(index=1, text=text)).grounding > 0.5) is counts
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_orders_in_tool_text_are_noted_and_ignored(ledger):
 
 
 @pytest.mark.parametrize(
-    ("said", "phantom"),
+    ("text", "phantom"),
     [
         ("The satellite view confirms the harbour.", True),
         ("I checked Google Maps and it matches.", True),
@@ -156,8 +156,8 @@ def test_orders_in_tool_text_are_noted_and_ignored(ledger):
         ("Google Lens shows the same tower.", True),
     ],
 )
-def test_looks_that_were_never_taken(said, phantom):
-    assert bool(list(phantom_tool_use(Trajectory(rollout_id=0, turns=(Turn(index=0, text=said),))))) is phantom
+def test_a_look_without_a_tool_call_is_phantom_tool_use(text, phantom):
+    assert bool(list(phantom_tool_use(Trajectory(rollout_id=0, turns=(Turn(index=0, text=text),))))) is phantom
 
 
 def test_a_look_that_was_taken_is_none():

@@ -38,8 +38,8 @@ def wants(country_point):
 
 
 def opinion(choice, reasons, ids, **more):
-    said = [{"text": text, "evidence": list(ids)} for text in reasons]
-    return json.dumps({"reasons": said, "choice": choice, **more})
+    reason_rows = [{"text": text, "evidence": list(ids)} for text in reasons]
+    return json.dumps({"reasons": reason_rows, "choice": choice, **more})
 
 
 class Judge:
@@ -179,13 +179,13 @@ GARBAGE = {
 }
 
 
-@pytest.mark.parametrize("said", GARBAGE.values(), ids=GARBAGE)
-async def test_garbage_is_repaired_once_and_then_the_consensus_answers(judged, consensus, blank_photo, said):
-    repaired = Judge(said, wants(OSAKA))
+@pytest.mark.parametrize("output", GARBAGE.values(), ids=GARBAGE)
+async def test_garbage_is_repaired_once_and_then_the_consensus_answers(judged, consensus, blank_photo, output):
+    repaired = Judge(output, wants(OSAKA))
     verdict, _ = await judged(repaired, EVEN)
     assert distance_km(verdict.point, OSAKA) < 1
     assert "cannot be used" in repaired.requests[1].messages[-1].text
-    stubborn = Judge(said)
+    stubborn = Judge(output)
     verdict, _ = await judged(stubborn, EVEN)
     plain = consensus.decide(VerifyRequest(a_context(), (blank_photo,), LocateOptions(), EVEN))
     assert len(stubborn.requests) == 2

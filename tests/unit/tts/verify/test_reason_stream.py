@@ -14,8 +14,8 @@ from tts.verify.model.reason_stream import ReasonStream
     ascii_only=st.booleans(),
 )
 def test_pieces_add_up_to_the_reasons_however_they_are_cut(reasons, cuts, ascii_only):
-    said = {"reasons": [{"text": text, "evidence": ["A1"]} for text in reasons], "choice": "A"}
-    written = json.dumps(said, ensure_ascii=ascii_only)
+    opinion = {"reasons": [{"text": text, "evidence": ["A1"]} for text in reasons], "choice": "A"}
+    written = json.dumps(opinion, ensure_ascii=ascii_only)
     stream, out, at = ReasonStream(), "", 0
     while at < len(written):
         width = cuts[at % len(cuts)]

@@ -36,13 +36,13 @@ TASK = "Task: {input} Agents: {candidates} JSON please"
 AT_OSAKA = '{"lat": 34.69, "lon": 135.50, "city": "Osaka", "country": "Japan"}'
 
 
-def verdict(world, photo, said, runs, **config):
-    items, requests = weighed(world, photo, said, runs, **config)
+def verdict(world, photo, output, runs, **config):
+    items, requests = weighed(world, photo, output, runs, **config)
     return items[-1], requests
 
 
-def weighed(world, photo, said, runs, **config):
-    model = PlayedModel([said])
+def weighed(world, photo, output, runs, **config):
+    model = PlayedModel([output])
     settings = VerifierConfig(kind="model", mode="trajectories", **config)
     consensus = ConsensusVerifier(world, shipped("scripted"))
     verifier = ModelVerifier(model, consensus, settings, TrajectoryTexts("Judge.", TASK, "where?"))
@@ -75,8 +75,8 @@ def test_the_photo_is_scaled_as_published_unless_a_rule_is_set(world, sign_photo
 
 
 def test_a_thought_is_no_answer(world, sign_photo):
-    said = f'<think>{{"lat": 40.2, "lon": -8.4, "city": "", "country": ""}}</think>{AT_OSAKA}'
-    found, _ = verdict(world, sign_photo, said, even_runs(), thinks=True)
+    output = f'<think>{{"lat": 40.2, "lon": -8.4, "city": "", "country": ""}}</think>{AT_OSAKA}'
+    found, _ = verdict(world, sign_photo, output, even_runs(), thinks=True)
     assert distance_km(LatLon(lat=found.lat, lon=found.lon), OSAKA) < 1
     cut, _ = verdict(world, sign_photo, f"<think>{AT_OSAKA}", even_runs(), thinks=True)
     assert any("was cut off before it answered: verifier.max_tokens" in warning for warning in cut.warnings)
@@ -108,8 +108,8 @@ def test_an_answer_without_coordinates_leaves_the_decision_to_the_consensus(worl
 
 def test_a_place_of_the_models_own_has_its_own_evidence(world, sign_photo):
     runs = [trajectory(0, COIMBRA, name="Coimbra"), trajectory(1, COIMBRA, name="Coimbra")]
-    said = '{"lat": 40.2089, "lon": -8.2, "city": "Lousã", "country": "Portugal"}'  # 19 km to the east
-    found, _ = verdict(world, sign_photo, said, runs)
+    output = '{"lat": 40.2089, "lon": -8.2, "city": "Lousã", "country": "Portugal"}'  # 19 km to the east
+    found, _ = verdict(world, sign_photo, output, runs)
     claims = [row.claim for row in found.evidence]
     assert "Coimbra lies 18.7 km from the point" in claims
     assert not any("lies 0.0 km from the point" in claim for claim in claims)
@@ -117,8 +117,8 @@ def test_a_place_of_the_models_own_has_its_own_evidence(world, sign_photo):
 
 def test_without_the_veto_a_far_point_says_that_nothing_lies_there(world, sign_photo):
     runs = [trajectory(0, COIMBRA, name="Coimbra"), trajectory(1, COIMBRA, name="Coimbra")]
-    said = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "Portugal"}'
-    found, _ = verdict(world, sign_photo, said, runs, veto=False)
+    output = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "Portugal"}'
+    found, _ = verdict(world, sign_photo, output, runs, veto=False)
     assert found.country == "France"
     claims = {row.claim: row.supports for row in found.evidence}
     assert not any("km from the point" in claim for claim in claims)
@@ -154,11 +154,11 @@ def test_what_is_too_long_loses_its_oldest_observations_first():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [("<think>a</think>b", "b"), ("a</think>b", "b"), ("<think>a", ""), ("b", "b"), ("", "")],
 )
-def test_what_stands_after_the_thought(text, said):
-    assert without_thought(text) == said
+def test_only_the_text_after_the_thought_is_kept(text, expected):
+    assert without_thought(text) == expected
 
 
 def test_nothing_of_a_thought_is_streamed():
