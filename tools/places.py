@@ -197,7 +197,7 @@ def _in_country(places: Sequence[PlaceFact], country: str | None) -> list[PlaceF
 
 def _shown(places: Sequence[PlaceFact], context: ToolContext) -> list[PlaceFact]:
     """Points are in WGS-84, as every model of ours reads them."""
-    return _inside([in_wgs84(place) for place in places], context.within)
+    return _inside([in_wgs84(place) for place in places], context.options.within)
 
 
 def _inside(places: list[PlaceFact], within: Area | None) -> list[PlaceFact]:

@@ -185,7 +185,7 @@ def numbered(parts: Sequence[Observation | ToolError], limit: int, context: Tool
     facts: list[WebFact] = []
     for part in parts:
         hits = [fact for fact in part.facts if isinstance(fact, WebFact)] if isinstance(part, Observation) else []
-        shown = [hit for hit in hits if not (context.hide_photo_hosts and tells_of_photo(hit))][:limit]
+        shown = [hit for hit in hits if not (context.options.hide_photo_hosts and tells_of_photo(hit))][:limit]
         facts += [hit.model_copy(update={"number": len(facts) + i}) for i, hit in enumerate(shown, 1)]
     if facts:
         return Observation(text="\n\n".join(_entry(fact) for fact in facts), facts=tuple(facts))

@@ -14,7 +14,7 @@ from deployments.cli.text_console import TextConsole, styled
 from deployments.wiring.local import local_tools, without_gateway
 from tts.config import AppArgs
 from tts.domain.photo_cleaning import load_photo
-from tts.domain.request import RequestContext
+from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolCall
 from tts.ports.toolbox import ToolContext
 
@@ -59,7 +59,8 @@ def call_tool(
     """Call a tool: `geotts tools call poi_keyword_search query=Coimbra`. Values are JSON where they parse as JSON."""
     call = ToolCall(id="cli", name=name, arguments=dict(_argument(text) for text in arguments))
     photos = (load_photo(photo.read_bytes()),) if photo else ()
-    context = ToolContext(RequestContext(id="cli", remaining_s=60.0), photos, allow_region_search=allow_region_search)
+    options = LocateOptions(allow_region_search=allow_region_search)
+    context = ToolContext(RequestContext(id="cli", remaining_s=60.0), photos, options)
     outcome = asyncio.run(local_tools(without_gateway(args)).toolbox.call(call, context))
     click.echo(orjson.dumps(outcome.result.jsonable(), option=orjson.OPT_INDENT_2) if as_json else outcome.result.text)
     for attachment in outcome.attachments if save else ():

@@ -306,7 +306,7 @@ class RemoteToolbox:
         """Call the broker; a result with the failure UNAVAILABLE when it is lost or its queue is full."""
         try:
             bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
-            pixels = call.name in self._sending and context.allow_region_search
+            pixels = call.name in self._sending and context.options.allow_region_search
             photos = self._refs.of(context.photos) if pixels else []
             calling = partial(remote_call, self._call, call, bare, photos)
             repeatable = call.name in self._repeatable

@@ -12,6 +12,7 @@ from support.provider_server import FIXTURES, KEYS, answering, provided, samples
 from tools.places import PlacesProvider
 from tools.provider_table import KEY_VARIABLES
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.request import LocateOptions
 from tts.domain.tooling import PlaceFact, ToolCall, ViewFact, WebFact
 from tts.errors import ConfigError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
@@ -287,7 +288,7 @@ async def test_photo_hosts_are_hidden_on_request_from_the_same_cached_hits(provi
         broker = Broker(catalog.tools, MemoryStore())
         ask = ToolCall(id="c", name="web_search", arguments={"query": "x"})
         everything = (await broker.call(ask, ToolContext(a_context()))).result
-        hidden = (await broker.call(ask, ToolContext(a_context(), hide_photo_hosts=True))).result
+        hidden = (await broker.call(ask, ToolContext(a_context(), options=LocateOptions(hide_photo_hosts=True)))).result
     assert [fact.url for fact in everything.facts] == [hit["url"] for hit in hits]
     assert [(fact.number, fact.url) for fact in hidden.facts] == [(1, hits[1]["url"]), (2, hits[3]["url"])]
     assert "flickr" not in hidden.text
@@ -301,7 +302,7 @@ async def test_public_servers_learn_who_asks(provide):
 
 
 async def test_nothing_about_the_request_or_the_photo_leaves(provide, sign_photo):
-    context = ToolContext(a_context(), (sign_photo,), allow_region_search=True)
+    context = ToolContext(a_context(), (sign_photo,), LocateOptions(allow_region_search=True))
     async with provide(*PLACES, *WEB, *REGIONS, "offline") as (server, catalog):
         for tool, arguments in ASKED.items():
             await call(catalog, tool, context=context, **arguments)

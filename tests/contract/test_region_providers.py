@@ -1,7 +1,6 @@
 """What every provider that is shown a region of the photo owes its caller, beside what all providers owe."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from support.provider_calls import REGION, REGIONS, call, consenting
@@ -60,7 +59,7 @@ async def test_the_name_of_a_picture_is_not_in_the_record(provide):
 async def test_regions_leave_only_when_operator_and_request_agree(provide, provider, allowed, consents):
     records = []
     region_search = RegionSearchConfig(allowed=allowed)
-    context = replace(consenting(), allow_region_search=consents)
+    context = consenting(allow_region_search=consents)
     async with provide(provider, "offline", region_search=region_search, record=records.append) as (server, catalog):
         failure = (await call(catalog, "image_search", context=context, **REGION)).result.failure
     assert failure.kind is (ToolErrorKind.NOT_ALLOWED if allowed else ToolErrorKind.UNKNOWN_TOOL)
@@ -72,7 +71,7 @@ async def test_what_a_consenting_request_found_is_not_shown_to_another(provide):
         broker = Broker(catalog.tools, MemoryStore())
         ask = ToolCall(id="c", name="image_search", arguments=REGION)
         assert (await broker.call(ask, consenting())).result.ok
-        refused = (await broker.call(ask, replace(consenting(), allow_region_search=False))).result
+        refused = (await broker.call(ask, consenting(allow_region_search=False))).result
     assert refused.failure.kind is ToolErrorKind.NOT_ALLOWED
     assert refused.facts == ()
     assert len(server.seen) == 1
@@ -84,7 +83,7 @@ async def test_the_released_search_by_picture_asks_the_same_services_under_the_s
     ask = ToolCall(id="c", name=name, arguments={"written": {"bbox_2d": boxes, "goal": "the canal"}})
     async with provide(provider, system="reverse") as (server, catalog):
         broker = Broker(catalog.tools, MemoryStore())
-        refused = (await broker.call(ask, replace(consenting(), allow_region_search=False))).result
+        refused = (await broker.call(ask, consenting(allow_region_search=False))).result
         assert (refused.failure.kind, server.seen) == (ToolErrorKind.NOT_ALLOWED, [])
         everything = (await broker.call(ask, consenting())).result
         assert len(server.seen) == 2

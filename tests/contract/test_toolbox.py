@@ -7,6 +7,7 @@ from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
 from tools.registry import ToolParts, make_tools
 from tts.domain.geo import Circle, Countries, LatLon
+from tts.domain.request import LocateOptions
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ViewFact
 from tts.errors import ToolErrorKind
 from tts.perception.local import LocalPerception
@@ -32,7 +33,7 @@ def toolbox(gazetteer, countries, cartographer, perception):
 @pytest.fixture
 def ask(toolbox, sign_photo):
     async def call(name, *, within=None, **arguments):
-        context = ToolContext(a_context(), (sign_photo,), within)
+        context = ToolContext(a_context(), (sign_photo,), LocateOptions(within=within))
         return (await toolbox.call(ToolCall(id="c1", name=name, arguments=arguments), context)).result
 
     return call

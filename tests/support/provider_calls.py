@@ -5,6 +5,7 @@ from functools import cache
 from support.basics import a_context, sign_bytes
 from tts.config import RegionSearchConfig
 from tts.domain.photo_cleaning import load_photo
+from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolCall
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.broker import Broker
@@ -19,7 +20,7 @@ ALLOWED = RegionSearchConfig(allowed=True)
 @cache
 def consenting(**options):
     photo = load_photo(sign_bytes("Otaru"))
-    return ToolContext(a_context(), (photo,), allow_region_search=True, **options)
+    return ToolContext(a_context(), (photo,), LocateOptions(**{"allow_region_search": True, **options}))
 
 
 async def call(catalog, name, *, context=None, **arguments):

@@ -50,7 +50,7 @@ class RegionSearch:
 
     async def search(self, context: ToolContext, box: Box, *, limit: int) -> Sequence[WebFact]:
         """Raises ToolError; NOT_ALLOWED without the request's consent."""
-        if not context.allow_region_search:
+        if not context.options.allow_region_search:
             raise no_consent("image_search")
         if box.photo >= len(context.photos):
             raise ToolError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tts.dialects.settings import DialectSettings
@@ -22,6 +22,7 @@ from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import PictureRules
 from tts.domain.plan import Limits
+from tts.domain.request import LocateOptions
 from tts.domain.similar_photo import SimilarPhoto
 from tts.domain.tooling import ImageRef, ToolCall
 from tts.ports.model_client import Sampling
@@ -31,21 +32,16 @@ from tts.ports.toolbox import ToolOutcome, ToolSchema
 @dataclass(frozen=True, slots=True)
 class Task:
     """What a rollout is asked, as far as a prompt may show it. `similar`: photos of known position, nearest first;
-    `testing`: places in question, for a rollout that tests a claim; `not_there`: places that the caller ruled out;
-    `continued`: what an earlier request found; `within_km`: the photos are of places at most so far apart.
+    `testing`: places in question, for a rollout that tests a claim; `continued`: what an earlier request found.
     """
 
     photos: tuple[Photo, ...]
-    hint: str | None = None
-    within: Area | None = None
-    target_radius_km: float = 25.0
+    options: LocateOptions = field(default_factory=LocateOptions)
     use_tools: bool = True
     tools: tuple[ToolSchema, ...] = ()
     similar: tuple[SimilarPhoto, ...] = ()
     testing: tuple[ClaimedPlace, ...] = ()
-    not_there: tuple[ClaimedPlace, ...] = ()
     continued: Continued | None = None
-    within_km: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

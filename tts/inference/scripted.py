@@ -121,7 +121,7 @@ class ScriptedModel:
         """A line in the journal. Processes on one machine may share it: each line is one write at the end."""
         if self._config.journal is not None:
             at = {"at": time.monotonic(), "process": os.getpid()}
-            line = {**at, "session": request.session_id, "turn": turn, "hint": request.hint}
+            line = {**at, "session": request.session_id, "turn": turn, "hint": request.options.hint}
             with Path(self._config.journal).open("a") as journal:
                 journal.write(json.dumps(line) + "\n")
 

@@ -10,12 +10,11 @@ from pydantic import JsonValue
 
 from tts.domain.claim import ClaimedPlace
 from tts.domain.description import Description
-from tts.domain.geo import Area
 from tts.domain.messages import Message, ProviderFields
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import PictureRules
 from tts.domain.reading import Reading
-from tts.domain.request import RequestContext
+from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.domain.value import Value
@@ -55,11 +54,11 @@ class ModelRequest:
         listed_tools: what the prompt lists, the same over all turns, so that the prefix stays. None: the same as
             `tools`. Empty: the messages describe the tools already.
         readings: the text that perception read. Engines that see pixels ignore it; the `clues` engine sees with it.
+        options: those of the request, with its hint and its area.
         lora: an adapter of the engine, by name.
         money_usd: what the turn may cost; None without a limit. `sampling.max_tokens` keeps to it already. An engine
             that asks a second model for the turn pays that from it, too.
         testing: the places in question.
-        not_there: the places that the caller ruled out.
         siblings: above 1 if as many rollouts divide among them what they ask first.
         sibling: the number of this one, from 0.
     """
@@ -75,12 +74,10 @@ class ModelRequest:
     pictures: PictureRules = field(default_factory=PictureRules)
     json_schema: dict[str, JsonValue] | None = None
     readings: tuple[Reading, ...] = ()
-    within: Area | None = None
-    hint: str | None = None
+    options: LocateOptions = field(default_factory=LocateOptions)
     lora: str | None = None
     money_usd: float | None = None
     testing: tuple[ClaimedPlace, ...] = ()
-    not_there: tuple[ClaimedPlace, ...] = ()
     sibling: int = 0
     siblings: int = 1
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pydantic import JsonValue
 
-from tts.domain.geo import Area
 from tts.domain.photo import Photo
-from tts.domain.request import RequestContext
+from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.value import Value
 
@@ -44,18 +43,14 @@ class ToolContext:
     """What a tool may look at besides its arguments.
 
     Attributes:
-        within: the area that the caller gave.
+        options: those of the request: the area, hidden photo sites, the consent to send parts of the photo.
         photo_sha256: the names of the photos where their pixels are not, as in the broker.
-        hide_photo_hosts: results of photo sites are hidden, because their pages say where a photo was taken.
-        allow_region_search: the caller consents to parts of the photo being sent to others.
     """
 
     request: RequestContext
     photos: tuple[Photo, ...] = ()
-    within: Area | None = None
+    options: LocateOptions = field(default_factory=LocateOptions)
     photo_sha256: tuple[str, ...] = ()
-    hide_photo_hosts: bool = False
-    allow_region_search: bool = False
 
     def photo_hashes(self) -> tuple[str, ...]:
         """Names of the photos, also where their pixels are not (the broker)."""

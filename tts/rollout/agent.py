@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tts.clues.ruled_out import RuledOut
 from tts.dialects.base import Dialect, Surroundings, Task
 from tts.dialects.directions import ask_for_directions, give_direction
 from tts.domain.messages import Message
 from tts.domain.plan import Limits
-from tts.domain.reach import widest_km
 from tts.domain.similar_photo import SimilarPhoto
 from tts.ports.model_client import ModelClient
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
@@ -54,16 +52,12 @@ class Agent:
         withheld = frozenset(schema.name for schema in consenting) - {schema.name for schema in schemas}
         task = Task(
             group.photos,
-            group.options.hint,
-            group.options.within,
-            group.options.target_radius_km,
+            group.options,
             use_tools=bool(schemas),
             tools=schemas,
             similar=similar,
             testing=group.testing,
-            not_there=RuledOut.of(group.options).places,
             continued=group.continued,
-            within_km=widest_km(group.options, len(group.photos)),
         )
         return Brief(dialect, schemas, group.limits.tighten(dialect.limits), tuple(dialect.opening(task)), withheld)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tts.aio import Deadline, Send, closing
-from tts.clues.ruled_out import RuledOut
 from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
 from tts.dialects.prose_abstention import declines
 from tts.dialects.released.written_call import as_plain_call
@@ -240,10 +239,8 @@ class _Rollout:
             listed_tools=self._dialect.listed(self._brief.schemas),
             pictures=self._dialect.pictures,
             readings=self._group.readings,
-            within=self._group.options.within,
-            hint=self._group.options.hint,
+            options=self._group.options,
             testing=self._group.testing,
-            not_there=RuledOut.of(self._group.options).places,
             money_usd=self._budget.money_left_usd,
             sibling=self._id,
             siblings=self._group.n_total if self._group.diverse_first_calls else 1,

@@ -68,14 +68,7 @@ class ToolRunner:
             if (allowed := group.options.tools) is not None and ability_of(call.name) not in allowed:
                 refusal = ToolError(f"{call.name} is not allowed in this request", kind=ToolErrorKind.NOT_ALLOWED)
                 return failed(call, refusal)
-            tool_context = ToolContext(
-                context(),
-                group.photos,
-                group.options.within,
-                hide_photo_hosts=group.options.hide_photo_hosts,
-                allow_region_search=group.options.allow_region_search,
-            )
-            outcome = await self._toolbox.call(call, tool_context)
+            outcome = await self._toolbox.call(call, ToolContext(context(), group.photos, group.options))
             record_result(current, outcome.result)
             return outcome
 

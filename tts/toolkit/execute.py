@@ -31,7 +31,7 @@ def no_such_tool(name: str, known: Iterable[str]) -> ToolError:
 
 def check_consent(tool: Tool, context: ToolContext) -> None:
     """Raises ToolError NOT_ALLOWED for a tool that sends parts of the photo, in a request that does not consent."""
-    if tool.spec.sends_photo and not context.allow_region_search:
+    if tool.spec.sends_photo and not context.options.allow_region_search:
         raise no_consent(tool.spec.name)
 
 

@@ -5,6 +5,7 @@ from support.basics import a_context
 
 from tools.places import _shown
 from tts.domain.geo import Circle, LatLon
+from tts.domain.request import LocateOptions
 from tts.domain.tooling import PlaceFact
 from tts.geodata import place_facts
 from tts.geodata.datum import as_wgs84
@@ -22,6 +23,6 @@ def place(point):
 def test_each_point_is_converted_once(area, shown, monkeypatch):
     converted = []
     monkeypatch.setattr(place_facts, "as_wgs84", lambda *given: converted.append(given) or as_wgs84(*given))
-    found = _shown([place(NEAR), place(FAR)], ToolContext(a_context(), within=area))
+    found = _shown([place(NEAR), place(FAR)], ToolContext(a_context(), options=LocateOptions(within=area)))
     assert [(fact.point, fact.datum) for fact in found] == [(as_wgs84(point, "GCJ-02"), "WGS-84") for point in shown]
     assert converted == [(NEAR, "GCJ-02"), (FAR, "GCJ-02")]

@@ -37,7 +37,7 @@ def image_search_tool(source: LensSource, excluded: Sequence[str] = tuple(sorted
         with as_call_error():
             checked_size(region_of(part.box, *_size(context)))
         hits = await source.hits(part.box, context)
-        hidden = excluded if context.hide_photo_hosts else ()
+        hidden = excluded if context.options.hide_photo_hosts else ()
         shown = [hit for hit in hits if not _is_of(hit, hidden)]
         lines = [line for hit in shown for line in _lines(hit)]
         return Observation(text="\n".join(["", *lines]), facts=_facts(shown))

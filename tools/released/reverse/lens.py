@@ -74,7 +74,7 @@ class LiveLens:
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
         """At most 15 hits, `source` their host; none that tells of the photo where photo hosts are hidden."""
         found = await self._regions.search(context, _region(box), limit=_RESULTS)
-        shown = [hit for hit in found if not (context.hide_photo_hosts and tells_of_photo(hit))]
+        shown = [hit for hit in found if not (context.options.hide_photo_hosts and tells_of_photo(hit))]
         return _as_hits([hit.model_copy(update={"source": urlsplit(hit.url).hostname or ""}) for hit in shown])
 
 

@@ -38,7 +38,7 @@ def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(
             return Observation(text="Empty query")
         if source is None:
             return Observation(text=_NO_KEY)
-        hidden = tuple(excluded) if context.hide_photo_hosts else ()
+        hidden = tuple(excluded) if context.options.hide_photo_hosts else ()
         found = [page for page in await source.pages(part.query, hidden, context) if not _is_of(page, hidden)]
         return Observation(text=_pages_text(part.query, found), facts=_facts(found, part.query))
 

@@ -8,6 +8,7 @@ from tts.dialects.json_answer_parser import answer_from_json
 from tts.dialects.served.text_dialect import TextDialect
 from tts.domain.photo import Photo
 from tts.domain.plan import Limits
+from tts.domain.reach import widest_km
 from tts.domain.tooling import ToolCall
 from tts.ports.toolbox import ToolOutcome, ToolSchema
 
@@ -40,13 +41,14 @@ class GenericDialect(TextDialect):
     def _asked(self, task: Task) -> str:
         if self.task_text is not None:
             return super()._asked(task)
-        several = f"These {len(task.photos)} photos show one place. Where is it?"
-        if task.within_km is not None:
-            apart = f"These {len(task.photos)} photos were taken at places within {task.within_km:g} km of each other."
+        count = len(task.photos)
+        several = f"These {count} photos show one place. Where is it?"
+        if (within_km := widest_km(task.options, count)) is not None:
+            apart = f"These {count} photos were taken at places within {within_km:g} km of each other."
             several = f"{apart} Where is the place that you are surest of?"
         first, *rest = super()._asked(task).split("\n")
-        question = first if len(task.photos) <= 1 else several
-        return "\n".join([question, f"An answer within {task.target_radius_km:g} km is wanted.", *rest])
+        question = first if count <= 1 else several
+        return "\n".join([question, f"An answer within {task.options.target_radius_km:g} km is wanted.", *rest])
 
     def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
         """The tools as they are; with a file of schemas those of its tools that the toolbox has."""

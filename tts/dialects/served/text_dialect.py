@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
+from tts.clues.ruled_out import RuledOut
 from tts.dialects.area_prompt import area_text
 from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn, Surroundings, Task, user_message
 from tts.dialects.continued_request_prompt import continued_text
@@ -137,18 +138,19 @@ class TextDialect:
         elif listing:
             system = f"{system}\n\n{listing}" if system else listing
         opening = (text_message("system", system),) if system else ()
-        about = (self._asked(task), continued_text(task.continued, task.not_there), testing_text(task.testing))
+        ruled_out = RuledOut.of(task.options).places
+        about = (self._asked(task), continued_text(task.continued, ruled_out), testing_text(task.testing))
         asked = "\n".join(text for text in about if text)
         return (*opening, user_message(asked, task.photos))
 
     def _asked(self, task: Task) -> str:
         if self.task_text is not None:
-            return self.task_text.replace("{hint}", task.hint or "").strip()
+            return self.task_text.replace("{hint}", task.options.hint or "").strip()
         lines = [self.question]
-        if task.within is not None:
-            lines.append(f"It lies {area_text(task.within)}.")
-        if task.hint:
-            lines.append(f"The sender adds, unchecked: {task.hint!r}")
+        if task.options.within is not None:
+            lines.append(f"It lies {area_text(task.options.within)}.")
+        if task.options.hint:
+            lines.append(f"The sender adds, unchecked: {task.options.hint!r}")
         return "\n".join(lines)
 
     def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:

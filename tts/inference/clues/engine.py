@@ -103,8 +103,9 @@ class CluesModel:
         leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
         mentions = tuple(_weighted_by_temperature(mention, known) for mention in leads.mentions)
         weighed = Leads(leads.clues, mentions)
-        hint = hint_of(request.hint, self._reader)
-        belief = believed(weighed, self._reader, request.within, hint, RuledOut(request.not_there))
+        options = request.options
+        hint = hint_of(options.hint, self._reader)
+        belief = believed(weighed, self._reader, options.within, hint, RuledOut.of(options))
         return Thought(known, weighed, belief)
 
 

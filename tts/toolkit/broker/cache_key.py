@@ -22,9 +22,10 @@ def call_key(tool: Tool, arguments: Arguments, context: ToolContext) -> str:
         name: value if name in spec.exact else _normal(value)
         for name, value in arguments.model_dump(mode="json", exclude_none=True).items()
     }
-    within = context.within.model_dump(mode="json") if context.within is not None else None
+    area = context.options.within
+    within = area.model_dump(mode="json") if area is not None else None
     photos = context.photo_hashes() if spec.of_photo else ()
-    hidden = spec.hides_hosts and context.hide_photo_hosts
+    hidden = spec.hides_hosts and context.options.hide_photo_hosts
     parts = [_VERSION, spec.provider, spec.name, stated, within, photos, hidden]
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 

@@ -62,6 +62,7 @@ class TapeRow(Value):
 
 def row_key(call: ToolCall, context: ToolContext) -> str:
     """Hex digest over the tool, its arguments as written, the photos, and what else the result depends on."""
-    within = context.within.model_dump(mode="json") if context.within is not None else None
-    asked = [call.name, call.arguments, context.photo_hashes(), within, context.hide_photo_hosts, False]
+    area = context.options.within
+    within = area.model_dump(mode="json") if area is not None else None
+    asked = [call.name, call.arguments, context.photo_hashes(), within, context.options.hide_photo_hosts, False]
     return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()

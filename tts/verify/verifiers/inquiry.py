@@ -186,16 +186,12 @@ class _Asker:
         await run_all(self._one(call, turn) for call in numbered)
 
     async def _one(self, call: ToolCall, turn: int) -> None:
-        options, remaining_s = self._request.options, max(0.05, self._deadline.remaining_s())
-        context = ToolContext(
-            self._request.context.model_copy(update={"remaining_s": remaining_s}),
-            self._request.photos,
-            options.within,
-            hide_photo_hosts=options.hide_photo_hosts,
-        )
+        remaining_s = max(0.05, self._deadline.remaining_s())
+        context = self._request.context.model_copy(update={"remaining_s": remaining_s})
+        tool_context = ToolContext(context, self._request.photos, self._request.options)
         try:
             async with asyncio.timeout(remaining_s):
-                outcome = await self._toolbox.call(call, context)
+                outcome = await self._toolbox.call(call, tool_context)
         except TimeoutError:
             outcome = failed(call, ToolError("the verifier had no more time", kind=ToolErrorKind.TIMEOUT))
         except GeoTTSError as error:

@@ -55,7 +55,9 @@ async def test_a_context_that_suffices_costs_one_question(sign_photo):
 
 
 async def test_a_context_that_the_server_reports_needs_no_question(sign_photo):
-    texts, bodies = await asked_of(CuttingServer(8192, speaking("generic")), ollama_pages(context_length=8192), sign_photo)
+    texts, bodies = await asked_of(
+        CuttingServer(8192, speaking("generic")), ollama_pages(context_length=8192), sign_photo
+    )
     assert "Japan" in texts[0]
     assert not any(map(is_canary, bodies))
 

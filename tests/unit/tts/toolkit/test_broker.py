@@ -10,7 +10,7 @@ from pydantic import Field
 from support.basics import leftover_tasks, virtual_time
 
 from tts.domain.geo import Countries
-from tts.domain.request import RequestContext
+from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolCall
 from tts.errors import ToolCrashed, ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
@@ -324,7 +324,7 @@ def test_what_changes_the_result_changes_the_key():
     other = FunctionTool(ToolSpec("look_up", "", provider="google"), Ask, Provider())
     keys = {
         call_key(tool, Ask(query="x"), context()),
-        call_key(tool, Ask(query="x"), context(within=Countries(codes=("PT",)))),
+        call_key(tool, Ask(query="x"), context(options=LocateOptions(within=Countries(codes=("PT",))))),
         call_key(tool, Ask(query="x"), context(photo_sha256=("p",))),
         call_key(other, Ask(query="x"), context()),
     }
