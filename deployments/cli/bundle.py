@@ -10,6 +10,7 @@ from typing import Any
 import click
 import httpx
 
+from deployments.cli import shared_options
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option
 from deployments.wiring.bundle_replay import replayed
@@ -48,13 +49,9 @@ def command() -> None:
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The file to write."
 )
-@click.option(
-    "--sign-with", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="An ed25519 private key in PEM."
-)
+@click.option("--sign-with", type=shared_options.EXISTING_FILE, help="An ed25519 private key in PEM.")
 @click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True, help="The service.")
-@click.option(
-    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
-)
+@shared_options.api_key
 def fetch(request_id: str, output: Path, sign_with: Path | None, url: str, api_key: str | None) -> None:
     """Fetch the bundle of REQUEST_ID from a service, check it, sign it if there is a key, and write it."""
     data = _fetched(request_id, url, api_key)
@@ -79,7 +76,7 @@ def _fetched(request_id: str, url: str, api_key: str | None) -> bytes:
 
 
 @command.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=shared_options.EXISTING_FILE)
 @click.option("--root", help="The root hash that the bundle had when it was made.")
 @click.option("--signer", help="The public key that must have signed it: 64 hexadecimal digits, or a file in PEM.")
 @click.option("--no-replay", is_flag=True, help="Check hashes only.")

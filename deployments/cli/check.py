@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from deployments.cli import shared_options
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option, profile_options
 from deployments.cli.inputs import collect
@@ -14,7 +15,6 @@ from deployments.cli.locate import locate_inputs
 from geotts_client.check_options import MAX_CLAIMED
 from tts.config import AppArgs
 from tts.domain.claim import CheckOptions
-from tts.domain.plan import Depth
 from tts.domain.request import MAX_PARALLEL
 from tts.geodata.area_from_text import WAYS
 
@@ -34,30 +34,15 @@ from tts.geodata.area_from_text import WAYS
     type=click.IntRange(1, MAX_PARALLEL),
     help="Number of blind rollouts, which do not get the claim.",
 )
-@click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
-@click.option("--json", "form", flag_value="json", help="Print one JSON object for each photo on stdout.")
-@click.option(
-    "--geojson", "form", flag_value="geojson", help="Print one GeoJSON FeatureCollection for each photo on stdout."
-)
-@click.option("--local", is_flag=True, help="Run in this process (the default without --url).")
-@click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
-@click.option(
-    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
-)
-@click.option(
-    "--deadline",
-    "deadline_s",
-    type=click.FloatRange(0.1, 3600),
-    help="Time limit in seconds; then you get the best answer so far.",
-)
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed; the same seed repeats an answer.")
-@click.option(
-    "--include",
-    type=click.Choice(["none", "summary", "full"]),
-    default="summary",
-    show_default=True,
-    help="How much of the trajectories --json contains.",
-)
+@shared_options.depth
+@shared_options.as_json
+@shared_options.as_geojson
+@shared_options.local
+@shared_options.url
+@shared_options.api_key
+@shared_options.deadline
+@shared_options.seed
+@shared_options.include
 @config_option
 @profile_options
 def command(

@@ -60,7 +60,7 @@ def score(
     datum: str,
     answers_datum: str,
     names: bool,
-    geocoded: Mapping[str, LatLon],
+    geocoded: Mapping[str, LatLon] | None,
 ) -> None:
     """Score the outputs of any system. Prints one JSON line for each file; shares are percentages of all rows.
 
@@ -75,7 +75,7 @@ def score(
         datum=cast(Datum, datum),
         answers_datum=cast(Datum, answers_datum),
         names=_names(args) if names else None,
-        geocoded=geocoded,
+        geocoded=geocoded or {},
     )
     for path in files:
         scored = score_file(path, options)

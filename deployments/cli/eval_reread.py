@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import orjson
 
+from deployments.cli import shared_options
 from deployments.cli.console import STDERR, config_option
 from deployments.wiring.parts import make_model
 from tts.config import AppArgs
@@ -18,13 +19,11 @@ from tts.eval.rewarding.reread import OWN_WORDS, reread
 from tts.eval.rewarding.rewarded_output import Case, cases_of
 from tts.ports.model_client import ModelClient
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @click.command(name="reread")
-@click.argument("run_file", metavar="RUN", type=_FILE)
+@click.argument("run_file", metavar="RUN", type=shared_options.EXISTING_FILE)
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--prompt", type=_FILE, help="File with the system prompt of the second reader.")
+@click.option("--prompt", type=shared_options.EXISTING_FILE, help="File with the system prompt of the second reader.")
 @config_option
 def reread_run(args: AppArgs, run_file: Path, out: Path, prompt: Path | None) -> None:
     """Let a second model read the reasoning of each rollout of RUN and conclude again (as GeoAgent does).

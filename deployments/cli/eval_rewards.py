@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
+from deployments.cli import shared_options
 from deployments.cli.console import STDERR
 from tts.eval.photo_table import read_photo_table
 from tts.eval.rewarding.reward_inputs import (
@@ -23,23 +24,15 @@ from tts.eval.rewarding.systems import FORMS, SYSTEMS, Form, System, rewarded
 from tts.rewards.papers.spotagent_reward import learnable_at_km
 from tts.toolkit.reverse_cache.tables import read_tables
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
-
-def _read(reader: Callable[[Path], Any]) -> Callable[[click.Context, click.Parameter, Path | None], Any]:
-    return lambda context, parameter, path: None if path is None else reader(path)
-
-
-geocoded_option = click.option(
+geocoded_option = shared_options.table(
     "--geocoded",
-    type=_FILE,
-    callback=lambda context, parameter, path: {} if path is None else read_positions(path),
-    help='JSON object with the positions of answers that are names: {"Germany; Holstein; Kiel": [54.3, 10.1]}.',
+    read_positions,
+    'JSON object with the positions of answers that are names: {"Germany; Holstein; Kiel": [54.3, 10.1]}.',
 )
 
 
 @click.command()
-@click.argument("run_file", metavar="RUN", type=_FILE)
+@click.argument("run_file", metavar="RUN", type=shared_options.EXISTING_FILE)
 @click.option("--system", type=click.Choice(SYSTEMS), required=True, help="The system whose reward is computed.")
 @click.option(
     "--form",
@@ -48,35 +41,31 @@ geocoded_option = click.option(
     show_default=True,
     help="The form of the reward: that of the authors' code, or that of their paper.",
 )
-@click.option(
+@shared_options.table(
     "--given",
-    type=_FILE,
-    callback=_read(read_table_values),
-    help="Rows with sample, rollout, and inputs of the reward. docs/evaluation.md has the fields.",
+    read_table_values,
+    "Rows with sample, rollout, and inputs of the reward. docs/evaluation.md has the fields.",
 )
 @geocoded_option
-@click.option(
+@shared_options.table(
     "--similarities",
-    type=_FILE,
-    callback=_read(read_similarities),
-    help='For geoagent: JSON object from "stated | true" names to the cosine of their embeddings.',
+    read_similarities,
+    'For geoagent: JSON object from "stated | true" names to the cosine of their embeddings.',
 )
-@click.option(
+@shared_options.table(
     "--conclusions",
-    type=_FILE,
-    callback=_read(read_conclusions),
-    help="For geoagent: rows with sample, rollout, and the conclusions of a second reader at the three stages.",
+    read_conclusions,
+    "For geoagent: rows with sample, rollout, and the conclusions of a second reader at the three stages.",
 )
 @click.option(
     "--labels",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder with REVERSE's tables of recorded searches. The rewards of calls and marks come from their labels.",
 )
-@click.option(
+@shared_options.table(
     "--photos",
-    type=_FILE,
-    callback=_read(read_photo_table),
-    help="With --labels: a table that maps photos (sha256 or file) to recorded paths (image_path).",
+    read_photo_table,
+    "With --labels: a table that maps photos (sha256 or file) to recorded paths (image_path).",
 )
 def rewards(
     run_file: Path,
@@ -99,7 +88,7 @@ def rewards(
     each formula.
     """
     known_labels = None if labels is None else read_tables(labels, photos or {})
-    inputs = RewardInputs(geocoded, similarities, conclusions or {}, known_labels)
+    inputs = RewardInputs(geocoded or {}, similarities, conclusions or {}, known_labels)
     values = []
     distances_km: dict[str, list[float | None]] = defaultdict(list)
     for count, case in enumerate(cases_of(run_file), 1):

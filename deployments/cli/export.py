@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from deployments.cli import shared_options
 from deployments.cli.console import STDERR, config_option
 from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.sync_client import SyncClient
@@ -33,9 +34,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
     help="A file; or an existing folder, for one file a photo. Standard output otherwise.",
 )
 @click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", help="The service that has the request.")
-@click.option(
-    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
-)
+@shared_options.api_key
 @config_option
 def command(
     sources: tuple[str, ...], form: str, output: Path | None, url: str, api_key: str | None, args: AppArgs

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import click
 import orjson
 
+from deployments.cli import shared_options
 from deployments.cli.built_data import ensure_data
 from deployments.cli.check_view import check_panel
 from deployments.cli.console import STDERR, config_option, profile_in_use, profile_options
@@ -80,26 +81,22 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     type=click.IntRange(1, MAX_PARALLEL),
     help="Rollouts in parallel (default: 4, or what the profile says).",
 )
-@click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
+@shared_options.depth
 @click.option(
     "--budget",
     type=BudgetType(),
     help="What a photo may take, instead of -n and --depth: 30s, 20k-tokens, 0.05usd, or several with commas.",
 )
-@click.option("--json", "form", flag_value="json", help="Print one JSON object for each photo on stdout.")
-@click.option(
-    "--geojson", "form", flag_value="geojson", help="Print one GeoJSON FeatureCollection for each photo on stdout."
-)
+@shared_options.as_json
+@shared_options.as_geojson
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Also write a report with map and evidence: one self-contained file, numbered when there are several photos.",
 )
-@click.option("--local", is_flag=True, help="Run in this process (the default without --url).")
-@click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
-@click.option(
-    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
-)
+@shared_options.local
+@shared_options.url
+@shared_options.api_key
 @click.option("--within", type=AreaType(), help=f"Area in which the place must lie: {WAYS}")
 @click.option(
     "--within-km",
@@ -120,12 +117,7 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     "account. PHOTO is then a further photo of the place.",
 )
 @click.option("--fact", help="With --continue: a fact that you have learned, in words.")
-@click.option(
-    "--deadline",
-    "deadline_s",
-    type=click.FloatRange(0.1, 3600),
-    help="Time limit in seconds; then you get the best answer so far.",
-)
+@shared_options.deadline
 @click.option(
     "--radius",
     "target_radius_km",
@@ -158,18 +150,12 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     help="Tool calls that the verifier may make itself to tell the leading places apart.",
 )
 @click.option("--hint", help="What you already know.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed; the same seed repeats an answer.")
+@shared_options.seed
 @click.option(
     "--exif", "report_exif", is_flag=True, help="Also show the position in the metadata of the file (never used)."
 )
 @click.option("--claims", is_flag=True, help="Compare what the file claims (EXIF, XMP) with the answer (never used).")
-@click.option(
-    "--include",
-    type=click.Choice(["none", "summary", "full"]),
-    default="summary",
-    show_default=True,
-    help="How much of the trajectories --json contains.",
-)
+@shared_options.include
 @config_option
 @profile_options
 def command(

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import orjson
 
+from deployments.cli import shared_options
 from tts.errors import DataError
 from tts.eval.photo_table import photo_name, read_photo_table
 from tts.toolkit.reverse_cache.evaluation import copy_files, has_files, read_files
@@ -19,14 +20,12 @@ from tts.toolkit.tape.file import read_tape, write_tape
 from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
 from tts.toolkit.tape.similar_searches import SearchTape
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _PHOTO_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp", ".heic", ".avif"}
-_photos_option = click.option(
+_photos_option = shared_options.table(
     "--photos",
-    type=_FILE,
-    callback=lambda context, parameter, path: {} if path is None else read_photo_table(path),
-    help="Table from your photos (sha256 or file) to recorded paths (image_path), such as `geotts tape photos` writes.",
+    read_photo_table,
+    "Table from your photos (sha256 or file) to recorded paths (image_path), such as `geotts tape photos` writes.",
 )
 
 
@@ -40,7 +39,7 @@ def command() -> None:
 
 
 @command.command("show")
-@click.argument("tape", type=_FILE)
+@click.argument("tape", type=shared_options.EXISTING_FILE)
 def show(tape: Path) -> None:
     """Print a summary of a tape as JSON: its rows, tools, failures, photos and pictures."""
     rows = read_tape(tape).rows
@@ -55,7 +54,7 @@ def show(tape: Path) -> None:
 
 
 @command.command("convert")
-@click.argument("source", type=_FILE)
+@click.argument("source", type=shared_options.EXISTING_FILE)
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
 def convert(source: Path, target: Path) -> None:
     """Convert a tape from JSON Lines to Parquet, or back. The suffix of TARGET selects the format."""
@@ -65,7 +64,7 @@ def convert(source: Path, target: Path) -> None:
 
 
 @command.command("export")
-@click.argument("tape", type=_FILE)
+@click.argument("tape", type=shared_options.EXISTING_FILE)
 @click.argument("folder", type=_FOLDER)
 @click.option(
     "--layout",
@@ -75,26 +74,26 @@ def convert(source: Path, target: Path) -> None:
     help="tables: the columns of REVERSE, which names photos by path. hashes: one row for each search; photos by hash.",
 )
 @_photos_option
-def export(tape: Path, folder: Path, layout: str, photos: Mapping[str, str]) -> None:
+def export(tape: Path, folder: Path, layout: str, photos: Mapping[str, str] | None) -> None:
     """Write the searches of a tape as a REVERSE search cache."""
     searches = SearchTape.of(read_tape(tape).rows)
     if layout == "hashes":
         export_reverse(searches, folder)
     else:
-        write_tables(as_tables(searches, photos), folder)
+        write_tables(as_tables(searches, photos or {}), folder)
     click.echo(f"written to {folder}", err=True)
 
 
 @command.command("check")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @_photos_option
-def check(folder: Path, photos: Mapping[str, str]) -> None:
+def check(folder: Path, photos: Mapping[str, str] | None) -> None:
     """Print a summary of a REVERSE search cache as JSON: of its tables, its SQLite files, or the layout by hashes.
 
     tools.settings.tape.path takes each of these layouts. With --photos, `named` is the number of photos in the
     tables that your table names.
     """
-    click.echo(orjson.dumps(_counts(folder, photos)).decode())
+    click.echo(orjson.dumps(_counts(folder, photos or {})).decode())
 
 
 @command.command("convert-cache")

@@ -1,0 +1,46 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from deployments.cli.console import F
+from tts.domain.plan import Depth
+
+EXISTING_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+depth = click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
+seed = click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed; the same seed repeats an answer.")
+deadline = click.option(
+    "--deadline",
+    "deadline_s",
+    type=click.FloatRange(0.1, 3600),
+    help="Time limit in seconds; then you get the best answer so far.",
+)
+as_json = click.option("--json", "form", flag_value="json", help="Print one JSON object for each photo on stdout.")
+as_geojson = click.option(
+    "--geojson", "form", flag_value="geojson", help="Print one GeoJSON FeatureCollection for each photo on stdout."
+)
+include = click.option(
+    "--include",
+    type=click.Choice(["none", "summary", "full"]),
+    default="summary",
+    show_default=True,
+    help="How much of the trajectories --json contains.",
+)
+local = click.option("--local", is_flag=True, help="Run in this process (the default without --url).")
+url = click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
+api_key = click.option(
+    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
+)
+
+
+def table(name: str, read: Callable[[Path], Mapping[Any, Any]], text: str) -> Callable[[F], F]:
+    """An option that names a file: the command gets what `read` makes of it, or None."""
+    return click.option(
+        name, type=EXISTING_FILE, callback=lambda _, __, path: None if path is None else read(path), help=text
+    )
