@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from tts.dialects.base import Completion, ParsedTurn
+from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn
 from tts.dialects.released.written_call import arguments_of
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, read_texts
@@ -21,7 +21,7 @@ from tts.ports.model_client import Sampling
 class ReleasedDialect(TextDialect, ABC):
     """`texts` are the longer texts of the authors' loop by name, where the user has imported them.
 
-    A subclass states `written` (calls and the message as it stays), `go_on` and `conclusion`.
+    A subclass states `written` (calls and the message as it stays), `conclusion`, and `go_on` where it differs.
 
     Its `served` tools have targets made by `released_tool_name`; their text reaches the model as they give it.
     """
@@ -53,6 +53,12 @@ class ReleasedDialect(TextDialect, ABC):
     @abstractmethod
     def written(self, text: str, *, turn: int) -> ParsedTurn:
         """The calls that the authors' loop runs, in its order."""
+
+    def go_on(self, turn: FinishedTurn) -> Continuation:
+        """The results; ends after a message without a call."""
+        if not turn.outcomes:
+            return Continuation(ends=True)
+        return Continuation(self.observation(turn.outcomes))
 
     def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
         """The released tool under its own name, with the arguments as they were written."""

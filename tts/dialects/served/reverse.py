@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from tts.dialects.released.reverse.eval_loop import ReleasedReverse
 from tts.dialects.released.reverse.rl_loop import ReverseTraining
-from tts.dialects.served.served_tool import Arguments, Frame, ServedTool, boxed
+from tts.dialects.served.served_tool import Arguments, Frame, ServedTool, box_of_four, boxed
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
@@ -26,13 +26,7 @@ from tts.errors import ConfigError
 from tts.ports.toolbox import ToolOutcome
 
 _USEFUL = re.compile(r"<useful>\s*(\[[^\]]*\])\s*</useful>", re.IGNORECASE)
-_BOX: Final[dict[str, Any]] = {
-    "type": "array",
-    "items": {"type": "number"},
-    "minItems": 4,
-    "maxItems": 4,
-    "description": "[x1, y1, x2, y2], each side of the photo from 0 to 1000",
-}
+_BOX: Final = box_of_four("[x1, y1, x2, y2], each side of the photo from 0 to 1000")
 
 
 def _queries(arguments: Arguments, frame: Frame) -> Arguments:

@@ -27,6 +27,9 @@ class Frame:
     datum: Datum = "WGS-84"
 
 
+Convert = Callable[[Arguments, Frame], Arguments]
+
+
 @dataclass(frozen=True, slots=True)
 class ServedTool:
     """`convert` turns the model's arguments into ours; what it cannot read it leaves for the tool to refuse."""
@@ -36,7 +39,7 @@ class ServedTool:
     description: str
     properties: dict[str, Any]
     required: tuple[str, ...]
-    convert: Callable[[Arguments, Frame], Arguments]
+    convert: Convert
 
     def schema(self) -> ToolSchema:
         """The tool as the model is shown it."""
@@ -54,6 +57,12 @@ class ServedTool:
         return call.model_copy(update={"name": self.target, "arguments": arguments})
 
 
+def box_of_four(description: str) -> dict[str, Any]:
+    """The schema of a box that is four numbers."""
+    four = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
+    return {**four, "description": description}
+
+
 def boxed(arguments: Arguments, frame: Frame) -> Arguments:
     """`bbox_2d` (or `bbox`) into fractions of the photo's sides; the rest stays."""
     rest = {key: value for key, value in arguments.items() if key not in ("bbox_2d", "bbox")}
@@ -61,7 +70,7 @@ def boxed(arguments: Arguments, frame: Frame) -> Arguments:
     return {**rest, "bbox": _fractions(box, arguments.get("photo", 0), frame)}
 
 
-def at_zoom(zoom: float) -> Callable[[Arguments, Frame], Arguments]:
+def at_zoom(zoom: float) -> Convert:
     """A point in the model's datum to a map of a fixed zoom around it in ours."""
 
     def convert(arguments: Arguments, frame: Frame) -> Arguments:
@@ -74,7 +83,7 @@ def at_zoom(zoom: float) -> Callable[[Arguments, Frame], Arguments]:
     return convert
 
 
-def renamed(**names: str) -> Callable[[Arguments, Frame], Arguments]:
+def renamed(**names: str) -> Convert:
     """Arguments under other names: `renamed(query="poi_id")`."""
     return lambda arguments, frame: {names.get(key, key): value for key, value in arguments.items()}
 

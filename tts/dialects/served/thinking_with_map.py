@@ -14,7 +14,8 @@ from tts.dialects.json_answer_parser import answer_from_json
 from tts.dialects.released.thinking_with_map.demo import ThinkingWithMapDemo
 from tts.dialects.released.thinking_with_map.dialect import ReleasedThinkingWithMap
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
-from tts.dialects.served.served_tool import ServedTool, at_zoom, boxed, renamed, unchanged
+from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
+from tts.dialects.served.served_tool import Convert, ServedTool, at_zoom, box_of_four, boxed, renamed, unchanged
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.geo import LatLon
@@ -27,19 +28,19 @@ from tts.ports.toolbox import ToolOutcome
 
 _MAP_ZOOM: Final = 19.0
 _BOX: Final[dict[str, Any]] = {
-    "bbox_2d": {
-        "type": "array",
-        "items": {"type": "number"},
-        "minItems": 4,
-        "maxItems": 4,
-        "description": "the region as [x1, y1, x2, y2] in the original photo, each side from 0 to 1000",
-    },
+    "bbox_2d": box_of_four("the region as [x1, y1, x2, y2] in the original photo, each side from 0 to 1000"),
     "label": {"type": "string", "description": "what you expect to see there"},
 }
 _QUERY: Final[dict[str, Any]] = {"query": {"type": "string", "description": "name of a place or a business"}}
 _ID: Final[dict[str, Any]] = {"query": {"type": "string", "description": "id of a place from an earlier result"}}
 _POINT: Final[dict[str, Any]] = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
-_BOTH = ("latitude", "longitude")
+
+
+def _tool(name: str, properties: dict[str, Any], convert: Convert = unchanged) -> ServedTool:
+    ability, description = TOOLS[name]
+    required = ("latitude", "longitude") if properties is _POINT else (next(iter(properties)),)
+    return ServedTool(name, ability, description, properties, required, convert)
+
 
 _RELEASED: Final[dict[str, TextDialect]] = {
     "verl": ReleasedThinkingWithMap(),
@@ -64,49 +65,15 @@ class ThinkingWithMapDialect(TextDialect):
     wanted = "Call one tool or answer with the JSON object."
     answer_wanted = "Answer with the JSON object now, from what you have seen."
     served = (
-        ServedTool("image_zoom_in_tool", "image_zoom", "Enlarge a region of the photo.", _BOX, ("bbox_2d",), boxed),
-        ServedTool(
-            "amap_input_tips", "poi_input_tips", "Complete a place name in China.", _QUERY, ("query",), unchanged
-        ),
-        ServedTool(
-            "amap_keyword_search", "poi_keyword_search", "Find places in China by name.", _QUERY, ("query",), unchanged
-        ),
-        ServedTool(
-            "amap_poi_detail",
-            "poi_detail",
-            "Details and position of a place in China.",
-            _ID,
-            ("query",),
-            renamed(query="poi_id"),
-        ),
-        ServedTool(
-            "amap_static_map", "static_map", "A street map around a point in China.", _POINT, _BOTH, at_zoom(_MAP_ZOOM)
-        ),
-        ServedTool(
-            "amap_satellite_map",
-            "satellite_map",
-            "A satellite picture around a point in China.",
-            _POINT,
-            _BOTH,
-            at_zoom(_MAP_ZOOM),
-        ),
-        ServedTool("google_search", "web_search", "Search the web.", _QUERY, ("query",), unchanged),
-        ServedTool(
-            "google_map_search",
-            "poi_keyword_search",
-            "Find places outside China by name.",
-            _QUERY,
-            ("query",),
-            unchanged,
-        ),
-        ServedTool(
-            "google_static_map",
-            "static_map",
-            "A street map around a point outside China.",
-            _POINT,
-            _BOTH,
-            at_zoom(_MAP_ZOOM),
-        ),
+        _tool("image_zoom_in_tool", _BOX, boxed),
+        _tool("amap_input_tips", _QUERY),
+        _tool("amap_keyword_search", _QUERY),
+        _tool("amap_poi_detail", _ID, renamed(query="poi_id")),
+        _tool("amap_static_map", _POINT, at_zoom(_MAP_ZOOM)),
+        _tool("amap_satellite_map", _POINT, at_zoom(_MAP_ZOOM)),
+        _tool("google_search", _QUERY),
+        _tool("google_map_search", _QUERY),
+        _tool("google_static_map", _POINT, at_zoom(_MAP_ZOOM)),
     )
 
     def as_released(self, settings: DialectSettings) -> TextDialect:

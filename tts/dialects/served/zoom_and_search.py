@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from tts.dialects.served.served_tool import ServedTool, boxed, unchanged
+from tts.dialects.served.served_tool import ServedTool, box_of_four, boxed, unchanged
 
 ZOOM_IN_PIXELS: Final = ServedTool(
     "image_zoom_in_tool",
     "image_zoom",
     "Enlarge a region of the photo.",
-    {
-        "bbox_2d": {
-            "type": "array",
-            "items": {"type": "number"},
-            "minItems": 4,
-            "maxItems": 4,
-            "description": "[x1, y1, x2, y2] in pixels of the photo",
-        }
-    },
+    {"bbox_2d": box_of_four("[x1, y1, x2, y2] in pixels of the photo")},
     ("bbox_2d",),
     boxed,
 )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
+from tts.dialects.base import ParsedTurn
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.reverse.marks import marked_claims
 from tts.dialects.released.reverse.point import point_of
@@ -53,12 +53,6 @@ class ReverseTraining(ReleasedDialect):
     def written(self, text: str, *, turn: int) -> ParsedTurn:
         """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
-
-    def go_on(self, turn: FinishedTurn) -> Continuation:
-        """The results; ends after a message without a call."""
-        if not turn.outcomes:
-            return Continuation(ends=True)
-        return Continuation(self.observation(turn.outcomes))
 
     def _observed(self, outcome: ToolOutcome) -> Message:
         images = tuple(ImagePart(image=image) for image in outcome.result.images)

@@ -5,28 +5,24 @@ The run ends with the first message without a call, or after 20 calls of the mod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
-from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
-from tts.dialects.json_answer_parser import stated_answer
-from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
+from tts.dialects.base import ParsedTurn
+from tts.dialects.released.released_dialect import is_text_of_tool
 from tts.dialects.released.thinking_with_map.demo_calls import Called, taken_apart, written_again
-from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
-from tts.dialects.released.thinking_with_map.transcript import response_text
+from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
+from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import written_call
-from tts.dialects.served.served_tool import ServedTool, unchanged
+from tts.dialects.served.served_tool import ServedTool, box_of_four, unchanged
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.messages import ImagePart, Message, TextPart
-from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
-from tts.domain.tooling import Datum
 from tts.errors import ConfigError, ToolErrorKind
-from tts.ports.toolbox import ToolOutcome, ToolSchema
-from tts.rewards.released.thinking_with_map_reward import first_object
+from tts.ports.toolbox import ToolOutcome
 
 DEMO_SYSTEM: Final = "thinking_with_map_demo"
 _MODEL_CALLS: Final = 20  # demo/qwen_agent/settings.py:24
@@ -34,19 +30,14 @@ _NUMBER: Final[dict[str, Any]] = {"type": "number", "description": "signed decim
 _KEYWORDS: Final[dict[str, Any]] = {"keywords": {"description": "what to look for", "type": "string"}}
 _POINT: Final[dict[str, Any]] = {"latitude": _NUMBER, "longitude": _NUMBER}
 _BOX: Final[dict[str, Any]] = {
-    "bbox_2d": {
-        "type": "array",
-        "items": {"type": "number"},
-        "minItems": 4,
-        "maxItems": 4,
-        "description": "the region as [x1, y1, x2, y2], each side of the photo from 0 to 1000",
-    },
+    "bbox_2d": box_of_four("the region as [x1, y1, x2, y2], each side of the photo from 0 to 1000"),
     "label": {"type": "string", "description": "what you expect to see there"},
     "img_idx": {"type": "number", "description": "which picture, counted from 0"},
 }
 
 
-def _tool(name: str, ability: str, description: str, properties: dict[str, Any]) -> ServedTool:
+def _tool(name: str, properties: dict[str, Any]) -> ServedTool:
+    ability, description = TOOLS[name]
     target = released_tool_name(ability, DEMO_SYSTEM, name)
     return ServedTool(name, target, description, properties, tuple(properties), unchanged)
 
@@ -55,21 +46,20 @@ _QUERY: Final[dict[str, Any]] = {"query": {"type": "string"}}
 # the notebook lists the first six; the three of Google stand there commented out
 DEMO_SETS: Final[dict[str, tuple[ServedTool, ...]]] = {
     "amap": (
-        _tool("image_zoom_in_tool", "image_zoom", "Enlarge a region of the photo.", _BOX),
-        _tool("amap_keyword_search", "poi_keyword_search", "Find places in China by name.", _KEYWORDS),
-        _tool("amap_poi_detail", "poi_detail", "Details and position of a place in China.",
-              {"id": {"description": "the id of a place", "type": "string"}}),
-        _tool("amap_input_tips", "poi_input_tips", "Complete a place name in China.", _KEYWORDS),
-        _tool("amap_static_map", "static_map", "A street map around a point in China.", _POINT),
-        _tool("amap_satellite_map", "satellite_map", "A satellite picture around a point in China.", _POINT),
+        _tool("image_zoom_in_tool", _BOX),
+        _tool("amap_keyword_search", _KEYWORDS),
+        _tool("amap_poi_detail", {"id": {"description": "the id of a place", "type": "string"}}),
+        _tool("amap_input_tips", _KEYWORDS),
+        _tool("amap_static_map", _POINT),
+        _tool("amap_satellite_map", _POINT),
     ),
     "google": (
-        _tool("image_zoom_in_tool", "image_zoom", "Enlarge a region of the photo.", _BOX),
-        _tool("web_search", "web_search", "Search the web.", _QUERY),
-        _tool("google_map_search", "poi_keyword_search", "Find places outside China by name.", _QUERY),
-        _tool("google_static_map", "static_map", "A street map around a point outside China.", _POINT),
+        _tool("image_zoom_in_tool", _BOX),
+        _tool("web_search", _QUERY),
+        _tool("google_map_search", _QUERY),
+        _tool("google_static_map", _POINT),
     ),
-}  # fmt: skip
+}
 
 
 def demo_tool(name: str) -> ServedTool:
@@ -78,20 +68,13 @@ def demo_tool(name: str) -> ServedTool:
 
 
 @dataclass(frozen=True)
-class ThinkingWithMapDemo(ReleasedDialect):
+class ThinkingWithMapDemo(ThinkingWithMapLoop):
     """`tool_set` is amap (as the notebook has it) or google."""
 
-    tool_set: str = "amap"
-
-    name: ClassVar[str] = "thinking_with_map"
-    system: ClassVar[str] = SYSTEM
-    question: ClassVar[str] = QUESTION
+    sets: ClassVar[Mapping[str, tuple[ServedTool, ...]]] = DEMO_SETS
     own_limits: ClassVar[Limits] = Limits(max_turns=_MODEL_CALLS, max_tool_calls=256, max_tokens=2**15)
     own_turn_tokens: ClassVar[int] = 2**15
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
-    own_pictures: ClassVar[PictureRules] = PictureRules(
-        photo=ResizeRule(max_pixels=16_777_216), crop=ResizeRule(max_pixels=2**26)
-    )
     # demo/cookbook_think_with_map.ipynb, cell 3
     own_alone: ClassVar[SamplingSettings] = SamplingSettings(
         temperature=0.7, top_p=0.8, top_k=20, presence_penalty=1.5, repetition_penalty=1.0
@@ -106,43 +89,12 @@ class ThinkingWithMapDemo(ReleasedDialect):
             raise ConfigError(f"the demo has no tool_set {chosen!r}; there are: {', '.join(DEMO_SETS)}")
         return super(ThinkingWithMapDemo, replace(self, tool_set=chosen)).configured(settings)
 
-    @property
-    def served(self) -> tuple[ServedTool, ...]:  # type: ignore[override]
-        """The tools of the chosen set."""
-        return DEMO_SETS[self.tool_set]
-
-    def known_tools(self) -> frozenset[str]:
-        """Those of both sets: one file of schemas may describe them all."""
-        return frozenset(tool.name for tools in DEMO_SETS.values() for tool in tools)
-
-    def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
-        """In the order of the set."""
-        order = [tool.name for tool in self.served]
-        return tuple(sorted(super().schemas(available), key=lambda schema: order.index(schema.name)))
-
-    @property
-    def datum(self) -> Datum:
-        """The datum of the settings, else that of the set: GCJ-02 with amap, WGS-84 with google."""
-        return self.settings.datum or ("GCJ-02" if self.tool_set == "amap" else "WGS-84")
-
     def written(self, text: str, *, turn: int) -> ParsedTurn:
         """All calls outside the thought; the message stays as the agent writes it again."""
         pieces = taken_apart(text)
         called = [piece for piece in pieces if isinstance(piece, Called)]
         calls = tuple(written_call(f"call_{turn}_{i}", call.name, call.arguments) for i, call in enumerate(called))
         return ParsedTurn(calls=calls, kept=written_again(pieces))
-
-    def go_on(self, turn: FinishedTurn) -> Continuation:
-        """The results; ends after a message without a call."""
-        if not turn.outcomes:
-            return Continuation(ends=True)
-        return Continuation(self.observation(turn.outcomes))
-
-    def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
-        """The answer in the first JSON object of the whole response that has the keys of one; None without it."""
-        value = first_object(response_text(messages))
-        answer = stated_answer(value) if value is not None else None
-        return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
 
     def _observed(self, outcome: ToolOutcome) -> Message:
         """A picture comes without a text; both stand between the tags of the response."""

@@ -6,50 +6,37 @@ and a tool result that would reach them. The answer is the first strict object o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn, Surroundings
-from tts.dialects.json_answer_parser import stated_answer
-from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
+from tts.dialects.base import ParsedTurn, Surroundings
+from tts.dialects.released.released_dialect import is_text_of_tool
 from tts.dialects.released.thinking_with_map.calls import calls_found
-from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
+from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
 from tts.dialects.released.thinking_with_map.tool_sets import BY_PLACE, TOOL_SETS
-from tts.dialects.released.thinking_with_map.transcript import response_text
 from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.geo import BBox, Circle, Countries, LatLon
 from tts.domain.messages import ImagePart, Message, TextPart
-from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
-from tts.domain.tooling import Datum, ToolErrorKind, ToolResult
+from tts.domain.tooling import ToolErrorKind, ToolResult
 from tts.errors import ConfigError
 from tts.geodata.datum import in_mainland_china
-from tts.ports.toolbox import ToolOutcome, ToolSchema
-from tts.rewards.released.thinking_with_map_reward import first_object
+from tts.ports.toolbox import ToolOutcome
 
 _TEXT_CHARS: Final = 1024  # test_thinking_with_map.sh:85, max_tool_response_length
 _CUT: Final = "...(truncated)"
-# Crops and maps reach the processor as the tools made them; photos by the defaults of the checkpoint's processor
-# (preprocessor_config.json of Qwen/Qwen3-VL-30B-A3B-Instruct: longest_edge 16,777,216 pixels).
-_AS_MADE: Final = ResizeRule(max_pixels=2**26)
-_PHOTO: Final = ResizeRule(max_pixels=16_777_216)
 
 
 @dataclass(frozen=True)
-class ReleasedThinkingWithMap(ReleasedDialect):
+class ReleasedThinkingWithMap(ThinkingWithMapLoop):
     """`tool_set` is amap, google, zoom_and_search, zoom_only, or place: amap in China and google elsewhere."""
 
-    tool_set: str = "amap"
-
-    name: ClassVar[str] = "thinking_with_map"
-    system: ClassVar[str] = SYSTEM
-    question: ClassVar[str] = QUESTION
+    sets: ClassVar[Mapping[str, tuple[ServedTool, ...]]] = TOOL_SETS
     own_limits: ClassVar[Limits] = Limits(max_turns=8, max_tool_calls=8, max_tokens=4096)
     own_turn_tokens: ClassVar[int] = 4096
-    own_pictures: ClassVar[PictureRules] = PictureRules(photo=_PHOTO, crop=_AS_MADE)
     # rollout.yaml and train_thinking_with_map.sh:105-109: one run is greedy, the four of a validation sample
     own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.0)
     own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
@@ -70,41 +57,9 @@ class ReleasedThinkingWithMap(ReleasedDialect):
             return self
         return replace(self, tool_set="amap" if _in_china(surroundings) else "google")
 
-    @property
-    def served(self) -> tuple[ServedTool, ...]:  # type: ignore[override]
-        """The tools of the chosen set."""
-        return TOOL_SETS[self.tool_set]
-
-    @property
-    def datum(self) -> Datum:
-        """AMap states points in GCJ-02 and the model repeats them; Google's are WGS-84."""
-        return self.settings.datum or ("GCJ-02" if self.tool_set == "amap" else "WGS-84")
-
-    def known_tools(self) -> frozenset[str]:
-        """Those of all sets: one file of schemas may describe them all."""
-        return frozenset(tool.name for tools in TOOL_SETS.values() for tool in tools)
-
-    def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
-        """The set as it is listed in training, as far as the toolbox has it, in the set's order."""
-        listed = super().schemas(available)
-        order = [tool.name for tool in self.served]
-        return tuple(sorted(listed, key=lambda schema: order.index(schema.name)))
-
     def written(self, text: str, *, turn: int) -> ParsedTurn:
         """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
-
-    def go_on(self, turn: FinishedTurn) -> Continuation:
-        """The results; ends after a message without a call."""
-        if not turn.outcomes:
-            return Continuation(ends=True)
-        return Continuation(self.observation(turn.outcomes))
-
-    def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
-        """The answer in the first JSON object of the whole response that has the keys of one; None without it."""
-        value = first_object(response_text(messages))
-        answer = stated_answer(value) if value is not None else None
-        return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
 
     def _observed(self, outcome: ToolOutcome) -> Message:
         """A tool message: pictures first, then the text."""

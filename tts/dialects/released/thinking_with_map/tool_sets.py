@@ -28,28 +28,44 @@ _POINT: Final[dict[str, Any]] = {
 }
 
 
-def _tool(name: str, ability: str, description: str, properties: dict[str, Any]) -> ServedTool:
+# the ability behind each name, and what it does
+TOOLS: Final[Mapping[str, tuple[str, str]]] = {
+    "image_zoom_in_tool": ("image_zoom", "Enlarge a region of the photo."),
+    "amap_input_tips": ("poi_input_tips", "Complete a place name in China."),
+    "amap_keyword_search": ("poi_keyword_search", "Find places in China by name."),
+    "amap_poi_detail": ("poi_detail", "Details and position of a place in China."),
+    "amap_static_map": ("static_map", "A street map around a point in China."),
+    "amap_satellite_map": ("satellite_map", "A satellite picture around a point in China."),
+    "google_search": ("web_search", "Search the web."),
+    "google_map_search": ("poi_keyword_search", "Find places outside China by name."),
+    "google_static_map": ("static_map", "A street map around a point outside China."),
+    "web_search": ("web_search", "Search the web."),
+}
+
+
+def _tool(name: str, properties: dict[str, Any]) -> ServedTool:
+    ability, description = TOOLS[name]
     required = ("latitude", "longitude") if properties is _POINT else (next(iter(properties)),)
     return ServedTool(name, released_tool_name(ability, SYSTEM, name), description, properties, required, unchanged)
 
 
-_ZOOM: Final = _tool("image_zoom_in_tool", "image_zoom", "Enlarge a region of the photo.", _BOX)
+_ZOOM: Final = _tool("image_zoom_in_tool", _BOX)
 TOOL_SETS: Final[Mapping[str, tuple[ServedTool, ...]]] = {
     "amap": (
         _ZOOM,
-        _tool("amap_input_tips", "poi_input_tips", "Complete a place name in China.", _QUERY),
-        _tool("amap_keyword_search", "poi_keyword_search", "Find places in China by name.", _QUERY),
-        _tool("amap_poi_detail", "poi_detail", "Details and position of a place in China.", _ID),
-        _tool("amap_static_map", "static_map", "A street map around a point in China.", _POINT),
-        _tool("amap_satellite_map", "satellite_map", "A satellite picture around a point in China.", _POINT),
+        _tool("amap_input_tips", _QUERY),
+        _tool("amap_keyword_search", _QUERY),
+        _tool("amap_poi_detail", _ID),
+        _tool("amap_static_map", _POINT),
+        _tool("amap_satellite_map", _POINT),
     ),
     "google": (
         _ZOOM,
-        _tool("google_search", "web_search", "Search the web.", _QUERY),
-        _tool("google_map_search", "poi_keyword_search", "Find places outside China by name.", _QUERY),
-        _tool("google_static_map", "static_map", "A street map around a point outside China.", _POINT),
+        _tool("google_search", _QUERY),
+        _tool("google_map_search", _QUERY),
+        _tool("google_static_map", _POINT),
     ),
-    "zoom_and_search": (_ZOOM, _tool("web_search", "web_search", "Search the web.", _QUERY)),
+    "zoom_and_search": (_ZOOM, _tool("web_search", _QUERY)),
     "zoom_only": (_ZOOM,),
 }
 BY_PLACE: Final = "place"
