@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Protocol
 from pydantic import Field
 
 from tools.places import PointArguments
+from tools.tool_provider import ToolProvider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ImageRef, ViewFact
@@ -30,18 +31,8 @@ class MapPicture:
     note: str
 
 
-class MapsProvider(Protocol):
+class MapsProvider(ToolProvider, Protocol):
     """Where map pictures come from. Raises ToolError (NOT_FOUND, UNAVAILABLE, …) when there is none."""
-
-    @property
-    def name(self) -> str:
-        """The provider's name in specifications of tools and in the facts' `source`."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether a picture comes over the network."""
-        ...
 
     @property
     def styles(self) -> frozenset[Style]:

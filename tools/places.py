@@ -7,6 +7,7 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
+from tools.tool_provider import ToolProvider
 from tts.domain.geo import Area, Countries, LatLon, lies_in
 from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
@@ -16,18 +17,8 @@ from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
 
-class PlacesProvider(Protocol):
+class PlacesProvider(ToolProvider, Protocol):
     """Where places come from. Empty results are empty lists; failures are `ToolError`s."""
-
-    @property
-    def name(self) -> str:
-        """The provider's name in the specifications of its tools."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether look-ups go over the network."""
-        ...
 
     def owns(self, place_id: str) -> bool:
         """Whether an id looks like one of this provider's."""

@@ -12,6 +12,7 @@ from typing import Annotated, Protocol, runtime_checkable
 from pydantic import Field
 
 from tools.photo_hosts import is_photo_host
+from tools.tool_provider import ToolProvider
 from tools.zoom import BoxArguments
 from tts.domain.photo import Box
 from tts.domain.request import RequestContext
@@ -26,18 +27,8 @@ IMAGE_SEARCH_TEXT = "Find pictures on the web that look like a region of the pho
 SPARE_RESULTS = 5  # asked for beyond what is shown, so that hiding some leaves enough
 
 
-class WebProvider(Protocol):
+class WebProvider(ToolProvider, Protocol):
     """Where web results come from: title, snippet and url, best first. `number` is set by the tool, not here."""
-
-    @property
-    def name(self) -> str:
-        """The provider that answers, as tool specs name it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether answers come from another machine."""
-        ...
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """At most `limit` results; none are an empty sequence. Raises ToolError when the provider fails."""
@@ -55,18 +46,8 @@ class PhotoWebProvider(Protocol):
         ...
 
 
-class ImageSearchProvider(Protocol):
+class ImageSearchProvider(ToolProvider, Protocol):
     """Finds pictures that look like a region of the photo. The photo is named by its hash."""
-
-    @property
-    def name(self) -> str:
-        """The provider that answers, as tool specs name it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether answers come from another machine."""
-        ...
 
     async def search_image(
         self, photo_sha256: str, box: Box, *, goal: str, limit: int, context: RequestContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import Final
+from typing import Any, Final
 
 from PIL import Image
 
@@ -12,6 +12,7 @@ from tts.domain.photo import Box, Photo
 from tts.domain.photo_cleaning import DECODER_ERRORS
 from tts.domain.tooling import ImageRef, ViewFact
 from tts.ports.toolbox import Attachment
+from tts.toolkit.spec import Observation
 
 _PILLOW_LIMIT: Final = 178_956_970  # twice PIL.Image.MAX_IMAGE_PIXELS, where Pillow refuses
 _MOST_PIXELS: Final = 50_000_000
@@ -29,13 +30,6 @@ def check_crop(width: float, height: float) -> None:
         raise ValueError(f"a crop of more than {_MOST_PIXELS} pixels")
 
 
-def as_png(picture: Image.Image) -> bytes:
-    """The picture as PNG: little compressed, quickly written, without loss."""
-    out = io.BytesIO()
-    picture.save(out, "PNG", compress_level=1)
-    return out.getvalue()
-
-
 def size_of(data: bytes) -> tuple[int, int] | None:
     """Width and height of an encoded picture; None when it is none."""
     try:
@@ -50,6 +44,32 @@ def attached(data: bytes, size: tuple[int, int], media_type: str, label: str = "
     sha256 = hashlib.sha256(data).hexdigest()
     image = ImageRef(sha256=sha256, width=size[0], height=size[1], media_type=media_type, label=label)
     return image, Attachment(sha256=sha256, media_type=media_type, data=data)
+
+
+def png(picture: Image.Image, label: str = "crop") -> tuple[ImageRef, Attachment]:
+    """The picture as PNG: little compressed, quickly written, without loss."""
+    out = io.BytesIO()
+    picture.save(out, "PNG", compress_level=1)
+    return attached(out.getvalue(), picture.size, "image/png", label)
+
+
+def jpeg(picture: Image.Image) -> tuple[ImageRef, Attachment]:
+    """The picture as JPEG of Pillow's usual quality, 75."""
+    out = io.BytesIO()
+    picture.save(out, "JPEG")
+    return attached(out.getvalue(), picture.size, "image/jpeg", "crop")
+
+
+def shown(picture: tuple[ImageRef, Attachment], facts: tuple[ViewFact, ...], text: str = "") -> Observation:
+    """What a tool returns that shows a picture."""
+    image, attachment = picture
+    return Observation(text=text, facts=facts, images=(image,), attachments=(attachment,))
+
+
+def zoomed_text(box: Any, label: Any) -> str:
+    """What the model reads of a zoom: the box and the label as it wrote them."""
+    text = f"Zoomed in on the image to the region {box}"
+    return f"{text} with label {label}." if label else f"{text}."
 
 
 def view_of(photo: Photo, index: int, box: tuple[float, float, float, float]) -> tuple[ViewFact, ...]:

@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import Field
 
+from tools.tool_provider import ToolProvider
 from tts.errors import ToolError, ToolErrorKind
-from tts.toolkit.spec import Arguments
+from tts.toolkit.spec import Arguments, ToolSpec
 
 
 class Written(Arguments):
@@ -20,6 +21,17 @@ class WrittenBox(Written):
     """With the picture the model saw: a box in its pixels is `scale` times as large on the photo."""
 
     scale: float = Field(default=1.0, gt=0)
+
+
+def spec_of_written(name: str, description: str, source: ToolProvider) -> ToolSpec:
+    """The specification of a tool over `source` whose results are kept for the very arguments."""
+    return ToolSpec(
+        name,
+        description,
+        provider=source.name,
+        needs_network=source.needs_network,
+        exact=frozenset({"written"}),
+    )
 
 
 def refused(text: str, kind: ToolErrorKind = ToolErrorKind.INVALID_ARGUMENTS) -> ToolError:

@@ -7,12 +7,11 @@ black. The crop is scaled to sides in multiples of 28 and 65,536 to 2,097,152 pi
 from __future__ import annotations
 
 import asyncio
-import io
 from typing import Any, Final
 
 from PIL import Image
 
-from tools.released.picture import attached, check_crop, view_of
+from tools.released.picture import check_crop, jpeg, shown, view_of
 from tools.released.written_arguments import WrittenBox, refused
 from tts.dialects.released.geovista.tool_texts import CROP_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name
@@ -37,11 +36,7 @@ def zoom_tool() -> Tool:
             crop, region = await asyncio.to_thread(_cropped, photo, box, arguments.scale)
         except _BROKEN as error:
             raise refused(f"{CROP_FAILED}{CROP_FAILED}{error}") from error
-        out = io.BytesIO()
-        crop.save(out, "JPEG")
-        image, attachment = attached(out.getvalue(), crop.size, "image/jpeg", "crop")
-        facts = view_of(photo, 0, region)
-        return Observation(text="", facts=facts, images=(image,), attachments=(attachment,))
+        return shown(jpeg(crop), view_of(photo, 0, region))
 
     name = released_tool_name("image_zoom", SYSTEM, "image_zoom_in_tool")
     spec = ToolSpec(name, "image_zoom_in_tool of GeoVista, as released", local=True, provider="photo")

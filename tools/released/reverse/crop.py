@@ -5,7 +5,6 @@ What lies beyond the edge is black. The crop is scaled to sides in multiples of 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Final
 
@@ -52,10 +51,3 @@ def cropped(photo: Photo, box: Sequence[int]) -> tuple[Image.Image, Region]:
     region = region_of(box, photo.width, photo.height)
     size = checked_size(region)
     return photo.image().crop(region).resize(size, Image.Resampling.BICUBIC), region
-
-
-def as_jpeg(picture: Image.Image) -> bytes:
-    """The picture as JPEG of Pillow's usual quality, 75."""
-    out = io.BytesIO()
-    picture.save(out, "JPEG")
-    return out.getvalue()

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from tools.region_search.search import RegionSearch
+from tools.tool_provider import ToolProvider
 from tools.web import ImageSearchProvider, tells_of_photo
 from tts.domain.photo import Box
 from tts.domain.tooling import WebFact
@@ -20,18 +21,8 @@ _RESULTS = 15
 Hits = Sequence[dict[str, Any]]
 
 
-class LensSource(Protocol):
+class LensSource(ToolProvider, Protocol):
     """Hits with `pos`, `title`, `link` and `source`; `box` in whole thousandths. Raises ToolError where none came."""
-
-    @property
-    def name(self) -> str:
-        """The name of the service behind it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether asking goes over the network."""
-        ...
 
     @property
     def sends_photo(self) -> bool:

@@ -10,6 +10,7 @@ from tools.providers import tavily
 from tools.providers.provider import Service
 from tools.released.reverse.words import as_call_error
 from tools.released.sources.reply import raw_reply
+from tools.tool_provider import ToolProvider
 from tools.web import PhotoWebProvider, WebProvider, found_pages
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.http_client import Fetched
@@ -22,18 +23,8 @@ _BAD_FROM, _SERVER_FROM = 400, 500
 Pages = Sequence[dict[str, Any]]
 
 
-class PageSource(Protocol):
+class PageSource(ToolProvider, Protocol):
     """Raises ToolError where no reply came (QUOTA: every key is used up); no pages are an empty list."""
-
-    @property
-    def name(self) -> str:
-        """The name of the service behind it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether asking goes over the network."""
-        ...
 
     @property
     def of_photo(self) -> bool:

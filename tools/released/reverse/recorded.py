@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.released.reverse.training_words import box_of_four
+from tools.released.grown_box import box_of_four
+from tools.released.reverse.training_words import crashed
 from tools.released.written_arguments import refused
 from tts.domain.tooling import WebFact
 from tts.rewards.released.reverse_reward import image_search_reward
@@ -34,7 +35,7 @@ class Recorded:
 
 def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chance) -> Recorded:
     """A search by picture. Raises ToolError for a box that is none."""
-    box = _numbers(box_of_four(written))
+    box = _numbers(box_of_four(written, crashed))
     call, iou = picture_call(cache, path, box)
     if call is None or iou is None:
         return Recorded(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": None})

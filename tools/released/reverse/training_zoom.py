@@ -7,47 +7,45 @@ evaluation and sent as it is.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
 from PIL import Image
 
-from tools.released.picture import as_png, attached, view_of
-from tools.released.reverse.training_words import box_of_four, get_from
-from tools.released.reverse.zoom import zoomed_text
+from tools.released.grown_box import (
+    SHORTEST,
+    Sides,
+    box_of_four,
+    grown,
+    has_shape,
+    is_large_enough,
+    on_photo,
+    picture_of,
+    shows_nothing,
+)
+from tools.released.picture import png, shown, view_of, zoomed_text
+from tools.released.reverse.training_words import crashed, get_from
 from tools.released.written_arguments import Written, refused
 from tts.dialects.released.reverse.eval_calls import ZOOM
 from tts.dialects.released.reverse.served import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
-from tts.domain.picture_rules import ResizeRule
 from tts.ports.toolbox import ToolContext
 from tts.rewards.released.picture_sizes import smart_resize
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
-_SHORTEST: Final = 28
-_LONGEST_RATIO: Final = 100.0
 _THOUSAND: Final = 1000.0
-# the photo is read with qwen_vl_utils.fetch_image: sides in multiples of 28, at most 16,384 patches
-_PHOTO: Final = ResizeRule(min_pixels=4 * 28 * 28, max_pixels=16_384 * 28 * 28, multiple=28)
-Sides = tuple[float, float, float, float]
 
 
 def training_zoom_tool() -> Tool:
     """`image_zoom_in_tool` of the training, on the first photo. Refusals are in the words of the authors' tool."""
 
     async def zoom(arguments: Written, context: ToolContext) -> Observation:
-        box = box_of_four(get_from(arguments.written, "bbox_2d"))
+        box = box_of_four(get_from(arguments.written, "bbox_2d"), crashed)
         photo = context.photos[0]
         crop, region = await asyncio.to_thread(_cropped, photo, box)
-        image, attachment = attached(as_png(crop), crop.size, "image/png", "crop")
-        return Observation(
-            text=zoomed_text(box, get_from(arguments.written, "label") or ""),
-            facts=view_of(photo, 0, region),
-            images=(image,),
-            attachments=(attachment,),
-        )
+        text = zoomed_text(box, get_from(arguments.written, "label") or "")
+        return shown(png(crop), view_of(photo, 0, region), text)
 
     name = released_tool_name("image_zoom", RL_SYSTEM, ZOOM)
     spec = ToolSpec(name, f"{ZOOM} of REVERSE's training, as released", local=True, provider="photo")
@@ -55,27 +53,20 @@ def training_zoom_tool() -> Tool:
 
 
 def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
-    picture = photo.image()
-    wide, high = _PHOTO.size(photo.width, photo.height)
-    if (wide, high) != picture.size:
-        picture = picture.resize((wide, high))
-    pixels = _pixels(box, wide, high)
+    picture = picture_of(photo)
+    pixels = _pixels(box, picture.width, picture.height)
     if pixels is None:
         raise refused(
             f"Error: The specified bounding box {box} is invalid. bbox_2d must be normalized coordinates in [0, 1000]."
         )
-    region = grown(pixels, wide, high)
+    region = region_of(pixels, picture.width, picture.height)
     if region is None:
-        raise refused(
-            f"Error: The specified bounding box {box} is invalid or results in a crop smaller than "
-            f"the minimum size of {_SHORTEST}x{_SHORTEST}."
-        )
+        raise shows_nothing(box)
     crop = picture.crop(region)
     height, width = smart_resize(crop.height, crop.width)
     if (width, height) != crop.size:
         crop = crop.resize((width, height), Image.Resampling.BICUBIC)
-    across, down = photo.width / wide, photo.height / high
-    return crop, (region[0] * across, region[1] * down, region[2] * across, region[3] * down)
+    return crop, on_photo(region, picture, photo)
 
 
 def _pixels(box: Sequence[Any], width: int, height: int) -> Sides | None:
@@ -90,35 +81,11 @@ def _pixels(box: Sequence[Any], width: int, height: int) -> Sides | None:
     return left * across, top * down, right * across, bottom * down
 
 
-def grown(box: Sides, width: int, height: int) -> Sides | None:
+def region_of(box: Sides, width: int, height: int) -> Sides | None:
     """The region to crop, in pixels of a picture of that size; None where nothing can be shown."""
     region = (max(0.0, box[0]), max(0.0, box[1]), min(float(width), box[2]), min(float(height), box[3]))
-    if not _has_shape(region):
+    if not has_shape(region):
         return None
-    if min(region[2] - region[0], region[3] - region[1]) < _SHORTEST:
-        region = _enlarged(region, width, height)
-    across, down = math.floor(region[2]) - math.floor(region[0]), math.floor(region[3]) - math.floor(region[1])
-    return region if _has_shape(region) and min(across, down) >= _SHORTEST else None
-
-
-def _enlarged(region: Sides, width: int, height: int) -> Sides:
-    wide, high = region[2] - region[0], region[3] - region[1]
-    ratio = _SHORTEST / min(wide, high)
-    new_wide, new_high = wide * ratio, high * ratio
-    if new_wide > width:
-        new_wide, new_high = float(width), new_high * (width / new_wide)
-    if new_high > height:
-        new_high, new_wide = float(height), new_wide * (height / new_high)
-    left = _pushed_in((region[0] + region[2]) / 2.0 - new_wide / 2.0, new_wide, width)
-    top = _pushed_in((region[1] + region[3]) / 2.0 - new_high / 2.0, new_high, height)
-    return math.floor(left), math.floor(top), math.ceil(left + new_wide), math.ceil(top + new_high)
-
-
-def _pushed_in(start: float, length: float, limit: int) -> float:
-    start = max(start, 0.0)
-    return limit - length if start + length > limit else start
-
-
-def _has_shape(region: Sides) -> bool:
-    wide, high = region[2] - region[0], region[3] - region[1]
-    return wide > 0 and high > 0 and max(wide, high) / min(wide, high) <= _LONGEST_RATIO
+    if min(region[2] - region[0], region[3] - region[1]) < SHORTEST:
+        region = grown(region, width, height)
+    return region if is_large_enough(region) else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tools.released.picture import attached, view_of
-from tools.released.reverse.crop import as_jpeg, cropped
+from tools.released.picture import jpeg, shown, view_of, zoomed_text
+from tools.released.reverse.crop import cropped
 from tools.released.reverse.words import as_call_error, object_of, whole_numbers
 from tools.released.written_arguments import Written
 from tts.dialects.released.reverse.eval_calls import ZOOM
@@ -24,23 +24,12 @@ def zoom_tool() -> Tool:
         with as_call_error():
             given = object_of(arguments.written)
             crop, region = await asyncio.to_thread(cropped, photo, _box(given.get("bbox_2d")))
-        image, attachment = attached(as_jpeg(crop), crop.size, "image/jpeg", "crop")
-        return Observation(
-            text=zoomed_text(given.get("bbox_2d", []), given.get("label", "")),
-            facts=view_of(photo, 0, region),
-            images=(image,),
-            attachments=(attachment,),
-        )
+        text = zoomed_text(given.get("bbox_2d", []), given.get("label", ""))
+        return shown(jpeg(crop), view_of(photo, 0, region), text)
 
     name = released_tool_name("image_zoom", EVAL_SYSTEM, ZOOM)
     spec = ToolSpec(name, f"{ZOOM} of REVERSE, as released", local=True, provider="photo")
     return FunctionTool(spec, Written, zoom)
-
-
-def zoomed_text(box: Any, label: Any) -> str:
-    """What the model reads: the box and the label as it wrote them."""
-    text = f"Zoomed in on the image to the region {box}"
-    return f"{text} with label {label}." if label else f"{text}."
 
 
 def _box(box: Any) -> list[int]:

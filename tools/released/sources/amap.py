@@ -12,6 +12,7 @@ from tools.places import PlacesProvider
 from tools.providers import amap
 from tools.providers.provider import ProviderParts, Service
 from tools.released.sources.reply import RawReply, raw_reply
+from tools.tool_provider import ToolProvider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import to_gcj02
@@ -27,18 +28,8 @@ DETAIL_V5: Final = "v5/place/detail"
 _FOUND: Final = 15
 
 
-class AmapSource(Protocol):
+class AmapSource(ToolProvider, Protocol):
     """Replies in AMap's form. Raises ToolError where none came."""
-
-    @property
-    def name(self) -> str:
-        """The provider that answers, as tool specs name it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether answers come from another machine."""
-        ...
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
         """The reply of `service`, a path such as `TIPS`, to its parameters, which hold no key."""

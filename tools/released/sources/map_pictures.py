@@ -13,6 +13,7 @@ from typing import Final, Literal, Protocol
 from tools.maps import MapPicture, MapsProvider, Style
 from tools.providers import amap, google
 from tools.providers.provider import ProviderParts, Service
+from tools.tool_provider import ToolProvider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Datum
@@ -30,18 +31,8 @@ Marker = Literal["none", "red_s"]
 """What stands at the point: nothing, or the red S of the notebook."""
 
 
-class MapSource(Protocol):
+class MapSource(ToolProvider, Protocol):
     """Raises ToolError where no picture came."""
-
-    @property
-    def name(self) -> str:
-        """The provider that answers, as tool specs name it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether answers come from another machine."""
-        ...
 
     @property
     def datum(self) -> Datum:

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 from tools.places import PlacesProvider
 from tools.providers.provider import Service
 from tools.released.sources.reply import raw_reply
+from tools.tool_provider import ToolProvider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -18,18 +19,8 @@ _ADDRESS_CHARS: Final = 200
 _TENTHS: Final = 10
 
 
-class AddressSource(Protocol):
+class AddressSource(ToolProvider, Protocol):
     """Replies in OpenCage's form to an address as the model wrote it. Raises ToolError where none came."""
-
-    @property
-    def name(self) -> str:
-        """The provider that answers, as tool specs name it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether answers come from another machine."""
-        ...
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
         """The body of the reply to `query_of(address)`. `failure` stays None: what fails is a ToolError."""

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 from tools.providers.provider import Service
 from tools.released.sources.reply import raw_reply
+from tools.tool_provider import ToolProvider
 from tools.web import WebProvider
 from tts.domain.request import RequestContext
 from tts.toolkit.broker.provider_client import ProviderRequest
@@ -16,18 +17,8 @@ from tts.toolkit.broker.provider_client import ProviderRequest
 _PAGES: Final = 10
 
 
-class PageSource(Protocol):
+class PageSource(ToolProvider, Protocol):
     """Raises ToolError where no reply came; no pages are an empty list."""
-
-    @property
-    def name(self) -> str:
-        """The provider that answers, as tool specs name it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether answers come from another machine."""
-        ...
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """At most ten pages, best first. `query` is None where the model gave none."""

@@ -8,6 +8,7 @@ from tools.places import PlacesProvider
 from tools.providers import serper
 from tools.providers.provider import ProviderParts, Service
 from tools.released.sources.reply import JsonObject, RawReply, raw_reply
+from tools.tool_provider import ToolProvider
 from tools.web import WebProvider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -22,18 +23,8 @@ _HITS: Final = 10
 _PLACES: Final = 20
 
 
-class SerperSource(Protocol):
+class SerperSource(ToolProvider, Protocol):
     """Replies in Serper's form. Raises ToolError where none came."""
-
-    @property
-    def name(self) -> str:
-        """The provider that answers, as tool specs name it."""
-        ...
-
-    @property
-    def needs_network(self) -> bool:
-        """Whether answers come from another machine."""
-        ...
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
         """The reply of `SEARCH` or `MAPS` to a body in Serper's form, which holds no key."""

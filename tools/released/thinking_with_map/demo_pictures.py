@@ -14,10 +14,10 @@ from typing import Any, Final
 from PIL import Image
 
 from tools.maps import Style
-from tools.released.picture import as_png, attached, size_of, view_of
+from tools.released.picture import attached, png, shown, size_of, view_of
 from tools.released.sources.map_pictures import MapSource, Marker
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
-from tools.released.written_arguments import Written, refused
+from tools.released.written_arguments import Written, refused, spec_of_written
 from tts.dialects.released.thinking_with_map.demo import demo_tool
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
@@ -52,9 +52,7 @@ def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
             crop, region = await asyncio.to_thread(_cropped, photo, parameters["bbox_2d"])
         except _BROKEN as error:
             raise refused(f"Tool Execution Error {error}") from error
-        image, attachment = attached(as_png(crop), crop.size, "image/png", "crop")
-        facts = view_of(photo, context.photos.index(photo), region)
-        return Observation(text="", facts=facts, images=(image,), attachments=(attachment,))
+        return shown(png(crop), view_of(photo, context.photos.index(photo), region))
 
     spec = ToolSpec(served.target, "image_zoom_in_tool of the notebook, as released", local=True, provider="photo")
     return FunctionTool(spec, Written, zoom)
@@ -75,16 +73,13 @@ def _map(name: str, style: Style, source: MapSource, texts: Sequence[ToolSchema]
             raise failed_as(name, "RuntimeError", _NO_PICTURE, error.kind) from error
         if (size := size_of(made.data)) is None:
             raise failed_as(name, "RuntimeError", _NO_PICTURE)
-        image, attachment = attached(made.data, size, made.media_type, f"{style} map")
-        view = ViewFact(image=image, zoom=made.zoom, source=source.name)
-        return Observation(text="", facts=(view,), images=(image,), attachments=(attachment,))
+        picture = attached(made.data, size, made.media_type, f"{style} map")
+        return shown(picture, (ViewFact(image=picture[0], zoom=made.zoom, source=source.name),))
 
-    spec = ToolSpec(
+    spec = spec_of_written(
         served.target,
         f"{name} of the notebook, as released",
-        provider=source.name,
-        needs_network=source.needs_network,
-        exact=frozenset({"written"}),
+        source,
     )
     return FunctionTool(spec, Written, show)
 

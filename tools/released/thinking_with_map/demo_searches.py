@@ -17,13 +17,13 @@ from tools.released.sources.reply import JsonObject, RawReply
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
 from tools.released.thinking_with_map.formats import pages_text, places_text
-from tools.released.written_arguments import Written
+from tools.released.written_arguments import Written, spec_of_written
 from tts.dialects.released.thinking_with_map.demo import DEMO_SYSTEM, demo_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact
 from tts.errors import ToolError
 from tts.ports.toolbox import ToolContext, ToolSchema
-from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+from tts.toolkit.spec import FunctionTool, Observation, Tool
 
 Ask = Callable[[str, RequestContext], Awaitable[RawReply]]
 Texts = Sequence[ToolSchema]
@@ -84,12 +84,10 @@ def _search(
         except _UNREADABLE as error:
             raise failed_as(name, type(error).__name__, str(error)) from error
 
-    spec = ToolSpec(
+    spec = spec_of_written(
         served.target,
         f"{name} of {DEMO_SYSTEM}, as released",
-        provider=source.name,
-        needs_network=source.needs_network,
-        exact=frozenset({"written"}),
+        source,
     )
     return FunctionTool(spec, Written, search)
 

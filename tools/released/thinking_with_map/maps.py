@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, Final, TypeGuard
 
 from tools.maps import Style
-from tools.released.picture import attached, size_of
+from tools.released.picture import attached, shown, size_of
 from tools.released.sources.map_pictures import MapSource
 from tools.released.thinking_with_map.texts import no_picture, no_point, object_of
-from tools.released.written_arguments import Written
+from tools.released.written_arguments import Written, spec_of_written
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.geo import LatLon
 from tts.domain.tooling import ViewFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
 from tts.ports.toolbox import ToolContext
-from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+from tts.toolkit.spec import FunctionTool, Observation, Tool
 
 SYSTEM: Final = "thinking_with_map"
 
@@ -43,21 +43,15 @@ def _map(name: str, ability: str, style: Style, source: MapSource) -> Tool:
             raise no_picture(error.kind) from error
         if (size := size_of(made.data)) is None:
             raise no_picture(ToolErrorKind.UNAVAILABLE)
-        image, attachment = attached(made.data, size, made.media_type, f"{style} {lat}, {lon}")
+        picture = attached(made.data, size, made.media_type, f"{style} {lat}, {lon}")
         point = as_wgs84(LatLon(lat=lat, lon=lon), source.datum) if abs(lat) <= 90 and abs(lon) <= 180 else None
-        return Observation(
-            text=f"The nearby area map of ({lat}, {lon}).",
-            facts=(ViewFact(image=image, point=point, zoom=made.zoom, source=source.name),),
-            images=(image,),
-            attachments=(attachment,),
-        )
+        view = ViewFact(image=picture[0], point=point, zoom=made.zoom, source=source.name)
+        return shown(picture, (view,), f"The nearby area map of ({lat}, {lon}).")
 
-    spec = ToolSpec(
+    spec = spec_of_written(
         released_tool_name(ability, SYSTEM, name),
         f"{name} of Thinking with Map, as released",
-        provider=source.name,
-        needs_network=source.needs_network,
-        exact=frozenset({"written"}),
+        source,
     )
     return FunctionTool(spec, Written, show)
 

@@ -13,13 +13,13 @@ from tools.released.sources.reply import RawReply
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.formats import detail_text, pages_text, places_text, pois_text, tips_text
 from tools.released.thinking_with_map.texts import answered, no_query, no_reply, object_of
-from tools.released.written_arguments import Written
+from tools.released.written_arguments import Written, spec_of_written
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
-from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+from tts.toolkit.spec import FunctionTool, Observation, Tool
 
 SYSTEM: Final = "thinking_with_map"
 Ask = Callable[[str, RequestContext], Awaitable[RawReply]]
@@ -87,12 +87,10 @@ def _search(
             raise no_reply(query, ToolErrorKind.NOT_FOUND)
         return Observation(text=answered(text), facts=known)
 
-    spec = ToolSpec(
+    spec = spec_of_written(
         released_tool_name(ability, SYSTEM, name),
         f"{name} of Thinking with Map, as released",
-        provider=source.name,
-        needs_network=source.needs_network,
-        exact=frozenset({"written"}),
+        source,
     )
     return FunctionTool(spec, Written, search)
 

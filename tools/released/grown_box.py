@@ -1,0 +1,90 @@
+"""The zooms of two trainings (`verl/verl/tools/image_zoom_in_tool.py`): a box that is too small grows.
+
+It grows around its centre until its shorter side has 28 pixels, keeps its shape and is pushed inside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from PIL import Image
+
+from tools.released.written_arguments import refused
+from tts.domain.photo import Photo
+from tts.domain.picture_rules import ResizeRule
+from tts.errors import ToolError
+
+SHORTEST: Final = 28
+_LONGEST_RATIO: Final = 100.0
+_NOT_FOUR: Final = "Error: bbox_2d parameter is missing or not a list of 4 numbers."
+# the authors read the photo with qwen_vl_utils.fetch_image: sides in multiples of 28, at most 16,384 patches
+_PHOTO: Final = ResizeRule(min_pixels=4 * 28 * 28, max_pixels=16_384 * 28 * 28, multiple=28)
+Sides = tuple[float, float, float, float]
+
+
+def box_of_four(box: Any, crashed: Callable[[str], ToolError]) -> Sequence[Any]:
+    """Anything with four items, whatever they are. Raises ToolError in the words of the tool or, `crashed`, of its
+    loop."""
+    if not box:
+        raise refused(_NOT_FOUR)
+    if not hasattr(box, "__len__"):
+        raise crashed(f"object of type '{type(box).__name__}' has no len()")
+    if len(box) != 4:
+        raise refused(_NOT_FOUR)
+    four: Sequence[Any] = box
+    return four
+
+
+def picture_of(photo: Photo) -> Image.Image:
+    """The photo in the size in which the authors read it."""
+    picture, size = photo.image(), _PHOTO.size(photo.width, photo.height)
+    return picture if size == picture.size else picture.resize(size)
+
+
+def on_photo(region: Sides, picture: Image.Image, photo: Photo) -> Sides:
+    """A region of the picture in pixels of the photo."""
+    across, down = photo.width / picture.width, photo.height / picture.height
+    return region[0] * across, region[1] * down, region[2] * across, region[3] * down
+
+
+def shows_nothing(box: Sequence[Any]) -> ToolError:
+    """The refusal of a box of which no region can be cropped."""
+    return refused(
+        f"Error: The specified bounding box {box} is invalid or results in a crop smaller than "
+        f"the minimum size of {SHORTEST}x{SHORTEST}."
+    )
+
+
+def grown(region: Sides, width: int, height: int) -> Sides:
+    """A region with an area, in a picture of that size, in whole pixels."""
+    wide, high = region[2] - region[0], region[3] - region[1]
+    ratio = SHORTEST / min(high, wide)
+    new_wide, new_high = wide * ratio, high * ratio
+    if new_wide > width:
+        new_wide, new_high = float(width), new_high * (width / new_wide)
+    if new_high > height:
+        new_high, new_wide = float(height), new_wide * (height / new_high)
+    left = _pushed_in((region[0] + region[2]) / 2.0 - new_wide / 2.0, new_wide, width)
+    top = _pushed_in((region[1] + region[3]) / 2.0 - new_high / 2.0, new_high, height)
+    return math.floor(left), math.floor(top), math.ceil(left + new_wide), math.ceil(top + new_high)
+
+
+def has_shape(region: Sides) -> bool:
+    """Whether it has an area, and is not too long for its width."""
+    wide, high = region[2] - region[0], region[3] - region[1]
+    return wide > 0 and high > 0 and not max(high, wide) / min(high, wide) > _LONGEST_RATIO
+
+
+def is_large_enough(region: Sides) -> bool:
+    """Whether a crop of it has a shape and 28 pixels each way."""
+    if not has_shape(region):
+        return False
+    across, down = math.floor(region[2]) - math.floor(region[0]), math.floor(region[3]) - math.floor(region[1])
+    return min(across, down) >= SHORTEST
+
+
+def _pushed_in(start: float, length: float, limit: int) -> float:
+    start = max(start, 0.0)
+    return limit - length if start + length > limit else start
