@@ -95,7 +95,7 @@ class GatewayIngress:
             verifier=verifier,
             identity=make_identity(args),
             watch=make_watch(args),
-            outgoing=brokers if args.tools.needs_network or args.tools.outgoing_log else None,
+            outgoing=brokers if args.tools.may_send or args.tools.outgoing_log else None,
         )
         self._tools = JoinedTools(LocalToolbox([]), tools, refs)
         self._args = args

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from tools.maps import MAP_TOOLS, MapsProvider, maps_tools
 from tools.places import PLACE_TOOLS, CountryProvider, PlacesProvider, places_tools
@@ -19,17 +19,26 @@ from tools.web import ImageSearchProvider, WebProvider, image_search_tool, web_s
 from tools.zoom import zoom_tool
 from tts.errors import ConfigError
 from tts.extensions import Registry
+from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 from tts.ports.perception import Perception
 from tts.toolkit.spec import Tool
+
+
+class OpenClient(Protocol):
+    """Opens an HTTP client that is closed with the tools."""
+
+    def __call__(self, limits: FetchLimits | None = None) -> SafeHttpClient:
+        """Args: `limits`: of size and time, and hosts that may be private; the usual ones when absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolParts:
     """What tools are made of; None where the configuration or the place has none.
 
-    `perception` is there beside an engine, the others in the broker. `client` opens an HTTP client whose requests are
-    listed in `left_machine`; tools of other packages use it to ask other machines.
+    `perception` is there beside an engine, the others in the broker. `client` opens an HTTP client for tools of
+    other packages. What it sends is listed in `left_machine` of the request that is named: `fetch(url,
+    request_id=context.request.id)`.
     """
 
     perception: Perception | None = None
@@ -39,7 +48,7 @@ class ToolParts:
     web: WebProvider | None = None
     recordings: ImageSearchProvider | None = None
     regions: RegionSearch | None = None
-    client: Callable[[], SafeHttpClient] | None = None
+    client: OpenClient | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ class RemoteBrokers:
         self._config = config
 
     async def about(self, request_id: str) -> tuple[Outgoing, ...]:
-        """Asks all replicas; their parts are sorted by time. Empty when no configured tool needs the network."""
-        if not self._config.needs_network:
+        """Asks all replicas; their parts are sorted by time. Empty when no tool can have sent anything."""
+        if not self._config.may_send:
             return ()
         parts: list[tuple[Outgoing, ...]] = await remote_all(self._handle, "outgoing", request_id, within_s=_ASKING_S)
         return tuple(sorted((sent for part in parts for sent in part), key=lambda sent: sent.at))

@@ -126,7 +126,7 @@ async def posted(request, locator, data_store, endpoint):
                 headers={"Accept": "application/x-ndjson"},
             )
             assert reply.status_code == 200, reply.text
-            return [json.loads(line) for line in reply.text.splitlines()]
+            return [json.loads(line) for line in reply.text.splitlines() if line.strip()]
 
         yield events_of
     assert isinstance(ports.rollouts, Closable)

@@ -11,6 +11,9 @@ from tts.config.provider_names import ProviderName
 from tts.config.region_search import BY_URL, REGION_PROVIDERS, RegionSearchConfig
 from tts.config.units import Seconds
 from tts.domain.value import Value
+from tts.extensions import Registry
+
+_ADDED_TOOLS: Registry[object] = Registry("geotts.tools")
 
 
 class ProviderSettings(Value):
@@ -88,3 +91,8 @@ class ToolsConfig(Value):
         """Whether a tool may call another machine: a provider needs it, and no tape replaces the provider."""
         asks = bool(self.mcp) or any(name not in ("offline", "tape") for name in self.providers)
         return asks and not self.replays
+
+    @property
+    def may_send(self) -> bool:
+        """Whether a tool may have sent something to another machine. A tool of another package may: it has a client."""
+        return self.needs_network or (bool(_ADDED_TOOLS) and not self.replays)
